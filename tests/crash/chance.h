@@ -34,7 +34,7 @@ bool is_repeated(uint64_t *numbers);
 /* The number in an environment variable. */
 uint64_t number_from(const char *name, uint64_t otherwise);
 
-/* As cr_assert(); describe_life() prints what one must know of the life. */
+/* Like cr_assert(); describe_life() prints what is needed to repeat the life. */
 #define CHECK(life, condition, ...)                                                                                    \
 	do {                                                                                                           \
 		if (!(condition)) {                                                                                    \

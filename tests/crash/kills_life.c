@@ -65,7 +65,7 @@ void nap(uint64_t ns)
 	nanosleep(&t, NULL);
 }
 
-/* In a process group of its own. */
+/* Starts it in a process group of its own. */
 static pid_t start(const char *const argv[], const char *const envp[])
 {
 	posix_spawn_file_actions_t files;

@@ -51,7 +51,7 @@ static uint64_t furthest_page(const struct notes *notes)
 	return last + 1;
 }
 
-/* Of the writers that interrupted one another, the one that was killed. NULL: it was in none of its events. */
+/* The writer that was killed, of those that interrupted one another. NULL: it was not inside an event. */
 static const struct note *find_innermost(const struct notes *notes)
 {
 	uint32_t i = notes->next;

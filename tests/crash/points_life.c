@@ -151,7 +151,7 @@ static enum tracer_order inject(struct life *life, const struct injection *injec
 	case GIVE_SIGNAL:
 		return level && tracer_depth(&life->run) < (life->plan->plain ? 1 : 3) ? TRACER_SIGNAL : TRACER_GO;
 	case END_THREAD:
-		/* Only a thread that has nothing reserved: then it is known what it leaves. */
+		/* Choose only a thread that has nothing reserved: then it is known what it leaves. */
 		if (tracer_depth(&life->run) || level != is_named(injection->point, "head_"))
 			return TRACER_GO;
 		life->run.jump = life->notes->way_out;

@@ -16,7 +16,7 @@
 #define NOTES_EVENTS 6000u /* events attempted in one life; more than all of a plan's attempts */
 #define NOTES_READS  6000u
 
-/* In this order a writer marks each event, before and after every call into the library. */
+/* A writer marks each event in this order, before and after every call into the library. */
 enum note_state {
 	NOTE_NONE,
 	NOTE_ASKED,	 /* before rec_reserve() */

@@ -69,7 +69,7 @@ static void change(unsigned int round)
 		want_pages(3 + round);
 		break;
 	case 2:
-		/* By then what is ready has another shape. */
+		/* The lane that is ready has another shape by then. */
 		want_pages(4 + round);
 		if (rec_subbuf_resize((size_t)8192 >> round / 4 % 2) < 0)
 			_exit(7);

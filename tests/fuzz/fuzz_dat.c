@@ -357,7 +357,7 @@ static pid_t test_pid;
 /* The sanitizers' reports exist if they end the process themselves; the text went to the command's stderr. */
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
-/* With gcc the callback is that of the address sanitizer alone: the other one raises a signal instead. */
+/* Built by gcc, only the address sanitizer has the callback: the other sanitizer raises a signal instead. */
 const char *__ubsan_default_options(void) __attribute__((visibility("default")));
 
 const char *__ubsan_default_options(void)

@@ -173,7 +173,7 @@ static void write_good(void)
 
 static void strike_at(int fd, const void *bytes, size_t size, uint64_t at)
 {
-	/* Not a byte after the end: cutting the file is tested separately. */
+	/* No byte after the end is read: truncated files are tested separately. */
 	if (size && pwrite(fd, bytes, size, (off_t)at) < 0)
 		abort();
 }

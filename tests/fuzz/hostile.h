@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of each lane: the ring and the reader page. */
+/* The sub-buffers of each lane: the ring and the reader page. */
 #define HOSTILE_LANE_PAGES 6u
 
 /* Random numbers. Any state is valid, so the number of a round can be its seed. */

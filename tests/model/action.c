@@ -74,7 +74,7 @@ static inline __attribute__((always_inline)) void *reserve(uint32_t size, unsign
 
 static bool write_event(uint32_t size, unsigned int how);
 
-/* As if a writer above had found this one's reservation, and now writes. */
+/* Behaves as if a writer above had found this one's reservation, and now writes. */
 static void write_mistaken(uint32_t outer, const void *above)
 {
 	if (!oracle_mistaken(outer))

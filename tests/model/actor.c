@@ -66,7 +66,7 @@ void actor_resume(unsigned int actor)
 #define READER_STEPS_MAX 260u
 /* There each read of the lane's handle is a step, too. */
 #define SHARED_STEPS_MAX 200u
-/* With the bytes of events, and the steps that take other events back. */
+/* This includes the bytes of events, and the steps that take other events back. */
 #define JUMPS_STEPS_MAX 300u
 /* All of the lane, event by event. */
 #define ITERATES_STEPS_MAX 2000u

@@ -302,7 +302,7 @@ bool oracle_stuck(void);
 void oracle_leaves_stuck(void); /* it begins there */
 /* The writer of the event is about to be taken for one that left; false: that is impossible. */
 bool oracle_mistaken(uint32_t id);
-/* As many writers are inside as can be counted; and no longer. */
+/* The largest number of writers that can be counted is inside; and it is not any more. */
 uint64_t oracle_deepen(const void *frame);
 void oracle_undeepen(uint64_t open);
 uint32_t oracle_floor(void); /* after the last event that is finished */
@@ -353,9 +353,9 @@ struct saved {
 /* A configuration begins: what of the model it uses is known. */
 void state_begin(void);
 uint64_t state_hash(void);
-/* Of all that counts when everybody is dead. */
+/* A hash of all that matters when all actors are dead. */
 uint64_t state_hash_remains(void);
-/* Of all that check_end() depends on. */
+/* A hash of all that check_end() depends on. */
 uint64_t state_hash_end(void);
 void state_save(struct saved *ret_saved);
 void state_restore(const struct saved *saved);

@@ -15,7 +15,7 @@
 
 static unsigned int quiet_accesses;
 
-/* Before a piece of work without steps; counts its accesses, so that an endless loop is noticed. */
+/* Call it before a piece of work without steps. It counts accesses, so that an endless loop is noticed. */
 void quiet_begin(void)
 {
 	quiet_accesses = 0;

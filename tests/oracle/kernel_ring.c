@@ -194,7 +194,7 @@ static void read_pages(struct run *run, unsigned int pages)
 	}
 }
 
-/* As much of a page as a buffer takes, then the rest of it. Returns the number of events. */
+/* Reads the part of a page that a buffer takes, then the rest. Returns the number of events. */
 static uint32_t read_in_parts(struct run *run, struct side *side, int (*read_room)(struct run *, uint32_t))
 {
 	const uint32_t size = side->model->params.capacity;

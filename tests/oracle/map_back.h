@@ -31,7 +31,7 @@ struct back {
 	unsigned int lane;
 };
 
-/* Not open yet; the kernel's also wants its instance and a CPU. */
+/* It is not open yet; the kernel's also needs its instance and a CPU. */
 void back_kernel(struct back *back);
 void back_lane(struct back *back);
 

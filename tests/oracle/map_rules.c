@@ -181,7 +181,7 @@ static int change_subbuf_size(struct back *back)
 	return rec_map_meta(back->map)->subbuf_size == size ? r : -EPROTO;
 }
 
-/* Of the last sub-buffer, which the ring may have by then; so this comes last. */
+/* This is about the last sub-buffer, which may be in the ring by then; so it comes last. */
 static int unmap_part(struct back *back)
 {
 	const struct rec_meta *meta = rec_map_meta(back->map);

@@ -57,7 +57,7 @@ static uint64_t page_bytes(const struct model_page *page)
 	return bytes;
 }
 
-/* Not the number written, which numbers the events. */
+/* This is not the number written, which numbers the events. */
 static void clear_counters(struct model *model)
 {
 	model->overrun = model->dropped = model->read = model->too_long = 0;

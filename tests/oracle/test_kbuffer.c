@@ -161,7 +161,7 @@ static void copy_page(struct pages *p, const struct rec_page *page)
 	memcpy(p->copy + 8, &commit, sizeof(commit));
 }
 
-/* In place, whole pages that the writer has left; or in pieces, as rec_view_read_page() copies them. */
+/* Whole pages that the writer has left, in place; or pieces, as rec_view_read_page() copies them. */
 static int next_page(struct pages *p, bool last, struct rec_page *ret_page)
 {
 	const uint64_t hidden = p->walk.hidden_losses;

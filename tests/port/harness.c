@@ -120,7 +120,7 @@ static void run(const struct port_test *test)
 		test->options.fini();
 	if (suite->fini)
 		suite->fini();
-	/* With all that belongs to an exit: destructors, and a sanitizer's report. */
+	/* This runs all that belongs to an exit: destructors, and a sanitizer's report. */
 	exit(said->failed ? STATUS_FAILED : test->options.exit_code);
 }
 

@@ -104,7 +104,7 @@ static void end_plainly(void)
 	_exit(write(1, line, (size_t)size) != size);
 }
 
-/* In the middle of it all, and with no system call except its return. */
+/* A handler in the middle of everything, which makes no system call except its return. */
 static void on_fault(int sig)
 {
 	REC(guest, signal, sig);

@@ -34,7 +34,7 @@ static bool is_intact(const unsigned char *payload, uint64_t number, uint32_t si
 	return true;
 }
 
-/* In one instruction: writers are interrupted by others between any two instructions. */
+/* The addition is one instruction: writers are interrupted by others between any two instructions. */
 static uint64_t count(uint64_t *counter)
 {
 	return __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);

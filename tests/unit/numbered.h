@@ -40,7 +40,7 @@ void numbered_write_some(unsigned int events);
 /* The lane that the calling thread writes to. */
 unsigned int numbered_lane(void);
 
-/* As a reader that wants lanes to grow for this time. */
+/* Permits growth for this time, as a reader does. */
 void numbered_want_growth(unsigned int seconds);
 
 /*

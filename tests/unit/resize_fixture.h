@@ -10,7 +10,7 @@
 /* Sub-buffers in the lane's ring. */
 uint32_t lane_pages(unsigned int lane);
 
-/* As rec_lane_resize(), to this many sub-buffers. */
+/* Like rec_lane_resize(), to this number of sub-buffers. */
 int lane_resize(unsigned int lane, uint32_t to);
 
 /* Ask the calling thread for a lane of this many sub-buffers, as another thread does. */

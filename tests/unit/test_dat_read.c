@@ -75,7 +75,7 @@ static struct sum read_all(struct dat_file *file)
 	return sum;
 }
 
-/* As many streams as have data. */
+/* The number of streams that have data. */
 static uint64_t count_streams(const struct dat_make *what)
 {
 	uint64_t cpus = what->flags & MAKE_EMPTY ? (what->cpus + 1) / 2 : what->cpus;

@@ -211,7 +211,7 @@ Test(dat_write, straight)
 	free(late);
 }
 
-/* As many descriptors for many CPUs as for one. */
+/* Many CPUs need as many descriptors as one. */
 Test(dat_write, many_cpus_need_two_files)
 {
 	const struct rlimit limit = { 20, 20 };

@@ -50,7 +50,7 @@ static void put(int dir, const char *name)
 	close(openat(dir, name, O_CREAT | O_RDWR, 0600));
 }
 
-/* By inotify, where the time stamp does not show it. */
+/* inotify finds a change that the time stamp does not show. */
 Test(dir_watch, is_told_of_a_change)
 {
 	char path[] = "/tmp/recorder-test.XXXXXX";

@@ -61,7 +61,7 @@ int __wrap_spool_hand_page(struct spool *to, struct spool_hand *hand, unsigned i
 	return refused ? -EAGAIN : __real_spool_hand_page(to, hand, process, lane, page, stands, arg);
 }
 
-/* Of two directories that are attached to, the second one's drain fails. */
+/* Two directories are attached to; the drain of the second one fails. */
 static struct drain *failing;
 
 int __real_drain_run(struct drain *which);
@@ -272,7 +272,7 @@ static void end_two(void)
 	cr_assert_eq(system(command), 0);
 }
 
-/* Only an open buffer can give one back, and until then nothing tries. */
+/* Only an open buffer can give a descriptor back, and until then the drain does not try. */
 Test(drain, a_buffer_without_a_descriptor_waits_for_another_to_be_closed)
 {
 	begin_two();

@@ -374,7 +374,7 @@ Test(ffi, put_other_elements)
 	cr_assert_eq(rec_fields_put_array(&fields, list, 1, 3), -EINVAL);
 }
 
-/* With every size that is too small: an error, and the bytes after the given room do not change. */
+/* Every size that is too small gives an error, and the bytes after the given room do not change. */
 Test(ffi, put_into_small_rooms)
 {
 	struct rec_event *event = declare_all();

@@ -162,7 +162,7 @@ Test(filter_text, patterns_stay_the_same)
 	}
 }
 
-/* As deep as the compiler takes brackets: it takes what is written, too. */
+/* The text has brackets as deep as the compiler accepts, and so the compiler accepts the text that is written. */
 Test(filter_text, the_deepest_filter)
 {
 	union condition condition, again;

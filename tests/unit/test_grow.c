@@ -54,7 +54,7 @@ static uint64_t refusals(void)
 	return sum;
 }
 
-/* As a reader that takes this many sub-buffers of the lane, or all. */
+/* Takes this number of sub-buffers of the lane, or all, as a reader does. */
 static void read_lane(unsigned int lane, unsigned int pages)
 {
 	struct rec_view *view = NULL;
@@ -249,7 +249,7 @@ Test(grow, to_little_room_if_no_lane_can_be_made)
 	cr_assert_eq(numbered_read().lost, 0);
 }
 
-/* With room in a lane that it has left, a thread takes no other. */
+/* A thread that has room in a lane that it left takes no other lane. */
 Test(grow, back_to_lanes_that_were_read)
 {
 	unsigned int i;

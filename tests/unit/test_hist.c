@@ -20,7 +20,7 @@ static uint64_t random_number(void)
 	return state;
 }
 
-/* Of each magnitude equally many; the kinds of a round. */
+/* Numbers of each magnitude equally often; the kinds of a round. */
 static int64_t random_value(unsigned int kind)
 {
 	const uint64_t number = random_number() >> random_number() % 64;

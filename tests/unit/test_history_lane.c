@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In discard mode, and with room for larger sub-buffers. */
+/* The ring is in discard mode and has room for larger sub-buffers. */
 static void begin_large(void)
 {
 	lane_begin(4 * PAGES, true);
@@ -192,7 +192,7 @@ Test(history, h32_a_forked_child_leaves_its_parents_lanes_alone)
 	pid_t pid;
 
 	own_lane(&number);
-	/* In the middle of an event, and the child goes on in it. */
+	/* The fork is in the middle of an event, and the child continues it. */
 	payload = rec_reserve(rec_thread_handle, SIZE, &slot);
 	cr_assert_not_null(payload);
 	pid = fork();

@@ -181,7 +181,7 @@ static void check_touched(void)
 		     "instruction %u", target);
 }
 
-/* Of two writers that both want to move the tail, one does, and only that one counts the page. */
+/* Two writers want to move the tail; one of them does, and only that one counts the page. */
 Test(history, h15_a_page_is_counted_once)
 {
 	FILM_OR_SKIP();

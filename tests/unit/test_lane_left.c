@@ -150,7 +150,7 @@ Test(left, a_handler_on_another_stack_comes_back)
 	cr_assert_eq(sums.no_lane, 1);
 }
 
-/* Nor is one that is interrupted by a handler on the same stack, in a thread that has another stack. */
+/* An event that a handler on the same stack interrupts was not left, either, in a thread that has another stack. */
 Test(left, a_handler_on_the_same_stack_comes_back)
 {
 	struct sums sums;

@@ -183,7 +183,7 @@ Test(map, a_dead_program)
 	cr_assert_eq(rec_map_lane(view, 1, &map), -EINVAL);
 }
 
-/* As on a read-only file system: nothing is written to the file. */
+/* Nothing is written to the file, as on a read-only file system. */
 Test(map, a_dead_program_read_only)
 {
 	char path[PATH_MAX];

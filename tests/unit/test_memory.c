@@ -107,7 +107,7 @@ Test(memory, a_group_of_version_1_limits_it)
 	put_number(V1_GROUP "/docker/1", "memory.usage_in_bytes", 9 * MB);
 	put(V1_GROUP "/docker/1/memory.stat", "inactive_file 1\ntotal_inactive_file 1048576\n");
 	cr_assert_eq(memory_available_at(root), 2 * MB);
-	/* As the kernel writes that there is no limit. */
+	/* The kernel writes this if there is no limit. */
 	put_number(V1_GROUP "/docker/1", "memory.limit_in_bytes", UINT64_C(9223372036854771712));
 	cr_assert_eq(memory_available_at(root), 8 * GB);
 }

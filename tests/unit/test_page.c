@@ -13,7 +13,7 @@
 #define PAGE	   4096u
 #define EVENTS_MAX 1024u
 
-/* With bits above the 59 that a stamp has: there all readers complete it alike. */
+/* The time has bits above the 59 that a stamp has: all readers complete it in the same way there. */
 #define BEGIN ((UINT64_C(3) << 59) + 1000)
 
 struct event {
@@ -418,7 +418,7 @@ Test(page, any_bytes)
 		cr_assert_not_null(bytes);
 		for (uint32_t i = 0; i < left; i++)
 			bytes[i] = (unsigned char)draw(&seed, 256);
-		/* Of any length, few records would fit. */
+		/* If lengths were not limited, few records would fit. */
 		if (left >= 8 && draw(&seed, 4)) {
 			memset(bytes + 4, 0, 4);
 			bytes[rule & PAGE_SWAPPED ? 7 : 4] = (unsigned char)draw(&seed, 80);

@@ -185,7 +185,7 @@ static int make_half(const char *name, char path[PATH_MAX])
 	return fd;
 }
 
-/* As many times as it takes until each of three files was looked at, except with a probability of 10^-15. */
+/* After this number of times, each of three files was examined, except with a probability of 10^-15. */
 static void sweep_all(void)
 {
 	for (unsigned int i = 0; i < 100; i++)

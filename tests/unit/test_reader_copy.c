@@ -9,7 +9,7 @@
 
 static uint64_t bytes[65536 / 8];
 
-/* By how much the tests' clock is ahead of the true one (linked with --wrap=rec_clock_mono). */
+/* The time by which the tests' clock is ahead of the true one (linked with --wrap=rec_clock_mono). */
 static uint64_t ahead;
 
 uint64_t __real_rec_clock_mono(void);

@@ -275,7 +275,7 @@ static void write_for_ever(struct rec_handle *to, int pipe)
 		reader_write(to, i, 12 + 4 * (uint32_t)(i * 7 % 300));
 }
 
-/* As fast as they can: each event is whole, numbers add up, the writer is a process of its own. */
+/* Both are as fast as they can be: each event is whole, numbers add up; the writer is a process of its own. */
 Test(reader_iter, beside_a_writer_that_wraps)
 {
 	struct rec_view *theirs;
@@ -309,7 +309,7 @@ Test(reader_iter, beside_a_writer_that_wraps)
 	rec_view_close(theirs);
 }
 
-/* With a consumer, too, in another process: whether it consumed an event or not, what the iterator returns is right. */
+/* A consumer is in another process: whether it consumed an event or not, what the iterator returns is right. */
 Test(reader_iter, beside_a_writer_and_a_consumer)
 {
 	struct rec_view *theirs;

@@ -132,7 +132,7 @@ Test(resize, a_free_lane)
 	expect_lane(0, 1, 5);
 }
 
-/* With its next event; what it left goes back to the pool at the thread's end. */
+/* The thread moves with its next event; the lane that it left goes back to the pool at the thread's end. */
 Test(resize, another_threads_lane)
 {
 	unsigned int old, is;
@@ -199,7 +199,7 @@ Test(resize, in_the_middle_of_an_event)
 	struct rec_slot slot;
 
 	numbered_begin(PAGES, 0);
-	/* In a frame that stays: an event of a function that has returned counts as left. */
+	/* The event is written in a frame that stays: an event of a function that has returned counts as left. */
 	cr_assert_not_null(numbered_reserve(0, &slot));
 	old = numbered_lane();
 	cr_assert_eq(lane_resize(old, 3), 0);
@@ -249,7 +249,7 @@ Test(resize, a_shared_lane)
 	worker_do(n - 1, worker_write, 100);
 	worker_do(n - 1, worker_be_interrupted, 101);
 	cr_assert(worker_is_sharing(n - 1));
-	/* Of the two, the nested one found the lane held. */
+	/* The nested one of the two found that the lane was held. */
 	sums = numbered_read();
 	cr_assert_eq(sums.events, 2);
 	cr_assert_eq(sums.no_lane, 1);

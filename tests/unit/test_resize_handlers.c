@@ -23,7 +23,7 @@ static void request_and_write(int signal)
 	numbered_write_some(2);
 }
 
-/* In a handler that interrupts an event: not before that event is finished. Between two events: at once. */
+/* A handler that interrupts an event moves its thread only when that event is finished; between two events, at once. */
 Test(resize, a_request_that_a_handler_finds)
 {
 	struct rec_slot slot;

@@ -35,7 +35,7 @@ static void go_round(struct ring *ring)
 	/* If the outer one has reserved already, its position is not reached again: the ring is full before. */
 }
 
-/* As the remark has it: "concurrently, a reader is consuming all the data". */
+/* The remark says: "concurrently, a reader is consuming all the data". */
 static void go_round_with_a_reader(struct ring *ring)
 {
 	const uint64_t tail = ring->handle.lane->tail;

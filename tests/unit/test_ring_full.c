@@ -234,7 +234,7 @@ Test(full, a_gate_that_closes_drops_nothing)
 	sigaction(SIGTRAP, &action, NULL);
 	do {
 		stepped = new_full_ring();
-		/* Not the fast path: it looks at the gate. */
+		/* This is not the fast path: it reads the gate. */
 		stepped->cpu++;
 		gate_at++;
 		steps = 0;

@@ -19,7 +19,7 @@ uint64_t __wrap_rec_clock_mono(void)
 {
 	static uint64_t now = UINT64_C(1000000000);
 
-	/* In one instruction: it may be interrupted as well. */
+	/* The store is one instruction, because it may be interrupted as well. */
 	return __atomic_fetch_add(&now, 10, __ATOMIC_RELAXED);
 }
 
@@ -301,7 +301,7 @@ Test(nested, a_retry_does_not_put_an_old_size_back)
 	check_old_size(true);
 }
 
-/* Nor does it count what others wrote to the sub-buffer that it has entered, and left. */
+/* It does not count, either, what others wrote to the sub-buffer that it has entered, and left. */
 Test(nested, a_sub_buffer_is_left_before_its_first_event_is_there)
 {
 	unsigned int pages, i;

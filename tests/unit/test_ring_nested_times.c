@@ -31,7 +31,7 @@ uint64_t __wrap_rec_clock_mono(void)
 	at_clock = NULL;
 	if (interrupt)
 		interrupt();
-	/* In one instruction: it may be interrupted as well. */
+	/* The store is one instruction, because it may be interrupted as well. */
 	time = __atomic_fetch_add(&now, tick, __ATOMIC_RELAXED);
 	if (stands_still)
 		time = stands_still;

@@ -348,7 +348,7 @@ Test(spool_kernel, what_stands_in_the_way_is_not_written_over)
 	fd = open(side, O_RDWR | O_CREAT, 0600);
 	cr_assert_eq(write(fd, "mine", 4), 4);
 	cr_assert_eq(spool_side_create(spool, 0, 0), -EEXIST);
-	/* Nor does it belong to the spool now, which would remove it. */
+	/* It does not belong to the spool now, which would remove it. */
 	cr_assert_eq(spool_remove(spool), 0);
 	cr_assert_eq(pread(fd, text, 4, 0), 4);
 	cr_assert_str_eq(text, "mine");
@@ -358,7 +358,7 @@ Test(spool_kernel, what_stands_in_the_way_is_not_written_over)
 
 /* ----------------------------------------------------------------------------------------------- what a file claims */
 
-/* As no recorder writes it: a chunk after all others. */
+/* A chunk after all others, which no recorder writes. */
 static void put_chunk(enum spool_kind kind, unsigned int process, unsigned int lane, const void *payload, uint32_t size)
 {
 	const struct spool_chunk chunk = {
@@ -436,7 +436,7 @@ Test(spool_kernel, texts_and_logs_in_small_pieces)
 	cr_assert_eq(spool->entries[0].log_size, 800000);
 }
 
-/* As no recorder makes it: the first one counts. */
+/* Two such chunks, which no recorder writes: the first one counts. */
 Test(spool_kernel, a_second_kernel_is_none)
 {
 	const struct spool_process second = { .info = { .clock = REC_CLOCK_MONO, .subbuf_size = PAGE } };

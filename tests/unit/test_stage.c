@@ -139,7 +139,7 @@ Test(stage, all_is_in_the_file_at_the_end)
 	expect_pages(1000);
 }
 
-/* In a process that is killed then: the helpers' turns are in the stage alone, some of them not collected yet. */
+/* The process is killed then: the helpers' turns are only in the stage, and some of them were not collected yet. */
 static void die_in_between(bool ended)
 {
 	struct spool_hand hands[LANES] = { { NULL, NULL } };
@@ -383,7 +383,7 @@ Test(stage, what_the_thread_meets_is_told_and_the_rest_stays)
 	cr_assert_eq(err, -EFBIG);
 	cr_assert_eq(spool_settle(spool), -EFBIG);
 	spool_close(spool);
-	/* In memory alone: the file still accepts nothing. */
+	/* The page is only in memory: the file still accepts nothing. */
 	cr_assert_eq(spool_open(path, &spool), 0);
 	cr_assert(spool->rest);
 	cr_assert_geq(spool->entries[0].lanes[2].next_event, number - 2);

@@ -44,7 +44,7 @@ static void begin(void)
 	cr_assert_eq(spool_create(path, &head, &spool), 0);
 }
 
-/* Only the spool is left. */
+/* Now only the spool is left. */
 static void end(void)
 {
 	cr_assert_eq(spool_remove(spool), 0);
@@ -54,7 +54,7 @@ static void end(void)
 
 TestSuite(stage_left, .init = begin, .fini = end, .timeout = 300);
 
-/* As the recorder does it. */
+/* Adds a page as the recorder does. */
 static void name_stage(const char *name)
 {
 	memset(spool->head.stage, 0, sizeof(spool->head.stage));
@@ -155,7 +155,7 @@ Test(stage_left, what_is_no_file_is_not_opened)
 	cr_assert_eq(unlink(fifo), 0);
 }
 
-/* Of another mount namespace: the spool accepts nothing until it is recovered where the stage is. */
+/* The stage is in another mount namespace: the spool accepts nothing until it is recovered where the stage is. */
 Test(stage_left, a_stage_out_of_sight_is_told_from_one_that_is_gone)
 {
 	name_stage("/nowhere/stage-AAAAAA");

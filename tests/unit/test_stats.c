@@ -35,12 +35,12 @@ Test(stats, students_distribution)
 	near(stats_student_p(5.5, 8.25), 0.000515598083914);
 	near(stats_student_p(1.3, 40), 0.201042514992);
 	near(stats_student_p(12, 4), 0.000276428548503);
-	/* With one and two degrees of freedom it has a closed form. */
+	/* For one and two degrees of freedom there is a closed form. */
 	for (double t = 0; t < 50; t += 0.37) {
 		near(stats_student_p(t, 1), 1 - atan(t) * 2 / acos(-1));
 		near(stats_student_p(t, 2), 1 - t / sqrt(2 + t * t));
 	}
-	/* With very many it is the normal one. */
+	/* For very many it is the normal distribution. */
 	cr_assert_float_eq(stats_student_p(1.5, 1e6), stats_normal_p(1.5), 1e-6);
 	cr_assert_eq(stats_student_p(INFINITY, 3), 0);
 }

@@ -213,7 +213,7 @@ Test(life, ended_by_a_raw_exit_in_an_event)
 	cr_assert_eq(sums.no_lane, 0);
 }
 
-/* As a thread that got the id of one that ended without giving its lane back. */
+/* Behaves like a thread that got the id of one that ended without giving its lane back. */
 static void *come_again(void *arg)
 {
 	rec_lane_at(0)->owner = (uint32_t)syscall(SYS_gettid);
@@ -279,7 +279,7 @@ Test(life, destructors_before_and_after_ours)
 	run(have_destructors, NULL);
 	cr_assert_eq(next, 5);
 	cr_assert_eq(rec_lane_at(0)->owner, 0);
-	/* In the last round no destructor of ours comes after it; the next thread that wants a lane finds this one. */
+	/* No destructor of ours follows in the last round; the next thread that wants a lane finds this one. */
 	rounds = 10;
 	run(have_destructors, NULL);
 	run(write_number, (void *)1000);

@@ -276,7 +276,7 @@ static void *be_left_and_wait(void *arg)
 	return NULL;
 }
 
-/* As long as the thread lives: what it writes elsewhere is seen at once. */
+/* While the thread lives, what it writes in another lane is seen at once. */
 Test(torn, what_is_written_elsewhere_is_seen_at_once, .timeout = 600)
 {
 	struct rec_lane_stats stats;
@@ -343,7 +343,7 @@ Test(torn, left_and_found_out_at_once, .timeout = 600)
 	leave_everywhere((struct plan){ .before = 5, .after = 20, .deeper = true }, 64);
 }
 
-/* In a loop, by one and the same statement. */
+/* The same statement leaves events in a loop. */
 Test(torn, left_and_found_out_by_the_next_of_its_kind, .timeout = 600)
 {
 	FILM_OR_SKIP();

@@ -97,7 +97,7 @@ static void jump_in_the_move(int signal)
 			siglongjmp(out_of_the_move, 1);
 }
 
-/* Nor does one that a handler left, when the lane is given away to be saved. */
+/* A move that a handler left does not, either, when the lane is given away to be saved. */
 Test(torn_move, a_lane_is_swapped_where_a_handler_left_the_move_of_the_head)
 {
 	const struct sigaction action = { .sa_handler = jump_in_the_move };

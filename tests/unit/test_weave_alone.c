@@ -27,7 +27,7 @@ static unsigned char *pages_of(const char *path, unsigned int cpu, uint64_t *ret
 	return pages;
 }
 
-/* With what the kernel adds to a page that is taken: the flags and the count. */
+/* Adds what the kernel adds to a page that is taken: the flags and the count. */
 static void flag_last(struct both *b, unsigned int cpu, uint64_t lost)
 {
 	struct fake_stream *stream = &b->w.fake->streams[b->lanes + cpu];

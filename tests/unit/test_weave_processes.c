@@ -68,7 +68,7 @@ Test(weave, processes_with_clocks_and_ids_of_their_own)
 				id_a = id_a ? id_a : event->common.type;
 				cr_assert_eq(event->common.type, id_a);
 			}
-			/* Of a different shape, so not the same event. */
+			/* Its shape is different, so it is not the same event. */
 			if (number % 4 == 2)
 				cr_assert_neq(event->common.type, seen->events[number - 1].common.type);
 		}

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
-/* In the register of flags. */
+/* Its bit in the register of flags. */
 #define TRAP_FLAG 0x100
 
 /* For functions that call others: what these push lies where a leaf function may keep values below the stack. */

@@ -34,7 +34,7 @@ struct report {
 };
 extern struct report said;
 
-/* Of the next events: their buffer; and the number of those lost before the next one, 0 after it. */
+/* The buffer of the next events; and the number of events lost before the next one, which is 0 after it. */
 extern const struct dat_buffer *into;
 extern int64_t lost_before;
 

@@ -291,7 +291,7 @@ static void irq_step(int cpu)
 
 	if (f->may_nest && !machine_random(5) && irq_may_begin(cpu))
 		return;
-	/* As in Linux: who waits for a request is woken before the next one is completed. */
+	/* As in Linux, the thread that waits for a request is woken before the next request is completed. */
 	if (f->wakes.nr && machine_random(2))
 		machine_wake(cpu, machine_take(&f->wakes, machine_random(f->wakes.nr)));
 	else if (f->requests.nr && !f->wakes.nr && machine_random(2))

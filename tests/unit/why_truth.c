@@ -327,7 +327,7 @@ static void of_thread(const struct walk *walk, int tid, struct answer *a)
 		running(walk, tid, moment->thread[tid].cpu, a);
 		return;
 	case STATE_WAITS:
-		/* Not seen: a wake-up that is not recorded. */
+		/* A wake-up that is not recorded is not seen. */
 		if (moment->thread[tid].is_woken && !truth->recorded[KIND_WAKE] &&
 		    !is_placed(truth, tid, walk->at, false))
 			asleep(walk, &truth->m->sleeps[moment->thread[tid].sleep], a);
