@@ -122,6 +122,7 @@ int main(int argc, char **argv)
 	}
 	drain_close(recording.drain);
 	spool_close(recording.spool);
+	output_close(&recording.output);
 	session_close(&recording.session);
 	child_close(&recording.child);
 	selections_free(&recording.selections);

@@ -123,6 +123,7 @@ int main(int argc, char **argv)
 	if (recording.spool && (written || !started))
 		output_remove_spool(&recording.output, recording.spool);
 	spool_close(recording.spool);
+	output_close(&recording.output);
 	kernel_close(recording.kernel);
 	child_close(&recording.child);
 	return written ? child_exit_status(&recording.child) : EXIT_FAILURE;

@@ -26,7 +26,7 @@ extern "C" {
 
 /*
  * The calling thread's later events belong to `value`, until it sets another value for `key` or ends. Both strings are
- * copied. NULL and "" are no value: later events belong to none. A key is a word of letters, digits and '_', which does
+ * copied. NULL and "" mean that the key has no value. A key is a word of letters, digits and '_', which does
  * not begin with a digit. If the value is the one that the key has, nothing is written.
  *
  * The event is recorder:context, which is known to tools after a process has used it once. If it is off, the value is
@@ -34,7 +34,7 @@ extern "C" {
  * values of the thread that called fork(). A thread that shares lanes (lane.h) writes its values again when a shared
  * lane has entered an eighth of its sub-buffers since it did so.
  *
- * Returns 0; -EINVAL: the key is NULL, no such word, or longer than REC_CONTEXT_KEY_MAX; -E2BIG: the value is longer
+ * Returns 0; -EINVAL: the key is NULL, not such a word, or longer than REC_CONTEXT_KEY_MAX; -E2BIG: the value is longer
  * than REC_CONTEXT_VALUE_MAX; -ENOSPC: REC_CONTEXT_KEYS_MAX other keys have values; -ENOMEM: no memory for the thread's
  * values; -ENXIO: no buffer, or it cannot have one more event; -EBUSY: too many signal handlers that set values
  * interrupted each other. Any thread; errno is preserved; signal-safe, except for the first use in a process.

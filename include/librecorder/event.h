@@ -88,8 +88,9 @@
  * well: __print_symbolic(), __print_flags(), __print_hex(), REC->array[1]. The tools do not know the program's
  * enumerators and macros. Conversions and lengths are those of printf (%hhd for s8, %llu for u64), without %c, without
  * %f and the other floating-point conversions, and without the flags '+' and ' '. The compiler checks the format as
- * that of printf: a name that is not a field, a conversion that does not fit, %c and %f are errors. So no field has a
- * keyword as its name.
+ * that of printf: a name that is not a field, a conversion that does not fit, %f, and a plain %c are errors. So no
+ * field has a keyword as its name. Define REC_NO_FORMAT_CHECK before the include if formats that the tools accept do
+ * not pass, such as %lu for u64.
  */
 #define REC_EVENT_FMT(system, ...)                                                                                     \
 	REC__FORMAT(system##__##__VA_ARGS__, rec_last)                                                                 \

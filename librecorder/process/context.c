@@ -10,11 +10,11 @@
  * clock is read when the record has its time, so no record claims to be younger than its value. A record therefore
  * also says what the events before it belong to, back to that time: it does not matter whether values are written
  * again before or after the first event of a sub-buffer, or a little later. A key that has lost its value keeps its
- * place, as the empty text, and is written again, too: otherwise a reader that missed the end of a value would not
- * learn of it.
+ * place, as the empty text. The empty text is repeated, too: so a reader that missed the end of a value learns of it.
  *
  * A thread's page has cells, each of which holds a key and its value and does not change while it is in use. One word
- * names the cells that are valid, and counts its changes. Whoever copies a cell looks at the word again afterwards.
+ * names the cells that are valid, and counts its changes. A function that copies a cell reads the word again
+ * afterwards.
  */
 #include <librecorder/context.h>
 #include <librecorder/event.h>
@@ -68,18 +68,25 @@ __thread struct rec_context *rec_thread_context __attribute__((tls_model("initia
 static struct rec_event *context_event;
 static struct rec_event never = { .enabled = &never.off };
 
-/* Two threads may do this at once: both get the same event. Returns an event that is off if there can be none. */
+/*
+ * Two threads may do this at once: the first event is used by both. Returns an event that is off if there can be none:
+ * it stays until the process has another buffer, or another thread declares the event.
+ */
 static struct rec_event *declare(void)
 {
 	const int saved = errno;
-	struct rec_event *event;
+	struct rec_event *event, *present = NULL;
 	const int r = rec_event_declare("recorder", "context, u64(age), string(key), string(value)", NULL, 0, &event);
 
 	errno = saved;
 	if (r < 0)
 		event = &never;
 	/* Release: a thread that finds the event finds its members complete. */
-	rec_store_release(&context_event, event);
+	if (!__atomic_compare_exchange_n(&context_event, &present, event, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) {
+		if (present != &never || event == &never)
+			return present;
+		rec_store_release(&context_event, event);
+	}
 	return event;
 }
 
@@ -267,7 +274,9 @@ void rec_context_repeat(struct rec_handle *handle)
 {
 	const struct rec_context *context = rec_thread_context;
 
-	rec_store_relaxed(&handle->leave, NULL);
+	/* A handler may have moved the thread: then the handle may be another thread's, which has to write its own. */
+	if (handle == rec_thread_handle)
+		rec_store_relaxed(&handle->leave, NULL);
 	rec_signal_fence();
 	if (context)
 		write_all(context);
@@ -276,11 +285,11 @@ void rec_context_repeat(struct rec_handle *handle)
 _Static_assert(KEYS * (REC_RESTATE_SIZE + 8 + REC_EVENT_COMMON_SIZE + sizeof(struct cell)) < REC_SUBBUF_MIN / 2,
 	       "the values fit");
 
-void rec_context_repeat_shared(uint32_t lane, uint64_t entered, uint32_t nr_subbufs)
+void rec_context_repeat_shared(uint32_t slot, uint32_t lane, uint64_t entered, uint32_t nr_subbufs)
 {
 	const uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
 	struct rec_context *context = rec_thread_context;
-	struct shared *shared = context ? &context->shared[lane % REC_SHARED_MAX] : NULL;
+	struct shared *shared = context ? &context->shared[slot] : NULL;
 	uint64_t part = nr_subbufs / SHARED_PART;
 
 	if (!shared || (shared->lane == lane + 1 && entered - shared->entered < (part ? part : 1)))
@@ -372,6 +381,18 @@ int rec_context_set(const char *key, const char *value)
 		return place == -EALREADY ? 0 : place;
 	write_record(context, (unsigned int)place, (uint32_t)(cell - context->cells) + 1);
 	return 0;
+}
+
+void rec_context_moved(void)
+{
+	struct rec_context *context = rec_thread_context;
+
+	if (rec_load_relaxed(&context_event) == &never)
+		rec_store_relaxed(&context_event, NULL);
+	if (!context)
+		return;
+	memset(context->shared, 0, sizeof(context->shared));
+	context->repeating = 0;
 }
 
 void rec_context_end(void)

@@ -61,7 +61,8 @@ static void leave(struct rec_handle *handle)
 	/* Release: the thread that takes the lane next sees everything that we wrote (edge O1). */
 	rec_store_release(&handle->lane->owner, 0);
 	if (REC_UNLIKELY(rec_thread_context))
-		rec_context_repeat_shared(rec_lane_index(handle), entered, nr_subbufs);
+		rec_context_repeat_shared(rec_process.own[rec_lane_index(handle)].shared - 1, rec_lane_index(handle),
+					  entered, nr_subbufs);
 }
 
 void rec_share_add(uint32_t index)
@@ -82,7 +83,7 @@ void rec_share_add(uint32_t index)
 	handle->on_stuck = NULL;
 	handle->grow = NULL;
 	rec_store_relaxed(&handle->lane->shared, 1);
-	rec_store_relaxed(&rec_process.own[index].shared, 1);
+	rec_store_relaxed(&rec_process.own[index].shared, nr + 1);
 	/* Release: a thread that finds the lane finds its handle complete (edge N2). */
 	rec_store_release(&rec_process.shared[nr], handle);
 	rec_lane_give_back(index);

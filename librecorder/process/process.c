@@ -8,6 +8,7 @@
  * signal handler, and the child of a raw clone comes here with its first event.
  */
 #include "librecorder/process/process.h"
+#include "librecorder/process/context_private.h"
 #include "librecorder/process/debug.h"
 #include "librecorder/process/event_private.h"
 #include "librecorder/os/clock_private.h"
@@ -270,6 +271,7 @@ static int replace_buffer(const struct rec_options *options)
 		rec_rules_copy(rec_process.rules, before.rules);
 	}
 	rec_events_move(before.header ? before.conditions : NULL, recorder != 0);
+	rec_context_moved();
 	if (both)
 		copy_loan(&before, recorder);
 	show_buffer();

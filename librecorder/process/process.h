@@ -18,7 +18,7 @@
 /* Other data about a lane that only this process knows. */
 struct rec_lane_own {
 	uint32_t made;	 /* it has its ring */
-	uint32_t shared; /* it is taken for one event at a time */
+	uint32_t shared; /* it is taken for one event at a time: its place among those lanes plus 1; or 0 */
 };
 
 struct rec_process {

@@ -83,7 +83,7 @@ static bool publish_path(struct rec_handle *handle, struct rec_lane *lane, uint6
 		rec_fence_release();
 		rec_local_add64(&lane->pages_touched, pages);
 		REC_TESTPOINT(publish_touched);
-		/* finish() calls it; after rec_publish_slow() that of the next event, which is no plain case (T). */
+		/* finish() calls it. rec_publish_slow() does not: there the next event leaves the fast path (T). */
 		rec_store_relaxed(&handle->leave, handle->entered);
 		look_for_waiters(handle);
 	}
@@ -164,6 +164,7 @@ static void finish(const struct rec_slot *slot, uint64_t from, uint64_t end)
 	struct rec_lane *lane = slot->lane;
 	const uint64_t open = own_open(slot);
 	const bool nested = REC_OPEN_DEPTH(open);
+	void (*leave)(struct rec_handle *);
 
 	/*
 	 * If this writer interrupted no other, has a reservation, and is still not where the commit position is, then
@@ -180,8 +181,10 @@ static void finish(const struct rec_slot *slot, uint64_t from, uint64_t end)
 		rec_signal_fence();
 	} while (!rec_local_cmpxchg64(&lane->open, open, nested ? open - REC_OPEN_ONE : 0));
 	REC_TESTPOINT(slow_close);
-	if (REC_UNLIKELY(handle->leave))
-		handle->leave(handle);
+	/* Loaded once: a handler may do the work, and clear it. */
+	leave = rec_load_relaxed(&handle->leave);
+	if (REC_UNLIKELY(leave))
+		leave(handle);
 }
 
 /*

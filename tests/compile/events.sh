@@ -128,6 +128,13 @@ misformats '"%d %d", first' "(matching 'int' argument|more '%' conversions than 
 misformats '"%d", first, first' "(too many arguments for format|data argument not used)"
 
 # What is right has no warning, and nothing is left of the check.
+cat >"$TMP/unchecked.c" <<'END'
+#include <librecorder/event.h>
+#if defined(REC_NO_FORMAT_CHECK) && defined(__print_flags)
+#error "a macro of the check"
+#endif
+REC_EVENT_FMT(m, unchecked, ("%lu", number), u64(number));
+END
 cat >"$TMP/formats.c" <<'END'
 #include <librecorder/event.h>
 static int port, host;
@@ -150,6 +157,10 @@ for compiler in "gcc -std=c11 -O0" "gcc -std=c11 -O2" "g++ -x c++ -std=c++17 -O0
 	ok "$compiler: formats without a mistake" \
 		$compiler "${warnings[@]}" -Wunused -Wundef -I"$top_srcdir/include" -c -o "$TMP/formats.o" "$TMP/formats.c"
 	is "the check is not in the program" "$(nm "$TMP/formats.o" | grep -c rec_format)" 0
+	ok "$compiler: REC_NO_FORMAT_CHECK takes what the tools take" \
+		$compiler "${warnings[@]}" -I"$top_srcdir/include" -DREC_NO_FORMAT_CHECK -c -o "$TMP/formats.o" "$TMP/unchecked.c"
+	fails "$compiler: which is an error without it" \
+		$compiler "${warnings[@]}" -I"$top_srcdir/include" -c -o "$TMP/formats.o" "$TMP/unchecked.c"
 done
 
 # An array that is too short, where the compiler knows its length.

@@ -2,7 +2,10 @@
 /*
  * The check of a format of REC_EVENT_FMT. The tools evaluate the format, long after the program was compiled, so a
  * mistake in it would show only in their output. Here the compiler sees it: as the call of a function like printf(),
- * whose arguments have the fields' names. The function that makes this call is called by nothing, so it costs no byte.
+ * whose arguments have the fields' names. No code calls the function that makes this call, so the compiler drops it.
+ *
+ * A program that defines REC_NO_FORMAT_CHECK before it includes event.h does without the check, and without the macros
+ * __print_symbolic() and so on.
  */
 #ifndef REC__DETAIL
 #error "for the public headers alone: include <librecorder/event.h>"
@@ -13,6 +16,10 @@
 #include <librecorder/detail/event_kinds.h>
 #include <librecorder/detail/event_rows.h>
 #include <stddef.h>
+
+#ifdef REC_NO_FORMAT_CHECK
+#define REC__FORMAT(...)
+#else
 
 /* SHOWN: a parameter with the field's name, which has the type of what the name stands for in a format. */
 #define REC__UNUSED __attribute__((unused))
@@ -145,4 +152,5 @@ constexpr bool rec_format_has_c(const char *format)
 
 #define REC__FORMAT_LITERAL(...) REC__FIRST(__VA_ARGS__, ~)
 
+#endif
 #endif

@@ -80,7 +80,7 @@ struct rec_handle {
 	/*
 	 * Called after a commit or discard that was not the plain case; for a lane that is taken for one event, after
 	 * each one, and after a refusal. NULL: nothing is to be done. When the commit position enters a sub-buffer,
-	 * `leave` becomes `entered`.
+	 * `leave` becomes `entered`. A handler may clear it at any time: load it once.
 	 */
 	void (*leave)(struct rec_handle *handle);
 	void (*entered)(struct rec_handle *handle);

@@ -236,8 +236,9 @@ void rec_context_repeat(struct rec_handle *handle)
 	(void)handle;
 }
 
-void rec_context_repeat_shared(uint32_t lane, uint64_t entered, uint32_t nr_subbufs)
+void rec_context_repeat_shared(uint32_t slot, uint32_t lane, uint64_t entered, uint32_t nr_subbufs)
 {
+	(void)slot;
 	(void)lane;
 	(void)entered;
 	(void)nr_subbufs;
