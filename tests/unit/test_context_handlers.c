@@ -86,7 +86,6 @@ Test(context, a_set_interrupted_at_any_instruction, .timeout = 300)
 Test(context, a_set_left_at_any_instruction, .timeout = 300)
 {
 	struct steps steps = steps_begin(29, 100);
-	volatile unsigned int refused = 0;
 	int r;
 
 	trap_steps();
@@ -101,7 +100,6 @@ Test(context, a_set_left_at_any_instruction, .timeout = 300)
 		}
 		r = rec_context_set("n", "5");
 		cr_assert(r == 0 || r == -EBUSY, "step %u: %d", steps.at, r);
-		refused += r != 0;
 		if (!r) {
 			context_write(5, 200, 0);
 			expect_known(steps.at);
