@@ -2,7 +2,8 @@
 /*
  * Folded stacks, the input of flamegraph.pl, speedscope and others: a line for each stack of spans, from the thread to
  * the innermost span, and the nanoseconds that were spent there and in no inner span. Threads of one name are one.
- * Keyed spans are in no stack. Memory is bounded by the number of different stacks.
+ * Keyed spans are in no stack; a system call with two events is in one once. Memory is bounded by the number of
+ * different stacks.
  */
 #include "format/export/export.h"
 #include "format/export/string_table.h"
@@ -125,13 +126,19 @@ static uint32_t node_of(struct folded *f, const struct stack *stack, const struc
 	return child(f, parent, name_number(f, span->rule->system, span->name));
 }
 
+/* One beside the stack is a system call a second time: the stack has it by its first event, with all of its time. */
+static bool is_in_stack(const struct model_span *span)
+{
+	return !span->rule->is_keyed && !span->is_beside;
+}
+
 static int on_span_begin(void *arg, const struct model_span *span)
 {
 	struct folded *f = arg;
 	struct stack *stack;
 	uint32_t *more;
 
-	if (span->rule->is_keyed)
+	if (!is_in_stack(span))
 		return 0;
 	stack = find_stack(f, span);
 	if (!stack)
@@ -153,7 +160,7 @@ static int on_span(void *arg, const struct model_span *span)
 	struct stack *stack;
 	uint32_t node;
 
-	if (span->rule->is_keyed)
+	if (!is_in_stack(span))
 		return 0;
 	stack = find_stack(f, span);
 	node = stack ? node_of(f, stack, span) : 0;

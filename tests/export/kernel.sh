@@ -10,7 +10,7 @@
 cd "$TMP" || exit 1
 
 ok "record" "$RECORDER" record -q -F -e raw_syscalls -e syscalls -e irq -e timer -o kernel.dat -- \
-	python3 -c 'import os; [os.getppid() or os.stat("/") for i in range(50)]'
+	python3 -c 'import os, time; [os.getppid() or os.stat("/") for i in range(50)]; time.sleep(0.3)'
 ok "report" "$RECORDER" report -t kernel.dat
 sed -nE 's/^ *.*-([0-9]+) +\[([0-9]+)\] +([0-9]+)\.([0-9]{9}): ([a-z0-9_]+): +(.*)$/\1 \2 \3\4 \5 \6/p' .out >lines
 is "no event is lost" "$(grep -c EVENTS .out)" 0
@@ -18,18 +18,25 @@ is "no event is lost" "$(grep -c EVENTS .out)" 0
 # Begin and end of each call, from the lines: "NAME BEGIN END". A call that has no end is not here.
 awk '$4 ~ /^sys_enter_/ { name[$1] = substr($4, 11); begin[$1] = $3 }
 	$4 ~ /^sys_exit_/ && $1 in name { print name[$1], begin[$1], $3; delete name[$1] }' lines | sort >named
+# In the lines those of raw_syscalls have numbers. Each has the name of the call's other event.
 awk '$4 == "sys_enter" { begin[$1] = $3 }
-	$4 == "sys_exit" && $1 in begin { print begin[$1], $3; delete begin[$1] }' lines | sort >raw
+	$4 ~ /^sys_enter_/ { name[$1] = substr($4, 11) }
+	$4 == "sys_exit" && $1 in begin { print name[$1], begin[$1], $3; delete begin[$1]; delete name[$1] }' lines | sort >raw
 ok "there are calls" test "$(grep -c '^getppid ' named)" -ge 50
 
 "$RECORDER" report --spans -t kernel.dat >spans
 # The kernel writes sys_enter_rt_sigreturn, but no sys_exit_rt_sigreturn.
 is "report --spans: no other call is cut" "$(grep -E 'syscalls:.*(cut|lost inside)' spans | grep -v ':rt_sigreturn(); cut')" ""
-# calls SYSTEM: names of the spans that began. The kernel calls newuname what programs call uname.
+# Some calls have another name in the kernel's events of syscalls than programs have for them: newuname is uname.
+as_called()
+{
+	sed -E 's/^new(uname|stat|fstat|lstat)( |$)/\1\2/; s/^sendfile64( |$)/sendfile\1/; s/^umount( |$)/umount2\1/'
+}
+# calls SYSTEM: names of the spans that began.
 calls()
 {
-	sed -nE "s/.*\\|  *$1:([a-z0-9_]+)\\(.*\\) *(\\{|;|= .*;)\$/\\1/p" spans | sed 's/^new\(uname\)$/\1/' | grep -v '^rt_sigreturn$' |
-		sort | uniq -c
+	sed -nE "s,.*\\|  *$1:([a-z0-9_]+)\\(.*\\) *(\\{|;|= .*;|; /\\* end not seen \\*/)\$,\\1,p" spans | as_called |
+		grep -v '^rt_sigreturn$' | sort | uniq -c
 }
 calls raw_syscalls >got
 calls syscalls >expected
@@ -37,14 +44,9 @@ ok "report --spans: every call twice, by the same name" diff got expected
 ok "report --spans: there are calls" test -s got
 ok "sql" "$RECORDER" sql --csv kernel.dat "select name, ts, ts + dur from syscalls where state = 'whole'"
 tail -n +2 .out | tr -d '\r' | tr , ' ' | sort >got
-cut -d ' ' -f 2- got | sort >got.times
-{
-	cut -d ' ' -f 2- named
-	cat raw
-} | sort >expected.times
-ok "sql: begins and ends are those of the lines" diff expected.times got.times
-ok "sql: the calls of syscalls have their names" test -z "$(comm -23 named got)"
-is "sql: those of raw_syscalls, too" "$(cut -d ' ' -f 1 got | sed 's/^newuname$/uname/' | sort | uniq -c | awk '$1 % 2 && $2 != "rt_sigreturn"')" ""
+cat named raw | as_called | sort >expected
+as_called <got | sort >got.called
+ok "sql: names, begins and ends are those of the lines" diff expected got.called
 
 ok "export" "$RECORDER" export --perfetto kernel.dat -o kernel.pftrace
 sql calls "select category, name, ts, ts + dur from slice where category in ('syscalls', 'raw_syscalls') and dur >= 0 and extract_arg(arg_set_id, 'debug.incomplete') is null"
@@ -59,5 +61,19 @@ ok "Perfetto: the same calls" diff got perfetto
 } | sed 's,/.*,,' | sort -u >expected
 answer interrupts | tr ';' '\n' | sort -u >got
 is "Perfetto: interrupts and timers have names of the lines" "$(comm -13 expected got | grep -vE ':(softirq|timer_expire|hrtimer_expire|irq_handler)$')" ""
+
+# A call has two events at its begin, and two at its end; its time is counted once. The thread is in a call most of the time.
+ok "export --folded" "$RECORDER" export --folded kernel.dat -o folded
+like "folded: there are calls" "$(<folded)" ':clock_nanosleep [0-9]+'
+"$RECORDER" report -t kernel.dat | sed -nE 's/^ *(.*)-([0-9]+) +\[[0-9]+\] +([0-9]+)\.([0-9]{9}): .*/\2 \3\4 \1/p' >threads
+is "folded: no thread has more time than it was there for" "$(awk '
+	FILENAME == "threads" {
+		tid = $1; at = $2; sub(/^[^ ]+ [^ ]+ /, "")
+		if (tid in last) there[$0] += at - last[tid]
+		last[tid] = at
+		next
+	}
+	{ own = $NF; sub(/;.*/, ""); if (!/^CPU /) spent[$0] += own }
+	END { for (name in spent) if (spent[name] > there[name]) print name, spent[name], there[name] }' threads folded)" ""
 
 done_testing
