@@ -354,7 +354,7 @@ static int set_name(struct model_items *items, uint64_t task, char *name)
 		return 0;
 	}
 	if (!known) {
-		/* The names of threads' current tasks come again with their next events. */
+		/* The names of threads' current tasks come again with their next event that has a name. */
 		if (items->nr_names >= MODEL_KNOWN_MAX)
 			forget_names(items);
 		known = calloc(1, sizeof(*known));

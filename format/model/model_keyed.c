@@ -6,6 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The spans of other processes among which a process's own one with the same keys is searched. */
+#define OTHERS_MAX 1024u
+
 static uint64_t hash_of(unsigned int pair, const struct model_span *span)
 {
 	uint64_t hash = pair * UINT64_C(0x9e3779b97f4a7c15);
@@ -77,16 +80,21 @@ static struct model_open *take(struct model_keyed *k, struct model_open *open)
 
 struct model_open *model_keyed_take(struct model_keyed *k, const struct model_span *like, int32_t process)
 {
-	struct model_open *at, *found = NULL;
+	struct model_open *at, *newest = NULL;
+	unsigned int others = 0;
 
 	if (!k->nr_chains)
 		return NULL;
-	at = *chain_of(k->chains, k->nr_chains, like);
-	for (; at && (!found || found->process != process); at = at->outer) {
-		if (are_same(&at->span, like) && (!found || at->process == process))
-			found = at;
+	for (at = *chain_of(k->chains, k->nr_chains, like); at; at = at->outer) {
+		if (!are_same(&at->span, like))
+			continue;
+		if (at->process == process)
+			return take(k, at);
+		newest = newest ? newest : at;
+		if (others++ == OTHERS_MAX)
+			break;
 	}
-	return found ? take(k, found) : NULL;
+	return newest ? take(k, newest) : NULL;
 }
 
 struct model_open *model_keyed_oldest(struct model_keyed *k)

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A hostile file may have any number of different texts: spans beyond have the pair's name. */
+/* A hostile file may have any number of different texts: with one beyond these, a span has the pair's name. */
 #define NAMES_MAX 65536u
 #define NAME_MAX_BYTES 64u
 
@@ -32,8 +32,8 @@ void model_names_close(struct model_names *names)
 	free(names);
 }
 
-/* The pool's copy, without control characters; NULL: out of memory. */
-static const char *keep(struct model_names *names, const char *text, size_t size)
+/* The pool's copy, without control characters; `otherwise` if there are too many; NULL: out of memory. */
+static const char *keep(struct model_names *names, const char *text, size_t size, const char *otherwise)
 {
 	const struct pooled_text *pooled;
 	char room[NAME_MAX_BYTES];
@@ -41,6 +41,10 @@ static const char *keep(struct model_names *names, const char *text, size_t size
 	size = size < sizeof(room) ? size : sizeof(room);
 	for (size_t i = 0; i < size; i++)
 		room[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i];
+	if (names->pool.used >= NAMES_MAX) {
+		pooled = text_pool_find(&names->pool, room, size);
+		return pooled ? pooled->text : otherwise;
+	}
 	pooled = text_pool_add(&names->pool, room, size);
 	return pooled ? pooled->text : NULL;
 }
@@ -71,17 +75,16 @@ static const char *softirq_name(int64_t number)
 const char *model_name(const struct model_rules *rules, const struct model_rule *rule,
 		       const struct model_record *record)
 {
-	struct model_names *names = model_rules_names(rules);
 	const struct tep_format_field *field = rule->naming_field;
 	const char *name = NULL;
 	size_t size;
 
-	if (rule->naming == MODEL_NAME_RULE || !field || names->pool.used >= NAMES_MAX)
+	if (rule->naming == MODEL_NAME_RULE || !field)
 		return rule->name;
 	switch (rule->naming) {
 	case MODEL_NAME_TEXT:
 		name = text_of(field, record, &size);
-		return size ? keep(names, name, size) : rule->name;
+		return size ? keep(model_rules_names(rules), name, size, rule->name) : rule->name;
 	case MODEL_NAME_FUNCTION:
 		name = tep_find_function(rule->type->event->tep, (unsigned long long)model_number(field, record));
 		break;

@@ -26,8 +26,8 @@ struct model_open {
 #define MODEL_DEPTH_MAX 1024u
 
 /*
- * Of keyed spans, too, the oldest of more than this many open ones is given up. At most this many flow numbers are
- * known, and at least the last half as many that were seen; and at most this many names of tasks.
+ * If more keyed spans than this are open, the oldest is cut. At most this many flow numbers are kept; the last
+ * MODEL_KNOWN_MAX / 2 always are. At most this many names of tasks are kept.
  */
 #define MODEL_KNOWN_MAX (1u << 18)
 
@@ -118,8 +118,8 @@ struct model_names *model_rules_names(const struct model_rules *rules);
 int model_keyed_add(struct model_keyed *keyed, struct model_open *open);
 /*
  * Takes an open span with the keys of `like` out of the table: of those that this process began, the one that was begun
- * last; if it began none, of all. NULL: there is none. (Processes of one program often count their requests from 1,
- * each for itself.)
+ * last; if it began none, or more than 1024 of other processes are newer, of all. NULL: there is none. (Processes of
+ * one program often count their requests from 1, each for itself.)
  */
 struct model_open *model_keyed_take(struct model_keyed *keyed, const struct model_span *like, int32_t process);
 /* Takes the one that was begun first; there must be one. */

@@ -119,8 +119,8 @@ static int take_span(void *arg, const struct model_span *span)
 }
 
 /*
- * A thread that was woken, until it runs. One that was preempted was not woken; of one that is known only from the
- * event that ended its state, the begin was lost.
+ * A thread that was woken, until it runs. One that was preempted was not woken. If a state is known only from the event
+ * that ended it, its begin was lost.
  */
 static int take_state(void *arg, const struct model_thread_state *state)
 {

@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FINEST	     256u /* ns: two events of one thread are seldom closer */
-#define COARSER	     4u
-#define SMALL	     512u /* items that need no further level */
-#define ARROWS_MAX   500000u
+#define FINEST	   256u /* ns: two events of one thread are seldom closer */
+#define COARSER	   4u
+#define SMALL	   512u /* items that need no further level */
+#define ARROWS_MAX 500000u
 
 /* ------------------------------------------------------------------------------------------------------- merging */
 
@@ -216,20 +216,31 @@ static void reduce(struct view_trace *trace, size_t max)
 		}
 }
 
+/* Every n-th of `nr` arrows is kept, so that at most `max` remain; 0: none. */
+static size_t step_of(size_t nr, size_t max)
+{
+	if (nr <= max)
+		return 1;
+	return max ? (nr + max - 1) / max : 0;
+}
+
 /* If there are too many, every n-th wake-up is kept; if the flows alone are too many, every n-th of these. */
 static void reduce_arrows(struct view_trace *trace)
 {
-	size_t of_kind[] = { 0, 0 }, seen[] = { 0, 0 }, step[] = { 1, 1 }, nr = 0, room;
+	size_t of_kind[] = { 0, 0 }, seen[] = { 0, 0 }, step[2], nr = 0, flows;
 
 	trace->all_arrows = trace->nr_arrows;
 	for (size_t i = 0; i < trace->nr_arrows; i++)
 		of_kind[trace->arrows[i].kind]++;
-	step[VIEW_FLOW] = of_kind[VIEW_FLOW] / ARROWS_MAX + 1;
-	room = ARROWS_MAX - of_kind[VIEW_FLOW] / step[VIEW_FLOW];
-	step[VIEW_WAKE] = room ? of_kind[VIEW_WAKE] / room + 1 : SIZE_MAX;
-	for (size_t i = 0; i < trace->nr_arrows; i++)
-		if (seen[trace->arrows[i].kind]++ % step[trace->arrows[i].kind] == 0)
+	step[VIEW_FLOW] = step_of(of_kind[VIEW_FLOW], ARROWS_MAX);
+	flows = (of_kind[VIEW_FLOW] + step[VIEW_FLOW] - 1) / step[VIEW_FLOW];
+	step[VIEW_WAKE] = step_of(of_kind[VIEW_WAKE], ARROWS_MAX - flows);
+	for (size_t i = 0; i < trace->nr_arrows; i++) {
+		const enum view_arrow_kind kind = trace->arrows[i].kind;
+
+		if (step[kind] && seen[kind]++ % step[kind] == 0)
 			trace->arrows[nr++] = trace->arrows[i];
+	}
 	trace->nr_arrows = nr;
 }
 

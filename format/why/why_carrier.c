@@ -2,13 +2,13 @@
 /*
  * Who worked on a span that one thread began and another one ended, at each time between.
  *
- * If the span belongs to a logical task, the events of the task tell: the thread that took the task last works on the
- * span. Between two such threads the span waits for the next one.
+ * If the span belongs to a logical task, the events of the task show who had it: the thread that took the task last
+ * works on the span. Between two such threads the span waits for the next one.
  *
- * Otherwise wake-ups tell: backwards from the end, the thread is followed to the sleep from which it was woken for the
- * span, then its waker, until the thread that began it. A thread may sleep for other reasons, too: for a lock, before
- * or after it had the span. So only those sleeps count from which a chain of wake-ups leads back to the thread that
- * began the span; of these the shortest chain, and at each thread the last sleep. (A thread that gives work to all
+ * Otherwise wake-ups show it: backwards from the end, the thread is followed to the sleep from which it was woken for
+ * the span, then its waker, until the thread that began it. A thread may sleep for other reasons, too: for a lock,
+ * before or after it had the span. So only those sleeps count from which a chain of wake-ups leads back to the thread
+ * that began the span; of these the shortest chain, and at each thread the last sleep. (A thread that gives work to all
  * others begins many chains. A holder of a lock may be in one of them, but the span's own chain is shorter.)
  */
 #include "format/why/why_private.h"

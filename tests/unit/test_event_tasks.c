@@ -47,7 +47,7 @@ Test(event_tasks, a_name_that_comes_later)
 	const struct event_task *before = event_tasks_find(&tasks, 7), *after;
 
 	tep_register_comm(tasks.tep, "late", 7);
-	cr_expect_eq(event_tasks_find(&tasks, 7), before, "nothing said that there are new names");
+	cr_expect_eq(event_tasks_find(&tasks, 7), before, "event_tasks_refresh() was not called");
 	event_tasks_refresh(&tasks);
 	after = event_tasks_find(&tasks, 7);
 	cr_expect_str_eq(after->text, "            late-7     ");

@@ -194,6 +194,23 @@ Test(model, of_equal_keys_a_process_ends_its_own)
 				     "net:rpc 71 4-6 own 2 depth 0 key 1 to 5\n");
 }
 
+/* The search for its own passes by 1024 spans of other processes; then the newest of all is taken. */
+Test(model, of_equal_keys_very_many_of_another_process)
+{
+	feed_int(1, RPC_BEGIN, 71, 1);
+	for (int i = 0; i < 1024; i++)
+		feed_int(2 + (uint64_t)i, RPC_BEGIN, 81, 1);
+	feed_int(2000, RPC_END, 72, 1);
+	feed_int(2001, RPC_BEGIN, 71, 1);
+	for (int i = 0; i < 1025; i++)
+		feed_int(2002 + (uint64_t)i, RPC_BEGIN, 81, 1);
+	feed_int(4000, RPC_END, 72, 1);
+	feed_int(4001, RPC_END, 72, 1);
+	cr_assert_str_eq(items_text, "net:rpc 71 1-2000 own 1999 depth 0 key 1 to 72\n"
+				     "net:rpc 81 3026-4000 own 974 depth 0 key 1 to 72\n"
+				     "net:rpc 71 2001-4001 own 2000 depth 0 key 1 to 72\n");
+}
+
 Test(model, many_keys)
 {
 	char wanted[64];

@@ -3,6 +3,7 @@
 #include "model_fixture.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 
 TestSuite(model, .init = model_fixture_open, .fini = model_fixture_close);
@@ -267,6 +268,39 @@ Test(model, system_calls_by_number)
 	expect_items("raw_syscalls:read 1 10-20 own 10 depth 0\n"
 		     "raw_syscalls:syscall 1 30-40 own 10 depth 0\n"
 		     "raw_syscalls:write 2 10-50 own 40 depth 0 no-begin\n");
+}
+
+/* Names that the file does not have to give are found however many others there were. */
+Test(model, a_full_pool_of_names)
+{
+	char name[16];
+
+	for (uint64_t i = 0; i <= 65536; i++) {
+		snprintf(name, sizeof(name), "device%d", (int)i);
+		event_of(IRQ_ENTRY, 1);
+		event_put32(40);
+		event_put_text(name);
+		items_text[0] = '\0';
+		event_feed(10 * i, 0);
+		feed_int(10 * i + 1, IRQ_EXIT, 1, 40);
+	}
+	cr_assert_str_eq(items_text, "irq:irq_handler 1 655360-655361 own 1 depth 0\n");
+	items_text[0] = '\0';
+	event_of(IRQ_ENTRY, 1);
+	event_put32(40);
+	event_put_text("device3");
+	event_feed(700000, 0);
+	feed_int(700001, IRQ_EXIT, 1, 40);
+	feed_int(700002, SOFTIRQ_ENTRY, 1, 3);
+	feed_int(700003, SOFTIRQ_EXIT, 1, 3);
+	feed_long(700004, FUNCTION_ENTRY, 1, 0x2000);
+	feed_long(700005, FUNCTION_EXIT, 1, 0x2000);
+	feed_long(700006, CALL_ENTER, 1, SYS_read);
+	feed_two(700007, CALL_EXIT, 1, SYS_read, 5);
+	expect_items("irq:device3 1 700000-700001 own 1 depth 0\n"
+		     "irq:NET_RX 1 700002-700003 own 1 depth 0\n"
+		     "ftrace:ksys_read 1 700004-700005 own 1 depth 0\n"
+		     "raw_syscalls:read 1 700006-700007 own 1 depth 0\n");
 }
 
 /* The kernel calls the probes of both events in the same order where a call begins and where it ends. */

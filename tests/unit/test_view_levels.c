@@ -263,22 +263,23 @@ Test(view_levels, values_keep_their_range)
 	view_trace_free(&trace);
 }
 
-static void add_arrows(struct view_trace *trace, uint32_t nr, uint32_t flow)
+/* Arrows of which each `flow`-th is a flow, and then `wakes` wake-ups. */
+static void add_arrows(struct view_trace *trace, uint32_t nr, uint32_t flow, uint32_t wakes)
 {
 	const uint32_t row = new_row(trace, VIEW_THREAD, 1);
 
-	for (uint32_t i = 0; i < nr; i++) {
+	for (uint32_t i = 0; i < nr + wakes; i++) {
 		const struct view_arrow arrow = { .from = i,
 						  .to = i + 1,
 						  .from_row = row,
 						  .to_row = row,
-						  .kind = i % flow ? VIEW_WAKE : VIEW_FLOW };
+						  .kind = i >= nr || i % flow ? VIEW_WAKE : VIEW_FLOW };
 
 		view_add_arrow(trace, &arrow);
 	}
-	trace->end = nr;
+	trace->end = nr + wakes;
 	cr_assert_eq(view_finish(trace, VIEW_ITEMS_MAX), 0);
-	cr_assert_eq(trace->all_arrows, nr);
+	cr_assert_eq(trace->all_arrows, nr + wakes);
 	cr_assert_leq(trace->nr_arrows, 500000);
 }
 
@@ -288,17 +289,37 @@ Test(view_levels, flows_are_kept_before_wake_ups)
 	struct view_trace trace = { 0 };
 	size_t flows = 0;
 
-	add_arrows(&trace, 600000, 999);
+	add_arrows(&trace, 600000, 999, 0);
 	for (size_t i = 0; i < trace.nr_arrows; i++)
 		flows += trace.arrows[i].kind == VIEW_FLOW;
 	cr_assert_eq(flows, 601);
 	cr_assert_gt(trace.nr_arrows, 200000);
 	view_trace_free(&trace);
-	add_arrows(&trace, 600000, 1);
-	cr_assert_gt(trace.nr_arrows, 200000);
+	add_arrows(&trace, 600000, 1, 0);
+	cr_assert_eq(trace.nr_arrows, 300000);
 	for (size_t i = 1; i < trace.nr_arrows; i++)
-		cr_assert_lt(trace.arrows[i - 1].from, trace.arrows[i].from);
+		cr_assert_eq(trace.arrows[i].from, 2 * i);
 	view_trace_free(&trace);
+}
+
+/* As many as there may be are all kept; and not a single wake-up is kept beyond them. */
+Test(view_levels, exactly_as_many_arrows_as_may_be)
+{
+	struct view_trace trace = { 0 };
+
+	add_arrows(&trace, 500000, 1, 0);
+	cr_assert_eq(trace.nr_arrows, 500000);
+	view_trace_free(&trace);
+	add_arrows(&trace, 500000, 1000000, 0);
+	cr_assert_eq(trace.nr_arrows, 500000, "a flow, and wake-ups");
+	view_trace_free(&trace);
+	for (uint32_t nr = 500000; nr <= 999999; nr += 499999) {
+		add_arrows(&trace, nr, 1, 10);
+		cr_assert_eq(trace.nr_arrows, 500000);
+		for (size_t i = 0; i < trace.nr_arrows; i++)
+			cr_assert_eq(trace.arrows[i].kind, VIEW_FLOW);
+		view_trace_free(&trace);
+	}
 }
 
 Test(view_levels, strings_and_rows_are_found_again)

@@ -58,6 +58,20 @@ def by_report(name):
                 yield int(match[1]), match[2] + match[3], MARKS[mark]
 
 
+def last_event(name):
+    """(thread, time) of the last event of the file."""
+    with open(f"{directory}/{name}.spans", encoding="utf-8") as file:
+        found = re.findall(r"^ *.+?-(\d+) +\[\d+\] +(\d+)\.(\d{9}):", file.read(), re.MULTILINE)
+    return max(((int(tid), int(seconds + fraction)) for tid, seconds, fraction in found), key=lambda one: one[1])
+
+
+def killed_until_the_end(name):
+    span = next(row for row in by_sql(name) if row["number"] == 3)
+    thread, end = last_event(name)
+    check(f"{name}: the span of the killed process is open until the last event of the file, which another one wrote",
+          span["tid"] != thread and span["ts"] + span["dur"] == end, span, thread, end)
+
+
 def compare(browser, name):
     browser.open(f"file://{directory}/{name}.html")
     browser.wait("window.recorderView?.view.width > 0")
@@ -84,6 +98,7 @@ def main():
         compare(browser, "lose")
         browser.dark(False)
         compare(browser, "jump")
+        killed_until_the_end("jump")
         with open(f"{directory}/counters.json", encoding="utf-8") as file:
             expected = collections.defaultdict(list)
             for row in json.load(file):
