@@ -208,10 +208,10 @@ class Page {
 	}
 
 	async search() {
-		const { view } = this, text = document.getElementById("pattern").value, turn = this.searches = (this.searches ?? 0) + 1;
-		const matches = text ? await findMatches(view.trace, text, document.getElementById("in-fields").checked) : null;
-		const isWanted = () => turn === this.searches;
-		const found = matches && isWanted() ? await inSlices(countMatches(view.trace, matches), isWanted) : 0;
+		const { view } = this, { trace } = view, text = document.getElementById("pattern").value;
+		const turn = this.searches = (this.searches ?? 0) + 1, isWanted = () => turn === this.searches && trace === view.trace;
+		const matches = text ? await findMatches(trace, text, document.getElementById("in-fields").checked) : null;
+		const found = matches && isWanted() ? await inSlices(countMatches(trace, matches), isWanted) : 0;
 		if (!isWanted())
 			return;
 		this.found = found;
@@ -314,14 +314,16 @@ class Page {
 		view.row = trace.rows.find((row) => view.key(row) === key) ?? null;
 		view.item = item;
 		view.hover = null;
-		if (view.selection)
-			view.selection = { from: view.selection.from + shift, to: view.selection.to + shift };
+		for (const end of Object.keys(view.selection ?? {}))
+			view.selection[end] += shift;
 		if (this.follow)
 			view.show(whole ? 0 : trace.length - span, trace.length);
 		else
 			view.show(view.from + shift, view.to + shift);
 		this.tellFacts();
-		if (view.matches)
+		/* Matches are numbers of this picture's items. */
+		view.matches = null;
+		if (document.getElementById("pattern").value)
 			this.search();
 		this.redraw();
 		this.panels.later(true);

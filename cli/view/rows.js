@@ -24,7 +24,7 @@ class View {
 		this.scroll = 0;
 		this.row = null; /* chosen */
 		this.item = null; /* chosen: { row, line, i } */
-		this.selection = null; /* { from, to } */
+		this.selection = null; /* { from, to }; `fixed`: the one that the keyboard does not move */
 		this.matches = null; /* { names: Set, events: Set, rows: Set } */
 		this.hover = null;
 		this.width = this.height = 0;

@@ -99,7 +99,7 @@ def mutated(random, text):
 
 
 def hostile_requests(seed):
-    """Requests that are none: only one with the token and the address gets an answer of the page; the server lives on."""
+    """Invalid requests: only one with the token and the address gets an answer of the page; the server lives on."""
     random = Random(seed)
     bad = []
     for turn in range(400):
@@ -154,6 +154,36 @@ def kept_while_following(browser, fifo):
     browser.run("document.getElementById('timeline').focus()")
 
 
+# A newer state, of which more of the past is known, comes while a search runs.
+GROWS_MEANWHILE = """(async () => {
+	const page = recorderView, { view } = page, found = new Map(), search = findMatches, newer = await askServer();
+	window.findMatches = async (trace, ...rest) => {
+		const matches = await search(trace, ...rest);
+		found.set(matches, trace);
+		return matches;
+	};
+	page.drop();
+	newer.begin -= 1000n;
+	view.selection = { from: 10, to: 20, fixed: 20 };
+	const shift = Number(view.trace.begin - newer.begin);
+	const searching = page.find("tick");
+	await page.take(newer);
+	const ends = ["from", "to", "fixed"].map((end) => view.selection[end] - shift);
+	await searching;
+	window.findMatches = search;
+	return { shift, ends, isOfPicture: !view.matches || found.get(view.matches) === view.trace };
+})()"""
+
+
+def grows_while_searching(browser):
+    got = browser.run(GROWS_MEANWHILE)
+    check("matches of an older picture are not shown in a newer one", got["isOfPicture"], got)
+    check("a selection stays at its time, and so does the end that a key does not move", got["shift"] and got["ends"] == [10, 20, 20], got)
+    browser.wait("recorderView.view.matches")
+    check("the newer one is searched", browser.run("document.getElementById('found').textContent").startswith("130 found"))
+    browser.run("recorderView.drop(), recorderView.find('')")
+
+
 def main():
     idle = http.client.HTTPConnection(parts.hostname, parts.port)
     idle.connect()  # a client that asks nothing holds up nobody
@@ -186,6 +216,7 @@ def main():
         check("the page knows the time of day of the last event", day_before <= days <= time.time_ns(), day_before, days)
         print(f"# from the write to the page: {1000 * min(delays):.0f} to {1000 * max(delays):.0f} ms")
         kept_while_following(browser, fifo)
+        grows_while_searching(browser)
         browser.run("recorderView.zoom(0.5)")
         check("it does not follow any more once the user moves", not browser.run("recorderView.follow"))
         low = browser.run("recorderView.view.trace.absolute(recorderView.view.from)")
