@@ -14,10 +14,12 @@
 
 /*
  * Chunks of compressed data: trace-cmd writes 10 pages, which have at most 1 MiB, we 1 MiB; no writer has a reason for
- * more than CHUNK_MAX. Those that the cursors of a file hold at one time have no more than CHUNKS_MAX.
+ * more than CHUNK_MAX. Those that the cursors of a file hold at one time have no more than CHUNKS_MAX, or more if the
+ * length of the file justifies it: traces are not compressed to less than a 64th.
  */
 #define CHUNK_MAX  (16u * 1024u * 1024u)
 #define CHUNKS_MAX (256u * 1024u * 1024u)
+#define RATIO_MAX  64u
 
 /* Uncompressed data are read in blocks of this size; those of all streams together have no more than BLOCKS_ROOM. */
 #define BLOCK_MAX   (64u * 1024u)
@@ -166,16 +168,19 @@ static bool await_chunk(const struct dat_cursor *c)
 /* The next block is the plain text of a chunk. -E2BIG: too many bytes are held already. */
 static int unpack_chunk(struct dat_cursor *c, const char *packed, uint32_t packed_size, uint32_t plain_size)
 {
+	uint64_t held;
+
 	c->now = !c->kept;
 	free_block(c, c->now);
 	c->chunk_pos = c->chunk_size = 0;
-	if (*c->file->held + plain_size > CHUNKS_MAX)
+	held = *c->file->held + plain_size;
+	if (held > CHUNKS_MAX && held / RATIO_MAX > c->file->size)
 		return -E2BIG;
 	c->blocks[c->now] = malloc(plain_size);
 	if (!c->blocks[c->now])
 		return -ENOMEM;
 	c->chunk_sizes[c->now] = plain_size;
-	*c->file->held += plain_size;
+	*c->file->held = held;
 	c->chunk_size = plain_size;
 	return c->file->codec->decompress(c->blocks[c->now], plain_size, packed, packed_size);
 }

@@ -341,11 +341,9 @@ static bool put_query(struct blob *out, const struct statement *s)
 		return false;
 	blob_printf(
 		out,
-		"), hist_pairs AS (SELECT hist_ts AS end_ts, hist_n AS end_n, hist_which AS end_which, lag(hist_ts) "
-		"OVER w AS "
-		"start_ts, lag(hist_n) OVER w AS start_n, lag(hist_which) OVER w AS start_which FROM hist_all WINDOW w "
-		"AS "
-		"(PARTITION BY ");
+		"), hist_pairs AS (SELECT hist_ts AS end_ts, hist_n AS end_n, hist_which AS end_which, "
+		"lag(hist_ts) OVER w AS start_ts, lag(hist_n) OVER w AS start_n, "
+		"lag(hist_which) OVER w AS start_which FROM hist_all WINDOW w AS (PARTITION BY ");
 	put_keys(out, nr_keys);
 	blob_printf(out, " ORDER BY hist_ts, hist_n, hist_which DESC)) SELECT");
 	put_range(out, s, s->sections[SELECT]);

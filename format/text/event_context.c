@@ -21,7 +21,8 @@ static bool find_shape(const struct event_table *table, struct shape *ret_shape)
 {
 	struct tep_event *event = tep_find_event_by_name(table->tep, "recorder", "context");
 
-	if (!event)
+	/* The id comes from the file, and may be any number. */
+	if (!event || event->id < 0 || event->id >= (int)EVENT_NR_IDS)
 		return false;
 	*ret_shape = (struct shape){ event->id, tep_find_field(event, "age"), tep_find_field(event, "key"),
 				     tep_find_field(event, "value"), table->big };
@@ -91,7 +92,7 @@ static int add(struct event_contexts *contexts, const struct event_context *cont
 }
 
 /*
- * An event of the key. Its value began `age` before it, but after the last event that said another one. If the key has
+ * An event of the key. Its value began `age` before it, but after the last event with another value. If the key has
  * this value already, the event repeats it.
  */
 static int take_value(struct event_contexts *contexts, struct event_context *context, uint64_t age)

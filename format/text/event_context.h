@@ -11,12 +11,12 @@
 #include "format/io/text_pool.h"
 #include "format/text/event_parse.h"
 
-/* A thread has the value from `begin` until before `end`. An empty value is none. */
+/* A thread has the value from `begin` until before `end`. An empty value means that the thread has no value. */
 struct event_context {
 	int32_t tid;
 	const struct pooled_text *key, *value;
 	uint64_t begin, end; /* UINT64_MAX: it has not ended */
-	uint64_t seen;	     /* the time of the last event that says so */
+	uint64_t seen;	     /* the time of the last event with this value */
 	size_t group, number; /* they are in this order */
 };
 

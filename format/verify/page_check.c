@@ -136,7 +136,7 @@ int check_pages(struct checking *c)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < c->file->nr_buffers; i++) {
+	for (size_t i = 0; i < c->file->nr_buffers && !err; i++) {
 		c->buffer = &c->file->buffers[i];
 		c->cpu = 0;
 		if (c->buffer->latency)

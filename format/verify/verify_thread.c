@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A suspicion is right, or lies in a gap. If more than this wait, they lie in a gap, so the oldest may be dropped. */
+/* More suspicions than this can only come from a gap in the trace, so the oldest may be dropped. */
 #define PENDING_MAX 4096u
 
 /* prev_state: asleep, stopped or traced, idle. Dead threads are not woken, and R and R+ have none of these. */

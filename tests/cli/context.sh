@@ -92,6 +92,23 @@ is "for as long as it holds" "$("$RECORDER" sql --list all.dat "SELECT count(*) 
 unlike "an event of a thread without values has none" \
 	"$("$RECORDER" report --json all.dat | grep '"event":"step"' | head -n 1)" '"context"'
 
+# The format says which number the context's events have; its text keeps its length here.
+for id in 99999999 4294967295; do
+	python3 - "$id" <<'END'
+import re, sys
+data = open("all.dat", "rb").read()
+at = re.search(rb"name: context\nID: (\d+)\n(.*?print fmt: )([^\n]+)", data, re.DOTALL)
+more = len(sys.argv[1]) - len(at[1])
+text = b"name: context\nID: " + sys.argv[1].encode() + b"\n" + at[2] + at[3][:-more]
+assert len(text) == len(at[0])
+open("id.dat", "wb").write(data[:at.start()] + text + data[at.end():])
+END
+	run "$RECORDER" report --json id.dat
+	is "a context's event with the number $id: no event has a context" "$status $(grep -c '"context":{' <<<"$out")" "0 0"
+	run "$RECORDER" sql --list id.dat "SELECT count(*) FROM contexts"
+	is "nor in SQL" "$status $(tail -n 1 <<<"$out")" "0 0"
+done
+
 # A flight recorder: rings of 64 KB, of which the beginning, where the values were set, is overwritten.
 RECORDER_ENABLE='*' RECORDER_BUFFER_KB=64 ./server 1 20000 &
 server=$!

@@ -37,7 +37,7 @@ pid_t __wrap_wait4(pid_t pid, int *ret_status, int options, struct rusage *ret_u
 {
 	const pid_t r = __real_wait4(pid, ret_status, options, ret_usage);
 
-	if (WIFSIGNALED(*ret_status))
+	if (r > 0 && WIFSIGNALED(*ret_status))
 		ended = WTERMSIG(*ret_status);
 	return r;
 }
@@ -87,4 +87,18 @@ Test(event_parse, no_memory_for_a_trial)
 	/* An access to the missing memory would be SIGSEGV. */
 	cr_assert_eq(ended, SIGABRT, "signal %d", ended);
 	event_table_close(table);
+}
+
+/* Then the time that a trial took is not known: one second is charged, and the formats after it are tried. */
+Test(event_parse, no_memory_while_SIGCHLD_is_ignored)
+{
+	struct event_table *table;
+
+	signal(SIGCHLD, SIG_IGN);
+	refused = LARGE + 64 + EVENT_SLACK;
+	table = open_table();
+	cr_assert_eq(table->failures, 1u);
+	cr_assert(table->types[300] && !table->types[301] && table->types[302]);
+	event_table_close(table);
+	signal(SIGCHLD, SIG_DFL);
 }
