@@ -43,13 +43,13 @@ if ! can_trace; then
 fi
 embedded=$top_builddir/examples/09_kernel_recorder
 
-# opened FILE: how often the command has opened a file of this name, and how many processes did
+# opened FILE: how many processes have opened a file
 opened()
 {
 	"$RECORDER" report "$1" | grep -oE -- '-[0-9]+ +\[[0-9]+\].* sys_enter_openat: .*' | cut -d' ' -f1 | sort | uniq -c | wc -l
 }
 
-ok "it records the kernel" "$embedded" kernel.dat syscalls:sys_enter_openat sh -c 'cat /dev/null; cat /dev/null'
+ok "it records the kernel" "$embedded" kernel.dat syscalls:sys_enter_openat sh -c 'cat /dev/null; cat /dev/null; :'
 like "the summary goes to its sink" "$err" "^09_kernel_recorder: recorded [0-9]+ kernel events from [0-9]+ CPUs?; 0 lost"
 is "and every line is the program's own" "$(grep -v '^09_kernel_recorder: ' <<<"$err")" ""
 is "the events are those of the command and its children" "$(opened kernel.dat)" 3

@@ -81,6 +81,7 @@ END
 # shellcheck disable=SC2086
 ok "a program with a span and an event" $CC $CFLAGS_FOR_TEST pair.c $LDADD_FOR_TEST -o pair
 coproc pair { exec ./pair; }
+pair_pid=$pair_PID # bash unsets pair_PID when the program has ended
 read -r _ <&"${pair[0]}"
 listed()
 {
@@ -103,7 +104,7 @@ like "both are shown" "$(listed | grep job)" "^on pair:job span .* begin if id =
 ok "both with the same" "$RECORDER" enable -P pair pair:job -f 'id == 7'
 like "which is shown once" "$(listed | grep job)" "^on pair:job span .*\) if id == 7$"
 exec {pair[1]}>&-
-wait_until test ! -d "/proc/$pair_PID"
+wait_until is_gone "$pair_pid"
 
 # ------------------------------------------------------------------------------------------------ interrupted
 
