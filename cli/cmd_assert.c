@@ -110,7 +110,7 @@ static int decide(struct run *run)
 
 /* --------------------------------------------------------------------------------------------------------- printing */
 
-/* Also if the trace cannot be read: then no assertion is decided. */
+/* Also if the trace cannot be read, or lacks what an assertion names: then some assertions are not decided. */
 static int write_junit(const struct run *run, const char *path)
 {
 	const struct assert_suite suite = {
@@ -161,9 +161,12 @@ static int run_assert(const struct options *o, const char *path, char *const *ex
 {
 	struct run run = { .input = { .command = COMMAND, .path = path }, .begin = clock_ns() };
 	int status = make_assertions(&run, o, expressions);
+	bool is_valid = false; /* the command line */
 
-	if (!status)
+	if (!status) {
 		status = parse(&run);
+		is_valid = status != EXIT_USAGE;
+	}
 	if (!status)
 		status = trace_input_open(COMMAND, path, &run.input);
 	if (!status)
@@ -173,7 +176,7 @@ static int run_assert(const struct options *o, const char *path, char *const *ex
 	if (!status)
 		status = print(&run);
 	/* A wrong command line is no result. */
-	if (o->junit && status != EXIT_USAGE && write_junit(&run, o->junit))
+	if (o->junit && is_valid && write_junit(&run, o->junit) && !status)
 		status = EXIT_FAILURE;
 	for (unsigned int i = 0; run.assertions && i < run.nr; i++) {
 		assert_free(run.assertions[i].node);

@@ -257,12 +257,15 @@ static int show_sections_of(void *arg)
 }
 
 /* Texts of the file, which may be long, and have lines. */
-static void show_texts(struct dump *d)
+static int show_texts(struct dump *d)
 {
-	if (d->escapes)
-		show_escaped(show_sections_of, d);
-	else
+	if (d->escapes && show_escaped(show_sections_of, d)) {
+		complain(COMMAND, "%s: %s", d->path, strerror(ENOMEM));
+		return EXIT_FAILURE;
+	}
+	if (!d->escapes)
 		show_sections_of(d);
+	return 0;
 }
 
 /* Whether the command line names parts of the file. */
@@ -271,15 +274,16 @@ static bool has_parts(const struct dump *d)
 	return d->summary || d->options || d->flyrecord || d->clock || dump_sections_any(&d->sections);
 }
 
-static void show_parts(struct dump *d)
+static int show_parts(struct dump *d)
 {
 	const bool all = !has_parts(d);
+	int status;
 
 	if (all || d->summary) {
 		dump_header(d->file, d->escapes);
 		dump_section_list(d->file);
 	}
-	show_texts(d);
+	status = show_texts(d);
 	if (all || d->options) {
 		dump_options(d->file);
 		for (size_t i = 0; i < d->file->nr_parts; i++) {
@@ -291,6 +295,7 @@ static void show_parts(struct dump *d)
 		dump_clock(d->file, d->escapes);
 	for (size_t i = 0; (all || d->flyrecord) && i < d->file->nr_buffers; i++)
 		dump_buffer(&d->file->buffers[i], d->escapes);
+	return status;
 }
 
 static int run(struct dump *d)
@@ -310,8 +315,8 @@ static int run(struct dump *d)
 	if (d->validate)
 		validate_head(d);
 	else
-		show_parts(d);
-	if (d->pages || d->validate)
+		status = show_parts(d);
+	if (!status && (d->pages || d->validate))
 		status = dump_streams(d);
 	status = status ? status : finish(d);
 	if (!status && d->file->missing.text[0]) {

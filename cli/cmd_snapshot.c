@@ -208,11 +208,14 @@ static const struct output *doomed;
 static void give_up(int number)
 {
 	unlink(doomed->spool);
+	if (doomed->stream)
+		unlink(doomed->path);
 	output_close(doomed);
 	raise(number); /* SA_RESETHAND: it ends us as if it had not been handled */
 }
 
-static void handle_signals(const struct output *output, sigset_t *set)
+/* They stay blocked until the spool is there: *ret_before is the mask without them. */
+static void handle_signals(const struct output *output, sigset_t *set, sigset_t *ret_before)
 {
 	static const int numbers[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 	const struct sigaction action = { .sa_handler = give_up, .sa_flags = (int)SA_RESETHAND };
@@ -220,8 +223,10 @@ static void handle_signals(const struct output *output, sigset_t *set)
 
 	doomed = output;
 	sigemptyset(set);
-	for (unsigned int i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+	for (unsigned int i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 		sigaddset(set, numbers[i]);
+	sigprocmask(SIG_BLOCK, set, ret_before);
+	for (unsigned int i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		if (!sigaction(numbers[i], NULL, &old) && old.sa_handler != SIG_IGN)
 			sigaction(numbers[i], &action, NULL);
 	}
@@ -252,9 +257,8 @@ static bool run(struct snapshot *snapshot)
 	snprintf(head.command, sizeof(head.command), "%s", snapshot->programs.word);
 	if (!output_choose(&snapshot->output, snapshot->output_name))
 		return false;
-	handle_signals(&snapshot->output, &set);
 	/* Handled only while the spool is there and ours. */
-	sigprocmask(SIG_BLOCK, &set, &before);
+	handle_signals(&snapshot->output, &set, &before);
 	if (output_spool(&snapshot->output, &head, &snapshot->spool)) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
 		good = copy(snapshot, &keep);

@@ -30,24 +30,25 @@ static void print_more(const char *what, uint64_t nr)
 /* The age of the oldest event: its time and that of now are ticks if the clock is the TSC. */
 static void print_age(const struct rec_view *view, const struct rec_lane_stats *stats)
 {
-	struct rec_anchor then, now;
+	struct rec_anchor anchors[REC_ANCHORS], now;
 	char text[HUMAN_NS_SIZE];
 	double ns = 1;
 
 	if (!stats->entries || stats->now_ts < stats->oldest_event_ts)
 		return;
 	if (stats->clock != REC_CLOCK_MONO) {
-		if (rec_view_anchors(view, &then, 1) != 1 || rec_clock_anchor(stats->clock, &now) ||
-		    now.clock <= then.clock || now.mono <= then.mono)
+		/* The first one is the oldest: a distance of microseconds would give no exact rate. */
+		if (!rec_view_anchors(view, anchors, REC_ANCHORS) || rec_clock_anchor(stats->clock, &now) ||
+		    now.clock <= anchors[0].clock || now.mono <= anchors[0].mono)
 			return;
-		ns = (double)(now.mono - then.mono) / (double)(now.clock - then.clock);
+		ns = (double)(now.mono - anchors[0].mono) / (double)(now.clock - anchors[0].clock);
 	}
 	ns *= (double)(stats->now_ts - stats->oldest_event_ts);
 	if (ns < 120e9)
-		human_ns((uint64_t)ns, text);
+		human_ns_trimmed((uint64_t)ns, text);
 	else
 		human_age((uint64_t)time(NULL) - (uint64_t)(ns / 1e9), text, sizeof(text));
-	printf("oldest event: %s ago\n", text + strspn(text, " "));
+	printf("oldest event: %s ago\n", text);
 }
 
 static int print_lane(struct rec_view *view, unsigned int lane)

@@ -25,16 +25,12 @@ static const struct figure {
 const char *hist_text(int64_t value, bool is_ns, char to[HIST_TEXT_SIZE])
 {
 	char text[HUMAN_NS_SIZE];
-	size_t size;
 
 	if (!is_ns || value < 0) {
 		snprintf(to, HIST_TEXT_SIZE, "%" PRId64 "%s", value, is_ns ? " ns" : "");
 		return to;
 	}
-	human_ns((uint64_t)value, text);
-	snprintf(to, HIST_TEXT_SIZE, "%s", text + strspn(text, " "));
-	for (size = strlen(to); size && to[size - 1] == ' '; size--)
-		to[size - 1] = '\0';
+	snprintf(to, HIST_TEXT_SIZE, "%s", human_ns_trimmed((uint64_t)value, text));
 	return to;
 }
 

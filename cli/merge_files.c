@@ -41,6 +41,11 @@ static bool is_peer(const struct dat_file *file, const struct dat_file *other)
 	return shift && id && shift->size >= 8 && id->size == 8 && !memcmp(shift->data, id->data, 8);
 }
 
+static bool are_peers(const struct dat_file *one, const struct dat_file *other)
+{
+	return is_peer(one, other) || is_peer(other, one);
+}
+
 static bool is_converted(const struct dat_file *file)
 {
 	return dat_option(file, DAT_TSC2NSEC) != NULL;
@@ -63,22 +68,24 @@ static int check_shifts(const struct merge *merge, unsigned int number, unsigned
 	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		if (!dat_option(file, all[i].id) == !dat_option(first, all[i].id))
 			continue;
-		if (all[i].id != DAT_TIME_SHIFT || !(is_peer(file, first) || is_peer(first, file)))
+		if (all[i].id != DAT_TIME_SHIFT || !are_peers(file, first))
 			return refuse(error, ret_file, number, all[i].reason);
 	}
 	return 0;
 }
 
 /*
- * What the time of day exceeds CLOCK_BOOTTIME by is the moment of the boot. It changes if the time of day is set, but
- * seldom by minutes.
+ * The time of day minus CLOCK_BOOTTIME is the moment of the boot. It changes if the time of day is set, but seldom by
+ * minutes. Peers are different machines, whose times were made comparable.
  */
 static int check_boot(const struct merge *merge, unsigned int number, unsigned int *ret_file, struct dat_error *error)
 {
 	struct clock_reading readings[CLOCK_READINGS], first[CLOCK_READINGS];
 	int64_t distance;
 
-	if (!dat_time_readings(merge->files[number].file, readings) || !dat_time_readings(merge->files[0].file, first))
+	if (are_peers(merge->files[number].file, merge->files[0].file) ||
+	    !dat_time_readings(merge->files[number].file, readings) ||
+	    !dat_time_readings(merge->files[0].file, first))
 		return 0;
 	distance = (int64_t)((readings[0].realtime - readings[0].boottime) - (first[0].realtime - first[0].boottime));
 	if (distance > -BOOTS_APART && distance < BOOTS_APART)

@@ -157,7 +157,7 @@ static char *make_patterns(const char *text, size_t size)
 	return patterns;
 }
 
-/* The column of the first pattern that is none by itself; of a list whose fault is at its end, that of the end. */
+/* The column of the first invalid pattern; if each is valid alone, the column after the list. */
 static size_t wrong_column(const char *text, size_t size)
 {
 	const char *const end = text + size;

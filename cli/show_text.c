@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/show_text.h"
 
-#include <string.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -24,8 +24,8 @@ static const char candidates[] =
 	"SELECT name FROM temp.sqlite_master WHERE type = 'table' UNION "
 	"SELECT c.name FROM temp.sqlite_master t, pragma_table_xinfo(t.name) c WHERE t.type = 'table' UNION "
 	"SELECT name FROM pragma_function_list UNION "
-	"SELECT value FROM json_each('[\"SELECT\",\"FROM\",\"WHERE\",\"GROUP BY\",\"ORDER "
-	"BY\",\"LIMIT\",\"JOIN\",\"HAVING\",\"count(*)\"]')";
+	"SELECT value FROM json_each('[\"SELECT\",\"FROM\",\"WHERE\",\"GROUP BY\","
+	"\"ORDER BY\",\"LIMIT\",\"JOIN\",\"HAVING\",\"count(*)\"]')";
 
 /* libedit's protocol: called with state 0 first; returns a copy each time, and NULL at the end. */
 static char *complete(const char *word, int state)

@@ -14,9 +14,8 @@
 static char *name_of(const struct why_span *span)
 {
 	char text[HUMAN_NS_SIZE], *name;
-	const char *length = human_ns(span->end - span->begin, text);
+	const char *length = human_ns_trimmed(span->end - span->begin, text);
 
-	length += strspn(length, " ");
 	if (span->is_signed)
 		return asprintf(&name, "%" PRId64 ", %s", (int64_t)span->id, length) < 0 ? NULL : name;
 	return asprintf(&name, "%" PRIu64 ", %s", span->id, length) < 0 ? NULL : name;

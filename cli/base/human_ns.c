@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *human_ns(uint64_t ns, char to[HUMAN_NS_SIZE])
 {
@@ -14,5 +15,19 @@ const char *human_ns(uint64_t ns, char to[HUMAN_NS_SIZE])
 		snprintf(to, HUMAN_NS_SIZE, "%3" PRIu64 ".%03" PRIu64 " ms", ns / 1000000, ns / 1000 % 1000);
 	else
 		snprintf(to, HUMAN_NS_SIZE, "%3" PRIu64 ".%03" PRIu64 " s ", ns / 1000000000, ns / 1000000 % 1000);
+	return to;
+}
+
+const char *human_ns_trimmed(uint64_t ns, char to[HUMAN_NS_SIZE])
+{
+	size_t blanks, size;
+
+	human_ns(ns, to);
+	blanks = strspn(to, " ");
+	size = strlen(to) - blanks;
+	while (size && to[blanks + size - 1] == ' ')
+		size--;
+	memmove(to, to + blanks, size);
+	to[size] = '\0';
 	return to;
 }

@@ -6,7 +6,13 @@
 
 #define HUMAN_NS_SIZE 32u
 
-/* "  1.234 ms", in the unit in which it has one to three digits before the point; at least 10 columns. Returns `to`. */
+/*
+ * "  1.234 ms" or "  1.234 s ", in the unit in which it has one to three digits before the point; at least 10 columns.
+ * Returns `to`.
+ */
 const char *human_ns(uint64_t ns, char to[HUMAN_NS_SIZE]);
+
+/* The same without blanks around it. */
+const char *human_ns_trimmed(uint64_t ns, char to[HUMAN_NS_SIZE]);
 
 #endif

@@ -29,7 +29,6 @@ struct search {
 bool kernel_pids_are_ours(const struct message_sink *sink)
 {
 	const uint64_t here = rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE);
-
 	const char *pids, *command;
 
 	if (!here || here == FIRST_PID_NS)

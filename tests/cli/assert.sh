@@ -141,6 +141,12 @@ is "which has an error for each" "$(python3 -c '
 import xml.etree.ElementTree as tree
 root = tree.parse("unread.xml").getroot()
 print(root.get("tests"), root.get("failures"), root.get("errors"), len(root.findall("testcase/error")))')" "2 0 2 2"
+fails "an expression about what the trace does not have" "$RECORDER" assert --junit absent.xml trace.dat 'p99(no:span) < 1ms'
+is "has the status of an invalid one" "$status" 2
+is "and is an error for CI" "$(python3 -c '
+import xml.etree.ElementTree as tree
+root = tree.parse("absent.xml").getroot()
+print(root.get("tests"), root.get("failures"), root.get("errors"), len(root.findall("testcase/error")))')" "1 0 1 1"
 fails "a mistake in an expression" "$RECORDER" assert --junit mistake.xml trace.dat 'lost =='
 ok "is no result" test ! -e mistake.xml
 fails "a file that cannot be written" "$RECORDER" assert --junit missing/out.xml trace.dat 'lost == 0'

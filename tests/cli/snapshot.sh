@@ -127,6 +127,12 @@ for signal in INT TERM HUP; do
 	is "SIG$signal ends it" "$status" $((128 + $(kill -l $signal)))
 	ok "and nothing is left" test ! -e none.dat -a ! -e none.dat.spool
 done
+mkdir streams
+# shellcheck disable=SC2016
+run env TMPDIR="$TMP/streams" strace -qq -o trace -P "$TMP/stream.dat" -e trace=write -e inject=write:signal=TERM:when=1 \
+	env --default-signal sh -c 'exec "$@" >stream.dat' sh "$RECORDER" snapshot -P "$pid" -o -
+is "SIGTERM ends one to standard output" "$status" $((128 + $(kill -l TERM)))
+is "and nothing is left" "$(ls -A streams)" ""
 run strace -qq -o trace -e trace=pwritev -e inject=pwritev:signal=HUP:when=3 \
 	env --ignore-signal=HUP "$RECORDER" snapshot -P "$pid" -o all.dat
 like "if it was ignored at the start, it still is" "$status $err" "^0 copied 3000 events from 1 process, 1 thread; 0 lost"

@@ -106,6 +106,20 @@ sed 's/realtime 17000/realtime 17009/g' clocks.dat >later.dat
 refused "another boot" 1 "later.dat: its machine was booted 900000 s after that of the first file: " -o out.dat clocks.dat later.dat
 refused "an earlier boot" 1 "clocks.dat: its machine was booted 900000 s before that of the first file: " -o out.dat later.dat clocks.dat
 ok "the same boot" "$RECORDER" merge -o out.dat clocks.dat clocks.dat
+# The times of other machines were moved to those of the first: they were not booted at the same time.
+python3 - <<'END'
+import struct
+data = open("clocks.dat", "rb").read()
+host = data.replace(bytes.fromhex("8877665544332211"), bytes.fromhex("3412000000000000"))
+at = data.index(b"CPU: 0\n") - 6
+end = data.index(b"Linux test 1.0\0") + 15
+shift = struct.pack("<QIIII", 0x1234, 0, 2, 0, 0)
+peer = data[:at] + struct.pack("<HI", 12, end - at - 6) + shift.ljust(end - at - 6, b"\0") + data[end:]
+open("host.dat", "wb").write(host)
+open("peer.dat", "wb").write(peer.replace(b"realtime 17000", b"realtime 17009"))
+END
+ok "another boot of a machine whose times were moved to those of the first" "$RECORDER" merge -o out.dat host.dat peer.dat
+ok "in any order" "$RECORDER" merge -o out.dat peer.dat host.dat
 refused "no output" 2 "missing -o FILE" a.dat b.dat
 refused "one file" 2 "missing FILE FILE" -o out.dat a.dat
 refused "version 6, compressed" 2 "version 6 has no compression" -o out.dat --file-version 6 --compression zstd a.dat b.dat
