@@ -313,7 +313,8 @@ static void run(enum mode mode)
 	/* There was something of everything. */
 	for (unsigned int i = 0; i < WHY_UNKNOWN; i++)
 		cr_assert(nr_of[i] > 0);
-	cr_assert(mode == LOSSES || traces < 100 || nr_slept > 0);
+	/* That is rare: one job in 200. */
+	cr_assert(mode == LOSSES || traces < 1000 || nr_slept > 0);
 }
 
 Test(why_random, each_nanosecond_has_its_reason)
