@@ -299,6 +299,9 @@ def extend(browser):
     """Shift and an arrow: a range that begins as the chosen item, and whose other end moves."""
     at, end = browser.run("(({ line, i }) => [line.levels[0].items.begin[i], line.levels[0].items.end[i]])(recorderView.view.item)")
     ends = "[recorderView.view.selection?.from, recorderView.view.selection?.to]"
+    # A step is a part of what is shown: two of them must fit between the item and the end of the trace.
+    room = browser.run("recorderView.view.trace.length") - end
+    browser.run(f"recorderView.show({max(at - room, 0)}, {end + room})")
     shown = browser.run("recorderView.view.span")
     browser.key("ArrowRight", SHIFT)
     browser.key("ArrowRight", SHIFT)
