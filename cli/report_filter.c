@@ -120,7 +120,7 @@ static void put_pattern(FILE *out, const char *at, size_t size)
 	}
 }
 
-/* Takes the next pattern of a list, without spaces around it; *at moves behind its comma, or to the end. */
+/* Takes the next pattern of a list, without spaces around it; *at moves after its comma, or to the end. */
 static struct rec_words next_pattern(const char **at, const char *end)
 {
 	const char *comma = memchr(*at, ',', (size_t)(end - *at)), *stop = comma ? comma : end, *begin = *at;

@@ -104,7 +104,7 @@ static int take_span(void *arg, const struct model_span *span)
 
 	if (span->flags)
 		return 0;
-	/* System calls that this machine has no name for are told apart by their number. */
+	/* System calls without a name on this machine differ by their number. */
 	field = span->rule->naming == MODEL_NAME_CALL && span->name == span->rule->name ? span->rule->naming_field
 											: NULL;
 	if (field && (uint32_t)(field->offset + field->size) <= span->first.size &&
