@@ -34,6 +34,7 @@ const struct config configs[] = {
 	{ "full-long",         2, 6, "lll",  "tTs",  "st",   2, 1, "",    "1",   CUT },
 	{ "full-plain",        2, 6, "lsss", "ss",   "s",    2, 1, "",    "1",   CUT },
 	{ "full-free",         2, 6, "lssssp", "ss", "s",    2, 1, "",    "1",   CUT },
+	{ "full-again",        2, 6, "lsssspl", "ss", "s",   2, 1, "",    "1",   CUT },
 	{ "full-fits",         2, 7, "lsl",  "sss",  "s",    2, 1, "",    "1",   CUT },
 	{ "full-overwrite",    2, 6, "lssst", "ss",  "s",    2, 1, "",    "1",   OVERWRITE },
 	{ "first",             2, 6, "",     "ss",   "sd",   2, 1, "",    "01-", OVERWRITE },
