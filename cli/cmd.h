@@ -3,7 +3,7 @@
 #ifndef CLI_CMD_H
 #define CLI_CMD_H
 
-#include "cli/opts.h"
+#include "cli/common/opts.h"
 
 int cmd_assert(int argc, char **argv);
 int cmd_check(int argc, char **argv);

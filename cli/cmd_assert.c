@@ -2,9 +2,9 @@
 /* recorder assert: check assertions about a trace, for tests and continuous integration. */
 #include "cli/cmd.h"
 
-#include "cli/assert_report.h"
-#include "cli/assert_sql.h"
-#include "cli/terminal.h"
+#include "cli/ask/assert_report.h"
+#include "cli/ask/assert_sql.h"
+#include "cli/common/terminal.h"
 
 #include <errno.h>
 #include <signal.h>

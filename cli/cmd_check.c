@@ -4,7 +4,7 @@
  * (format/verify/file_check.h). Streams: memory does not grow with the file.
  */
 #include "cli/cmd.h"
-#include "cli/show_text.h"
+#include "cli/common/show_text.h"
 #include "format/dat/dat_compress.h"
 #include "format/verify/file_check.h"
 

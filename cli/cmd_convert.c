@@ -4,7 +4,7 @@
  * options stay; pages are taken apart only for --woven.
  */
 #include "cli/cmd.h"
-#include "cli/compression.h"
+#include "cli/common/compression.h"
 #include "format/dat/dat_compress.h"
 #include "format/dat/dat_copy.h"
 #include "format/dat/dat_pack.h"

@@ -5,8 +5,8 @@
  */
 #include "cli/cmd.h"
 
-#include "cli/diff_print.h"
-#include "cli/terminal.h"
+#include "cli/ask/diff_print.h"
+#include "cli/common/terminal.h"
 #include "format/dat/dat_compress.h"
 #include "format/diff/diff_collect.h"
 

@@ -4,14 +4,14 @@
  * buffers; pages and their records on request. --validate walks everything and says what is wrong.
  */
 #include "cli/cmd.h"
-#include "cli/dump_head.h"
-#include "cli/dump_sections.h"
-#include "cli/show_text.h"
-#include "cli/terminal.h"
-#include "format/io/bytes.h"
+#include "cli/common/show_text.h"
+#include "cli/common/terminal.h"
+#include "cli/files/dump_head.h"
+#include "cli/files/dump_sections.h"
 #include "format/dat/dat_compress.h"
 #include "format/dat/dat_page.h"
 #include "format/dat/dat_time.h"
+#include "format/io/bytes.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -17,7 +17,7 @@
 #include "format/io/out_dir.h"
 #include "format/io/out_file.h"
 
-#include "cli/why_overlay.h"
+#include "cli/ask/why_overlay.h"
 
 #define COMMAND "export"
 

@@ -5,13 +5,14 @@
  */
 #include "cli/cmd.h"
 
-#include "cli/hist_keys.h"
-#include "cli/hist_print.h"
-#include "cli/hist_table.h"
-#include "cli/report_field.h"
-#include "cli/show_text.h"
-#include "cli/svg_bars.h"
-#include "cli/terminal.h"
+#include "cli/ask/hist_keys.h"
+#include "cli/ask/hist_print.h"
+#include "cli/ask/hist_table.h"
+#include "cli/ask/svg_bars.h"
+#include "cli/common/put_text.h"
+#include "cli/common/show_text.h"
+#include "cli/common/terminal.h"
+#include "cli/report/report_field.h"
 #include "format/text/event_print.h"
 
 #include <errno.h>
@@ -120,7 +121,7 @@ static void print_text(const struct counter *c, struct hist_row **rows, struct b
 static void print_json(const struct counter *c, struct hist_row **rows, struct blob *out)
 {
 	blob_printf(out, "{\"name\":");
-	report_put_json(out, c->o->events, strlen(c->o->events));
+	put_json(out, c->o->events, strlen(c->o->events));
 	blob_printf(out, ",\"hits\":%" PRIu64 ",\"entries\":%zu,\"dropped\":%" PRIu64, c->hits, c->table.nr,
 		    c->dropped);
 	hist_put_gaps(out, &c->gaps);

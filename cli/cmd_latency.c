@@ -2,9 +2,9 @@
 /* recorder latency: how long spans, system calls and wake-ups take, and the time from one event to another. */
 #include "cli/cmd.h"
 
-#include "cli/hist_print.h"
-#include "cli/terminal.h"
-#include "cli/trace_input.h"
+#include "cli/ask/hist_print.h"
+#include "cli/common/terminal.h"
+#include "cli/common/trace_input.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -14,13 +14,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/list_kernel.h"
-#include "cli/listed_events.h"
+#include "cli/common/show_text.h"
+#include "cli/common/terminal.h"
+#include "cli/programs/list_kernel.h"
+#include "cli/programs/listed_events.h"
+#include "cli/programs/show_programs.h"
 #include "cli/recording/elf_events.h"
 #include "cli/recording/elf_libraries.h"
-#include "cli/show_programs.h"
-#include "cli/show_text.h"
-#include "cli/terminal.h"
 
 #define NAME "list"
 

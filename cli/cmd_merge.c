@@ -4,8 +4,8 @@
  * not grow with the files.
  */
 #include "cli/cmd.h"
-#include "cli/compression.h"
-#include "cli/merge_files.h"
+#include "cli/common/compression.h"
+#include "cli/files/merge_files.h"
 #include "format/dat/dat_compress.h"
 #include "format/dat/dat_pack.h"
 

@@ -18,9 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/page_text.h"
-#include "cli/pages_look.h"
-#include "cli/show_programs.h"
+#include "cli/programs/page_text.h"
+#include "cli/programs/pages_look.h"
+#include "cli/programs/show_programs.h"
 
 #define NAME "pages"
 

@@ -2,9 +2,9 @@
 /* recorder profile: report --profile as a command of its own. */
 #include "cli/cmd.h"
 
-#include "cli/profile.h"
-#include "cli/report.h"
-#include "cli/terminal.h"
+#include "cli/common/terminal.h"
+#include "cli/report/profile.h"
+#include "cli/report/report.h"
 
 #define COMMAND "profile"
 

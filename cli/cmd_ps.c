@@ -12,10 +12,10 @@
 
 #include "cli/base/human_age.h"
 #include "cli/base/human_size.h"
-#include "cli/listed_events.h"
+#include "cli/common/terminal.h"
+#include "cli/programs/listed_events.h"
+#include "cli/programs/show_programs.h"
 #include "cli/recording/leftovers.h"
-#include "cli/show_programs.h"
-#include "cli/terminal.h"
 
 static bool is_on(const struct rec_view *view, unsigned int id)
 {

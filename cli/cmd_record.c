@@ -4,16 +4,14 @@
  * Here is its command line; what is done is in record_run.c.
  */
 #include "cli/cmd.h"
-#include "cli/compression.h"
+#include "cli/common/compression.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/record.h"
-
-const struct message_sink record_sink = COMMAND_SINK(RECORD);
+#include "cli/record/record.h"
 
 /* The clocks of -C; programs have the first ones. */
 #define CLOCK_WORDS "tsc|mono|x86-tsc|local|global|counter|uptime|perf|mono_raw|boot|tai"

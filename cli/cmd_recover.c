@@ -5,7 +5,7 @@
  * into a spool, and only then is the buffer removed, so a recovery that is killed can be recovered.
  */
 #include "cli/cmd.h"
-#include "cli/compression.h"
+#include "cli/common/compression.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,11 +17,9 @@
 #include <unistd.h>
 
 #include "cli/base/name_ending.h"
+#include "cli/common/progress.h"
 #include "cli/kernel/kernel_texts.h"
-#include "cli/progress.h"
-#include "cli/recover.h"
-
-const struct message_sink recover_sink = COMMAND_SINK(RECOVER);
+#include "cli/record/recover.h"
 
 #define SPOOL_SUFFIX ".spool"
 

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/profile.h"
-#include "cli/report.h"
-#include "cli/show_text.h"
-#include "cli/terminal.h"
+#include "cli/common/show_text.h"
+#include "cli/common/terminal.h"
+#include "cli/report/profile.h"
+#include "cli/report/report.h"
 #include "format/dat/dat_compress.h"
 
 #define COMMAND "report"

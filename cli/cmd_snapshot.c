@@ -5,7 +5,7 @@
  * copies only events after the mark.
  */
 #include "cli/cmd.h"
-#include "cli/compression.h"
+#include "cli/common/compression.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,10 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/progress.h"
+#include "cli/common/progress.h"
+#include "cli/programs/show_programs.h"
 #include "cli/recording/leftovers.h"
 #include "cli/recording/spool.h"
-#include "cli/show_programs.h"
 
 #define NAME "snapshot"
 

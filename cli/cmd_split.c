@@ -4,8 +4,8 @@
  * file is that of the original. Streams: memory does not grow with the file.
  */
 #include "cli/cmd.h"
-#include "cli/event_select.h"
-#include "cli/split_pieces.h"
+#include "cli/files/event_select.h"
+#include "cli/files/split_pieces.h"
 #include "format/dat/dat_compress.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
  */
 #include "cli/cmd.h"
 
-#include "cli/sql_shell.h"
-#include "cli/terminal.h"
+#include "cli/ask/sql_shell.h"
+#include "cli/common/terminal.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -17,8 +17,8 @@
 
 #include "cli/base/human_age.h"
 #include "cli/base/human_ns.h"
-#include "cli/show_programs.h"
-#include "cli/terminal.h"
+#include "cli/common/terminal.h"
+#include "cli/programs/show_programs.h"
 
 /* Counters that the kernel does not have, unless they are 0. */
 static void print_more(const char *what, uint64_t nr)

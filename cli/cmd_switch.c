@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/listed_events.h"
-#include "cli/show_programs.h"
-#include "cli/selection_options.h"
+#include "cli/programs/listed_events.h"
+#include "cli/programs/selection_options.h"
+#include "cli/programs/show_programs.h"
 
 /* The action for each program. */
 struct action {

@@ -2,10 +2,10 @@
 /* recorder top: what took the most of a recording. */
 #include "cli/cmd.h"
 
-#include "cli/show_text.h"
-#include "cli/terminal.h"
-#include "cli/trace_input.h"
-#include "cli/top_count.h"
+#include "cli/ask/top_count.h"
+#include "cli/common/show_text.h"
+#include "cli/common/terminal.h"
+#include "cli/common/trace_input.h"
 #include "format/dat/dat_compress.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  * Streams: memory does not grow with the file.
  */
 #include "cli/cmd.h"
-#include "cli/show_text.h"
+#include "cli/common/show_text.h"
 #include "format/dat/dat_compress.h"
 #include "format/text/event_print.h"
 #include "format/verify/verify.h"

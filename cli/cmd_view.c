@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/view_file.h"
-#include "cli/show_programs.h"
-#include "cli/view_page.h"
-#include "cli/view_serve.h"
-#include "cli/why_overlay.h"
+#include "cli/ask/why_overlay.h"
+#include "cli/programs/show_programs.h"
+#include "cli/view/view_file.h"
+#include "cli/view/view_page.h"
+#include "cli/view/view_serve.h"
 #include "format/io/out_file.h"
 
 #define COMMAND "view"

@@ -5,10 +5,10 @@
  */
 #include "cli/cmd.h"
 
-#include "cli/terminal.h"
-#include "cli/trace_input.h"
-#include "cli/why_choose.h"
-#include "cli/why_print.h"
+#include "cli/ask/why_choose.h"
+#include "cli/ask/why_print.h"
+#include "cli/common/terminal.h"
+#include "cli/common/trace_input.h"
 
 #include <signal.h>
 #include <stdio.h>

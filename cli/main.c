@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/sigbus.h"
-#include "cli/terminal.h"
+#include "cli/common/sigbus.h"
+#include "cli/common/terminal.h"
 
 struct command {
 	const char *name;

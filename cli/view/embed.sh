@@ -40,7 +40,7 @@ for script in $scripts; do cat "$dir/$script"; done | sed '/^"use strict";$/d' >
 
 echo '/* SPDX-License-Identifier: MIT */'
 echo '/* Made by cli/view/embed.sh. */'
-echo '#include "cli/view_page.h"'
+echo '#include "cli/view/view_page.h"'
 part start START POLICY
 part head POLICY STYLE
 part body STYLE DATA

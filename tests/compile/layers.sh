@@ -36,7 +36,14 @@ kernelshark : format/io format/dat format/text format/model :
 cli/base : librecorder/core/proc_stat.h :
 cli/recording : cli/base format/io format/weave librecorder/core/dir_rules.h librecorder/core/stats_text.h librecorder/os/pid_namespace.h : buffer_dir clock event_text filter lane log page pattern reader source
 cli/kernel : cli/base cli/recording format/dat format/io format/weave librecorder/core/stats_text.h librecorder/os/pid_namespace.h librecorder/os/mount.h : clock lane map page
-cli : cli/base cli/recording cli/kernel format/dat format/diff format/export format/hist format/io format/model format/print format/series format/sql format/text format/verify format/view format/weave format/why : buffer_dir clock event_text filter lane log map page pattern reader
+cli/common : cli/base cli/recording format/dat format/io format/series format/text : reader
+cli/programs : cli/common cli/kernel cli/recording format/text format/weave cli/base format/io : event_text lane log map page pattern reader
+cli/record : cli/base cli/common cli/kernel cli/programs cli/recording format/dat : buffer_dir page
+cli/report : cli/common format/dat format/io format/model format/text format/print cli/base : event_text filter pattern
+cli/ask : cli/base cli/common cli/report format/dat format/diff format/export format/hist format/io format/model format/series format/sql format/text format/why :
+cli/files : cli/common format/dat format/io format/text : page pattern
+cli/view : cli/common cli/recording format/dat format/io format/model format/view format/text format/weave : clock
+cli : cli/ask cli/base cli/common cli/files cli/kernel cli/programs cli/record cli/recording cli/report cli/view format/dat format/diff format/export format/io format/text format/verify format/hist format/series format/why : buffer_dir clock event_text lane log map reader
 END
 
 # Folders that may use libraries besides libc.
@@ -49,6 +56,12 @@ cat >"$TMP/calls" <<'END'
 format/weave : librecorder/core
 cli/recording : librecorder/core librecorder/os librecorder/view
 cli/kernel : librecorder/core librecorder/os librecorder/view
+cli/common : librecorder/view
+cli/programs : librecorder/core librecorder/view
+cli/record : librecorder/os librecorder/view
+cli/files : librecorder/core
+cli/report : librecorder/core
+cli/view : librecorder/os librecorder/view
 cli : librecorder/core librecorder/os librecorder/view
 END
 
@@ -163,7 +176,7 @@ prints()
 
 # Below the commands, and in the libraries, nothing prints, except that a plugin of KernelShark says why it shows nothing; librecorder's line for REC_DEBUG is a write(2).
 symbols >"$TMP/symbols"
-is "only commands print" "$(prints <"$TMP/symbols" | grep -vE '^(cli|kernelshark) ')" ""
+is "only commands print" "$(prints <"$TMP/symbols" | grep -vE '^(cli(/(common|programs|record|report|ask|files|view))?|kernelshark) ')" ""
 ok "these do" test -n "$(prints <"$TMP/symbols")"
 is "a folder that printed would be found" "$(prints <<<'cli/recording U stderr')" "cli/recording stderr"
 

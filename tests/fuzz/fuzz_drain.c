@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #include "cli/cmd.h"
+#include "cli/common/opts.h"
+#include "cli/common/sigbus.h"
 #include "cli/recording/drain.h"
-#include "cli/opts.h"
 #include "cli/recording/output.h"
-#include "cli/sigbus.h"
 
 static struct hostile_random random_turns;
 static const struct message_sink sink = COMMAND_SINK("fuzz");

@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "cli/cmd.h"
+#include "cli/common/sigbus.h"
 #include "cli/recording/drain.h"
-#include "cli/sigbus.h"
 #include "cli/recording/spool.h"
 
 #define PAGE  4096u

@@ -3,7 +3,7 @@
  * A target of libfuzzer.sh: what users type, of any bytes: expressions of recorder assert, and queries of sqlhist. A
  * text is refused with a column that it has, or becomes a tree, all of which is freed.
  */
-#include "cli/assert_expr.h"
+#include "cli/ask/assert_expr.h"
 #include "format/sql/sql_hist.h"
 
 #include <sqlite3.h>

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/view_page.h"
+#include "cli/view/view_page.h"
 #include "format/view/view_write.h"
 
 #define LENGTH UINT64_C(10000000) /* ns */

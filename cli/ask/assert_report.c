@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* See assert_report.h. */
+#include "cli/ask/assert_report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/ask/hist_print.h"
+#include "cli/base/xml.h"
+#include "cli/common/show_text.h"
+#include "cli/common/terminal.h"
+
+struct body {
+	FILE *out;
+	const struct assertion *assertion;
+	const struct trace_input *input;
+	const struct assert_trace *trace;
+	const struct assert_losses *losses;
+	int error;
+};
+
+/* ---------------------------------------------------------------------------------------------------------- figures */
+
+/* Whether a result is a duration; counts, rates and fields are not. */
+static bool is_ns(const struct assert_node *node, const struct assert_trace *trace)
+{
+	const enum series_kind kind = node->measure.spec.kind;
+
+	return trace->has_ns && node->op == ASSERT_FUNCTION && node->function > ASSERT_RATE &&
+	       (kind == SERIES_SPAN || kind == SERIES_PAIR);
+}
+
+static void put_figure(const struct body *b, const struct assert_node *node)
+{
+	const struct assert_value value = assert_eval(node, b->trace);
+	const struct series_counts *counts = node->op == ASSERT_FUNCTION ? series_counts(node->measure.series) : NULL;
+	char text[HIST_TEXT_SIZE];
+
+	fprintf(b->out, "  %.*s = ", (int)(node->end - node->begin), b->assertion->text + node->begin);
+	if (!value.is_known)
+		fputs("unknown: there is nothing to measure", b->out);
+	else if (is_ns(node, b->trace) && value.number < 9e18)
+		fputs(hist_text((int64_t)value.number, true, text), b->out);
+	else
+		fprintf(b->out, "%.12g", value.number);
+	if (counts && counts->no_begin + counts->no_end + counts->cut)
+		fprintf(b->out, " (left out: %" PRIu64 " that are not whole)",
+			counts->no_begin + counts->no_end + counts->cut);
+	fputc('\n', b->out);
+}
+
+static void put_figures(const struct body *b, const struct assert_node *node)
+{
+	if (!node)
+		return;
+	if (node->op == ASSERT_FUNCTION || node->op == ASSERT_LOST)
+		put_figure(b, node);
+	put_figures(b, node->left);
+	put_figures(b, node->right);
+}
+
+/* -------------------------------------------------------------------------------------------------- what offends */
+
+static void put_time(const struct body *b, uint64_t ts)
+{
+	if (b->trace->has_ns)
+		fprintf(b->out, "%" PRIu64 ".%09" PRIu64, ts / 1000000000, ts % 1000000000);
+	else
+		fprintf(b->out, "%" PRIu64, ts);
+}
+
+static void put_point(struct body *b, const struct assert_node *node, const struct series_point *point)
+{
+	const struct assert_place place = { point->begin, point->end, point->tid, point->end_tid };
+	const enum series_kind kind = node->measure.spec.kind;
+	const bool has_ns = b->trace->has_ns && (kind == SERIES_SPAN || kind == SERIES_PAIR);
+	char text[HIST_TEXT_SIZE];
+
+	fprintf(b->out, "    %s", kind == SERIES_EVENT ? "event" : hist_text(point->value, has_ns, text));
+	fputs(" at ", b->out);
+	put_time(b, point->begin);
+	fputc('\n', b->out);
+	if (!b->error)
+		b->error = assert_context_print(b->input, &place, b->out);
+}
+
+/* Whether a value by itself breaks "value op limit". */
+static bool offends(double value, enum assert_op op, double limit)
+{
+	switch (op) {
+	case ASSERT_LESS:
+		return value >= limit;
+	case ASSERT_LESS_EQUAL:
+		return value > limit;
+	case ASSERT_GREATER:
+		return value <= limit;
+	case ASSERT_GREATER_EQUAL:
+		return value < limit;
+	default:
+		return true;
+	}
+}
+
+static enum assert_op turned(enum assert_op op)
+{
+	switch (op) {
+	case ASSERT_LESS:
+		return ASSERT_GREATER;
+	case ASSERT_LESS_EQUAL:
+		return ASSERT_GREATER_EQUAL;
+	case ASSERT_GREATER:
+		return ASSERT_LESS;
+	case ASSERT_GREATER_EQUAL:
+		return ASSERT_LESS_EQUAL;
+	default:
+		return op;
+	}
+}
+
+/* The points of a function that a comparison with `limit` fails for. */
+static void put_points(struct body *b, const struct assert_node *node, enum assert_op op, double limit)
+{
+	const bool is_low = op == ASSERT_GREATER || op == ASSERT_GREATER_EQUAL;
+	const bool is_high = op == ASSERT_LESS || op == ASSERT_LESS_EQUAL;
+	const bool counts = node->function == ASSERT_COUNT || node->function == ASSERT_RATE;
+	const struct assert_kept *kept = &node->measure.first;
+	bool has_head = false;
+
+	if (!counts && is_high)
+		kept = &node->measure.largest;
+	if (!counts && is_low)
+		kept = &node->measure.smallest;
+	/* A sum, or a count, is not that of one value: nothing is too small by itself. */
+	if (counts && is_low)
+		return;
+	for (unsigned int i = 0; i < kept->nr; i++) {
+		if (!counts && node->function != ASSERT_SUM && !offends((double)kept->points[i].value, op, limit))
+			continue;
+		if (!has_head)
+			fprintf(b->out, "  %s of %.*s:\n",
+				counts	  ? "the first"
+				: is_low  ? "the smallest"
+				: is_high ? "the largest"
+					  : "the first",
+				(int)(node->end - node->begin), b->assertion->text + node->begin);
+		has_head = true;
+		put_point(b, node, &kept->points[i]);
+	}
+}
+
+static void put_losses(struct body *b)
+{
+	for (unsigned int i = 0; i < b->losses->nr; i++) {
+		const uint64_t ts = b->losses->places[i].ts;
+		const struct assert_place place = { ts, ts, ASSERT_ANY_THREAD, ASSERT_ANY_THREAD };
+
+		if (b->losses->places[i].lost > 0)
+			fprintf(b->out, "  %" PRId64 " events", b->losses->places[i].lost);
+		else
+			fputs("  an unknown number of events", b->out);
+		fprintf(b->out, " lost on CPU %" PRIu32 " before ", b->losses->places[i].cpu);
+		put_time(b, ts);
+		fputc('\n', b->out);
+		if (!b->error)
+			b->error = assert_context_print(b->input, &place, b->out);
+	}
+}
+
+static void put_side(struct body *b, const struct assert_node *side, enum assert_op op, const struct assert_node *other)
+{
+	const struct assert_value limit = assert_eval(other, b->trace);
+
+	if (side->op == ASSERT_LOST)
+		put_losses(b);
+	if (side->op == ASSERT_FUNCTION && limit.is_known)
+		put_points(b, side, op, limit.number);
+}
+
+/* The comparisons that do not hold, of an expression that ought to be `wanted`. */
+static void put_offending(struct body *b, const struct assert_node *node, bool wanted)
+{
+	const struct assert_value value = assert_eval(node, b->trace);
+
+	if (value.is_known && (value.number > 0) == wanted)
+		return;
+	if (node->op == ASSERT_AND || node->op == ASSERT_OR) {
+		put_offending(b, node->left, wanted);
+		put_offending(b, node->right, wanted);
+	} else if (node->op == ASSERT_NOT) {
+		put_offending(b, node->left, !wanted);
+	} else if (wanted) {
+		put_side(b, node->left, node->op, node->right);
+		put_side(b, node->right, turned(node->op), node->left);
+	} else {
+		put_side(b, node->left, ASSERT_EQUAL, node->right);
+		put_side(b, node->right, ASSERT_EQUAL, node->left);
+	}
+}
+
+int assert_report(struct assertion *assertion, const struct trace_input *input, const struct assert_trace *trace,
+		  const struct assert_losses *losses)
+{
+	const struct assert_value value = assert_eval(assertion->node, trace);
+	struct body body = { .assertion = assertion, .input = input, .trace = trace, .losses = losses };
+
+	body.out = open_memstream(&assertion->body, &assertion->size);
+	if (!body.out)
+		return -ENOMEM;
+	assertion->verdict = !value.is_known ? ASSERT_UNDECIDED : value.number > 0 ? ASSERT_HOLDS : ASSERT_FAILS;
+	put_figures(&body, assertion->node);
+	if (assertion->verdict == ASSERT_FAILS)
+		put_offending(&body, assertion->node, true);
+	if (fclose(body.out))
+		return -ENOMEM;
+	return body.error;
+}
+
+/* --------------------------------------------------------------------------------------------------------- printing */
+
+static const char *const verdicts[] = {
+	[ASSERT_HOLDS] = "ok", [ASSERT_FAILS] = "FAILED", [ASSERT_UNDECIDED] = "UNDECIDED"
+};
+
+void assert_print(const struct assertion *assertion)
+{
+	printf("%s%s%s: ", paint(assertion->verdict == ASSERT_HOLDS ? PAINT_GOOD : PAINT_BAD),
+	       verdicts[assertion->verdict], paint_end());
+	show_text(stdout, assertion->text, strlen(assertion->text), false);
+	putchar('\n');
+	show_text(stdout, assertion->body, assertion->size, true);
+}
+
+static void put_case(FILE *out, const char *trace, const struct assertion *assertion)
+{
+	fputs("  <testcase classname=\"", out);
+	xml_text(out, trace, strlen(trace));
+	fputs("\" name=\"", out);
+	xml_text(out, assertion->text, strlen(assertion->text));
+	fprintf(out, "\" time=\"%.6f\">\n", assertion->seconds);
+	if (assertion->verdict == ASSERT_HOLDS) {
+		fputs("    <system-out>", out);
+		xml_text(out, assertion->body, assertion->size);
+		fputs("</system-out>\n", out);
+	} else if (assertion->verdict == ASSERT_UNREAD) {
+		fputs("    <error message=\"was not decided: see the messages of recorder assert\"/>\n", out);
+	} else {
+		fprintf(out, "    <failure message=\"%s\">",
+			assertion->verdict == ASSERT_FAILS ? "does not hold"
+							   : "cannot be decided: there is nothing to measure");
+		xml_text(out, assertion->body, assertion->size);
+		fputs("</failure>\n", out);
+	}
+	fputs("  </testcase>\n", out);
+}
+
+int assert_write_junit(const char *path, const struct assert_suite *suite)
+{
+	FILE *out = fopen(path, "we");
+	unsigned int failures = 0, errors = 0;
+	int err = 0;
+
+	if (!out)
+		return -errno;
+	for (unsigned int i = 0; i < suite->nr; i++) {
+		errors += suite->assertions[i].verdict == ASSERT_UNREAD;
+		failures += suite->assertions[i].verdict > ASSERT_HOLDS;
+	}
+	fprintf(out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"recorder assert\" tests=\"%u\" "
+		"failures=\"%u\" "
+		"errors=\"%u\" time=\"%.6f\">\n",
+		suite->nr, failures, errors, suite->seconds);
+	for (unsigned int i = 0; i < suite->nr; i++)
+		put_case(out, suite->trace, &suite->assertions[i]);
+	fputs("</testsuite>\n", out);
+	errno = EIO;
+	if (ferror(out))
+		err = -errno;
+	if (fclose(out))
+		err = -errno;
+	return err;
+}

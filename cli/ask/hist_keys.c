@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: MIT */
+/* See hist_keys.h. A part of a key is its kind and eight bytes: a number, or the length of the text that follows. */
+#include "cli/ask/hist_keys.h"
+#include "cli/common/put_text.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/opts.h"
+#include "cli/report/report_field.h"
+#include "format/text/syscall_names.h"
+
+#define COMMAND "hist"
+#define IDS	65536
+
+enum part_kind { PART_UNSIGNED, PART_SIGNED, PART_TEXT };
+
+struct part {
+	uint64_t number; /* of a text: its length */
+	unsigned char kind;
+};
+
+#define PART_SIZE 9u
+
+/* ---------------------------------------------------------------------------------------------------------- opening */
+
+static const struct {
+	const char *suffix;
+	enum hist_form form;
+} forms[] = {
+	{ ".hex", HIST_HEX }, { ".log2", HIST_LOG2 },	    { ".execname", HIST_EXECNAME },
+	{ ".sym", HIST_SYM }, { ".syscall", HIST_SYSCALL },
+};
+
+static const struct {
+	const char *name;
+	enum hist_source source;
+} sources[] = {
+	{ "common_pid", HIST_PID }, { "pid", HIST_PID },   { "common_cpu", HIST_CPU },
+	{ "cpu", HIST_CPU },	    { "comm", HIST_COMM }, { "event", HIST_EVENT },
+};
+
+/* "name.suffix". 0 or the exit status. */
+static int read_key(const char *text, size_t size, struct hist_key *key)
+{
+	char *dot;
+
+	key->name = strndup(text, size);
+	if (!key->name) {
+		complain(COMMAND, "not enough memory");
+		return EXIT_FAILURE;
+	}
+	dot = strchr(key->name, '.');
+	for (size_t i = 0; dot && i < sizeof(forms) / sizeof(forms[0]); i++) {
+		if (strcmp(dot, forms[i].suffix) != 0)
+			continue;
+		key->form = forms[i].form;
+		*dot = '\0';
+		return 0;
+	}
+	if (dot) {
+		complain(COMMAND, "-k %s: unknown suffix '%s'; .hex, .log2, .execname, .sym or .syscall expected",
+			 key->name, dot);
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
+static int read_keys(const char *text, struct hist_keys *keys)
+{
+	int status = 0;
+
+	while (!status) {
+		const size_t size = strcspn(text, ",");
+
+		if (!size) {
+			complain(COMMAND, "-k: names of fields, separated by commas, expected");
+			return EXIT_USAGE;
+		}
+		if (keys->nr == HIST_KEYS_MAX) {
+			complain(COMMAND, "-k: more than %u fields", HIST_KEYS_MAX);
+			return EXIT_USAGE;
+		}
+		status = read_key(text, size, &keys->keys[keys->nr++]);
+		if (!text[size])
+			break;
+		text += size + 1;
+	}
+	return status;
+}
+
+static const struct export_field *field_named(const struct export_event *event, const char *name)
+{
+	for (uint32_t i = 0; i < event->nr_fields; i++)
+		if (!strcmp(event->fields[i].name, name))
+			return &event->fields[i];
+	return NULL;
+}
+
+/* 0; -ENOMEM. */
+static int find_fields(struct hist_keys *keys, int id, const char *value)
+{
+	const struct export_event *event = export_event(keys->fields, id);
+	struct hist_event *found = calloc(1, sizeof(*found));
+
+	if (!found)
+		return -ENOMEM;
+	keys->events[id] = found;
+	found->event = event;
+	for (unsigned int i = 0; i < keys->nr; i++)
+		found->keys[i] = field_named(event, keys->keys[i].name);
+	found->value = value ? field_named(event, value) : NULL;
+	return 0;
+}
+
+/* Which of the events have a field: at least one must. 0 or the exit status. */
+static int check_key(struct hist_keys *keys, unsigned int which)
+{
+	struct hist_key *key = &keys->keys[which];
+
+	for (int id = 0; id < IDS; id++) {
+		const struct export_field *field = keys->events[id] ? keys->events[id]->keys[which] : NULL;
+
+		if (field && (field->kind == EXPORT_ARRAY || field->kind == EXPORT_BYTES)) {
+			complain(COMMAND, "-k %s: it is neither a number nor a text", key->name);
+			return EXIT_FAILURE;
+		}
+		if (field)
+			return 0;
+	}
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
+		if (!strcmp(sources[i].name, key->name)) {
+			key->source = sources[i].source;
+			return 0;
+		}
+	}
+	complain(COMMAND, "-k: none of these events has a field '%s'", key->name);
+	return EXIT_FAILURE;
+}
+
+static int check_value(struct hist_keys *keys, const char *value)
+{
+	for (int id = 0; id < IDS; id++) {
+		const struct export_field *field = keys->events[id] ? keys->events[id]->value : NULL;
+
+		if (!field)
+			continue;
+		if (field->kind == EXPORT_UNSIGNED || field->kind == EXPORT_SIGNED) {
+			keys->value_is_signed = field->is_signed;
+			return 0;
+		}
+		complain(COMMAND, "-v %s: it is not a whole number", value);
+		return EXIT_FAILURE;
+	}
+	complain(COMMAND, "-v: none of these events has a field '%s'", value);
+	return EXIT_FAILURE;
+}
+
+int hist_keys_open(const struct trace_input *input, const struct report_filter *filter, const char *text,
+		   const char *value, struct hist_keys *ret_keys)
+{
+	struct hist_keys *keys = ret_keys;
+	int status = 0, err;
+
+	*keys = (struct hist_keys){ .table = input->table, .events = calloc(IDS, sizeof(struct hist_event *)) };
+	err = keys->events ? export_fields_open(input->table, input->file->big, &keys->fields) : -ENOMEM;
+	if (!err)
+		status = read_keys(text ? text : "event", keys);
+	for (int id = 0; !err && !status && id < IDS; id++)
+		if (report_filter_names(filter, id) && export_event(keys->fields, id))
+			err = find_fields(keys, id, value);
+	if (err)
+		return trace_input_fail_memory(input);
+	for (unsigned int i = 0; !status && i < keys->nr; i++)
+		status = check_key(keys, i);
+	return status || !value ? status : check_value(keys, value);
+}
+
+void hist_keys_close(struct hist_keys *keys)
+{
+	for (unsigned int i = 0; i < keys->nr; i++)
+		free(keys->keys[i].name);
+	for (int id = 0; keys->events && id < IDS; id++)
+		free(keys->events[id]);
+	free(keys->events);
+	export_fields_close(keys->fields);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- events */
+
+static void put_number(struct blob *key, uint64_t number, bool is_signed)
+{
+	const unsigned char kind = is_signed ? PART_SIGNED : PART_UNSIGNED;
+
+	blob_put(key, &kind, 1);
+	blob_put(key, &number, sizeof(number));
+}
+
+static void put_text(struct blob *key, const char *text, size_t size)
+{
+	const unsigned char kind = PART_TEXT;
+	const uint64_t length = size;
+
+	blob_put(key, &kind, 1);
+	blob_put(key, &length, sizeof(length));
+	blob_put(key, text, size);
+}
+
+/* The exponent of the next power of two. */
+static uint64_t log2_of(uint64_t number)
+{
+	return number <= 1 ? 0 : 64u - (unsigned int)__builtin_clzll(number - 1);
+}
+
+static bool put_field(const struct hist_key *key, const struct export_field *field, const struct dat_event *event,
+		      struct blob *out)
+{
+	struct export_value value;
+
+	if (!field || field->kind == EXPORT_ARRAY || field->kind == EXPORT_BYTES ||
+	    !export_value(field, event->data, event->size, &value))
+		return false;
+	if (value.kind == EXPORT_TEXT)
+		put_text(out, (const char *)value.data, value.size);
+	else if (value.symbol && key->form == HIST_PLAIN)
+		put_text(out, value.symbol, strlen(value.symbol));
+	else if (key->form == HIST_LOG2)
+		put_number(out, log2_of(value.u), false);
+	else
+		put_number(out, field->is_signed ? (uint64_t)value.s : value.u, field->is_signed);
+	return true;
+}
+
+static void put_event_name(const struct export_event *event, struct blob *out)
+{
+	const size_t system = strlen(event->system), name = strlen(event->name);
+	char text[512];
+
+	snprintf(text, sizeof(text), "%s:%s", event->system, event->name);
+	put_text(out, text, system + name + 1 < sizeof(text) ? system + name + 1 : sizeof(text) - 1);
+}
+
+static bool put_part(const struct hist_keys *keys, unsigned int i, const struct hist_event *found,
+		     const struct dat_event *event, struct blob *out)
+{
+	const struct hist_key *key = &keys->keys[i];
+	const int tid = event_pid(keys->table, event->data, event->size);
+	const char *comm;
+
+	switch (key->source) {
+	case HIST_PID:
+		put_number(out, key->form == HIST_LOG2 ? log2_of((uint64_t)(int64_t)tid) : (uint64_t)(int64_t)tid,
+			   true);
+		return true;
+	case HIST_CPU:
+		put_number(out, event->cpu, false);
+		return true;
+	case HIST_COMM:
+		comm = tep_data_comm_from_pid(keys->table->tep, tid);
+		put_text(out, comm, strlen(comm));
+		return true;
+	case HIST_EVENT:
+		put_event_name(found->event, out);
+		return true;
+	default:
+		return put_field(key, found->keys[i], event, out);
+	}
+}
+
+static const struct hist_event *event_of(const struct hist_keys *keys, const struct dat_event *event)
+{
+	const int id = event_id(keys->table, event->data, event->size);
+
+	return id >= 0 && id < IDS ? keys->events[id] : NULL;
+}
+
+bool hist_key_of(const struct hist_keys *keys, const struct dat_event *event, struct blob *ret_key)
+{
+	const struct hist_event *found = event_of(keys, event);
+
+	ret_key->size = 0;
+	for (unsigned int i = 0; found && i < keys->nr; i++)
+		if (!put_part(keys, i, found, event, ret_key))
+			return false;
+	return found != NULL;
+}
+
+bool hist_value_of(const struct hist_keys *keys, const struct dat_event *event, uint64_t *ret_value)
+{
+	const struct hist_event *found = event_of(keys, event);
+	struct export_value value;
+
+	if (!found || !found->value || found->value->kind > EXPORT_SIGNED ||
+	    !export_value(found->value, event->data, event->size, &value))
+		return false;
+	*ret_value = found->value->is_signed ? (uint64_t)value.s : value.u;
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- text */
+
+/* The next part of a key; *text is that of a PART_TEXT. */
+static struct part next_part(const unsigned char **at, const char **text)
+{
+	struct part part = { .kind = **at };
+
+	memcpy(&part.number, *at + 1, sizeof(part.number));
+	*text = (const char *)*at + PART_SIZE;
+	*at += PART_SIZE + (part.kind == PART_TEXT ? part.number : 0);
+	return part;
+}
+
+static void put_name(struct blob *out, const char *text, size_t size, size_t width)
+{
+	blob_put(out, text, size);
+	for (; size < width; size++)
+		blob_put(out, " ", 1);
+}
+
+static void put_shown(const struct hist_keys *keys, enum hist_form form, const struct part *part, const char *text,
+		      struct blob *out)
+{
+	const char *name = NULL;
+
+	if (part->kind == PART_TEXT) {
+		put_name(out, text, part->number, 50);
+	} else if (form == HIST_HEX) {
+		blob_printf(out, "%" PRIx64, part->number);
+	} else if (form == HIST_LOG2) {
+		blob_printf(out, "~ 2^%-2" PRIu64, part->number);
+	} else if (form == HIST_EXECNAME) {
+		name = tep_data_comm_from_pid(keys->table->tep, (int)part->number);
+		blob_printf(out, "%-16s[%10" PRIu64 "]", name, part->number);
+	} else if (form == HIST_SYM) {
+		name = tep_find_function(keys->table->tep, part->number);
+		blob_printf(out, "[%" PRIx64 "] %-45s", part->number, name ? name : "");
+	} else if (form == HIST_SYSCALL) {
+		name = syscall_name((int64_t)part->number);
+		blob_printf(out, "sys_%-26s[%3" PRIu64 "]", name ? name : "unknown", part->number);
+	} else if (part->kind == PART_SIGNED) {
+		blob_printf(out, "%10" PRId64, (int64_t)part->number);
+	} else {
+		blob_printf(out, "%10" PRIu64, part->number);
+	}
+}
+
+void hist_key_put_text(const struct hist_keys *keys, const void *key, struct blob *out)
+{
+	const unsigned char *at = key;
+	const char *text;
+
+	for (unsigned int i = 0; i < keys->nr; i++) {
+		const struct part part = next_part(&at, &text);
+
+		blob_printf(out, "%s%s: ", i ? ", " : "{ ", keys->keys[i].name);
+		put_shown(keys, keys->keys[i].form, &part, text, out);
+	}
+	blob_put(out, " }", 2);
+}
+
+void hist_key_put_json(const struct hist_keys *keys, const void *key, struct blob *out)
+{
+	const unsigned char *at = key;
+	const char *text;
+
+	for (unsigned int i = 0; i < keys->nr; i++) {
+		const struct part part = next_part(&at, &text);
+
+		blob_put(out, i ? "," : "", i != 0);
+		put_json(out, keys->keys[i].name, strlen(keys->keys[i].name));
+		blob_put(out, ":", 1);
+		if (part.kind == PART_TEXT)
+			put_json(out, text, part.number);
+		else if (part.kind == PART_SIGNED)
+			blob_printf(out, "%" PRId64, (int64_t)part.number);
+		else
+			blob_printf(out, "%" PRIu64, part.number);
+	}
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* See sql_session.h. */
+#include "cli/ask/sql_session.h"
+
+#include "cli/common/opts.h"
+#include "cli/common/progress.h"
+#include "format/sql/sql_hist.h"
+#include "format/sql/sql_open.h"
+#include "format/sql/sql_table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define COMMAND "sql"
+
+static int fail(const struct sql_session *session)
+{
+	fflush(stdout);
+	complain(COMMAND, "%s", sqlite3_errmsg(session->db));
+	return EXIT_FAILURE;
+}
+
+int sql_session_open(const char *path, struct sql_session *ret_session)
+{
+	struct sql_session s = { .written = true };
+	char *error = NULL;
+	int status = 0;
+
+	if (sqlite3_open(":memory:", &s.db) != SQLITE_OK || sql_register(s.db, &s.traces) != SQLITE_OK) {
+		status = fail(&s);
+	} else if (sql_open(s.db, s.traces, path, &error) != SQLITE_OK) {
+		complain(COMMAND, "%s", error ? error : "not enough memory");
+		status = EXIT_FAILURE;
+	}
+	sqlite3_free(error);
+	*ret_session = s;
+	return status;
+}
+
+void sql_session_close(struct sql_session *session)
+{
+	sqlite3_close_v2(session->db);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- gaps */
+
+/* After a result that came from a trace: what is missing from it. */
+static void report_gaps(struct sql_session *session)
+{
+	for (unsigned int i = 0; i < session->traces->nr; i++) {
+		struct sql_trace *trace = session->traces->traces[i];
+		struct sql_gaps gaps = { 0 };
+
+		if (!trace->is_read)
+			continue;
+		trace->is_read = false;
+		if (sql_trace_gaps(trace, &gaps) || (!gaps.events.places && !gaps.events.damaged && !gaps.back))
+			continue;
+		fflush(stdout);
+		if (gaps.events.places)
+			complain(COMMAND,
+				 "%s: %s%" PRIu64 " events were lost at %" PRIu64
+				 " place%s; results may lack them (SELECT * FROM losses)",
+				 trace->path, gaps.events.is_unknown ? "at least " : "", gaps.events.lost,
+				 gaps.events.places, gaps.events.places == 1 ? "" : "s");
+		if (gaps.events.damaged)
+			complain(COMMAND, "%s: %" PRIu64 " damaged page%s; results may lack their events", trace->path,
+				 gaps.events.damaged, gaps.events.damaged == 1 ? "" : "s");
+		if (gaps.back)
+			complain(COMMAND, "%s: times go back at %" PRIu64 " place%s; a condition on ts may miss events",
+				 trace->path, gaps.back, gaps.back == 1 ? "" : "s");
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------------- statements */
+
+static int run_statement(struct sql_session *session, const char *text, const char **ret_rest)
+{
+	char *translated = sql_hist_translate(text, ret_rest);
+	sqlite3_stmt *statement;
+	int code, status = 0;
+
+	if (sqlite3_prepare_v2(session->db, translated ? translated : text, -1, &statement,
+			       translated ? NULL : ret_rest) != SQLITE_OK) {
+		sqlite3_free(translated);
+		*ret_rest = "";
+		return fail(session);
+	}
+	sqlite3_free(translated);
+	/* A comment, or blanks. */
+	if (!statement)
+		return 0;
+	code = sql_print(statement, session->mode, &session->written);
+	if (code != SQLITE_DONE && session->written)
+		status = fail(session);
+	sqlite3_finalize(statement);
+	if (!status && session->written)
+		report_gaps(session);
+	return status;
+}
+
+static int run_statements(struct sql_session *session, const char *text)
+{
+	int status = 0;
+
+	while (!status && *text && session->written)
+		status = run_statement(session, text, &text);
+	return status;
+}
+
+/* ----------------------------------------------------------------------------------------------------- dot commands */
+
+static int show_tables(struct sql_session *session, const char *pattern)
+{
+	sqlite3_stmt *statement;
+	int status = 0;
+
+	if (sqlite3_prepare_v2(session->db,
+			       "SELECT name FROM temp.sqlite_master WHERE type = 'table' AND name LIKE ? ORDER BY name",
+			       -1, &statement, NULL) != SQLITE_OK)
+		return fail(session);
+	sqlite3_bind_text(statement, 1, *pattern ? pattern : "%", -1, SQLITE_STATIC);
+	while (sqlite3_step(statement) == SQLITE_ROW)
+		puts((const char *)sqlite3_column_text(statement, 0));
+	if (sqlite3_finalize(statement) != SQLITE_OK)
+		status = fail(session);
+	return status;
+}
+
+/* The columns of a table, hidden ones as well. */
+static int show_columns(struct sql_session *session, const char *table)
+{
+	sqlite3_stmt *statement;
+	bool is_first = true;
+
+	if (sqlite3_prepare_v2(session->db, "SELECT name, type, hidden FROM pragma_table_xinfo(?)", -1, &statement,
+			       NULL) != SQLITE_OK)
+		return fail(session);
+	sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
+	while (sqlite3_step(statement) == SQLITE_ROW) {
+		const char *type = (const char *)sqlite3_column_text(statement, 1);
+
+		if (is_first)
+			printf("%s(\n", table);
+		else
+			puts(",");
+		printf("  %s %s%s", sqlite3_column_text(statement, 0), type,
+		       sqlite3_column_int(statement, 2) ? " -- not in *" : "");
+		is_first = false;
+	}
+	sqlite3_finalize(statement);
+	if (is_first) {
+		complain(COMMAND, "there is no table '%s'; .tables lists them", table);
+		return EXIT_FAILURE;
+	}
+	puts("\n);");
+	return 0;
+}
+
+static int show_schema(struct sql_session *session, const char *table)
+{
+	sqlite3_stmt *statement;
+	int status = 0;
+
+	if (*table)
+		return show_columns(session, table);
+	if (sqlite3_prepare_v2(session->db, "SELECT name FROM temp.sqlite_master WHERE type = 'table' ORDER BY name",
+			       -1, &statement, NULL) != SQLITE_OK)
+		return fail(session);
+	while (!status && sqlite3_step(statement) == SQLITE_ROW)
+		status = show_columns(session, (const char *)sqlite3_column_text(statement, 0));
+	sqlite3_finalize(statement);
+	return status;
+}
+
+static int set_mode(struct sql_session *session, const char *word)
+{
+	static const char *const names[] = { "box", "csv", "json", "list" };
+
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(word, names[i])) {
+			session->mode = (enum sql_mode)i;
+			return 0;
+		}
+	}
+	complain(COMMAND, ".mode: one of " SQL_MODES " expected");
+	return EXIT_FAILURE;
+}
+
+static int show_help(struct sql_session *session, const char *argument)
+{
+	(void)session;
+	(void)argument;
+	puts(".tables [PATTERN]    tables whose names match, with % and _\n"
+	     ".schema [TABLE]      columns of a table, or of all\n"
+	     ".mode " SQL_MODES "\n"
+	     ".save FILE           write all tables into a database\n"
+	     ".help                this list\n"
+	     ".quit                end");
+	return 0;
+}
+
+static int save(struct sql_session *session, const char *path)
+{
+	return sql_session_save(session, path);
+}
+
+static int quit(struct sql_session *session, const char *argument)
+{
+	(void)argument;
+	session->is_over = true;
+	return 0;
+}
+
+static int run_dot_command(struct sql_session *session, const char *text)
+{
+	static const struct {
+		const char *name;
+		int (*run)(struct sql_session *session, const char *argument);
+	} commands[] = {
+		{ ".tables", show_tables }, { ".schema", show_schema }, { ".mode", set_mode }, { ".save", save },
+		{ ".help", show_help },	    { ".quit", quit },		{ ".exit", quit },
+	};
+	char name[16], argument[4096] = "";
+
+	if (sscanf(text, "%15s %4095[^\n;]", name, argument) < 1)
+		return 0;
+	while (*argument && argument[strlen(argument) - 1] == ' ')
+		argument[strlen(argument) - 1] = '\0';
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		if (!strcmp(name, commands[i].name))
+			return commands[i].run(session, argument);
+	}
+	complain(COMMAND, "'%s' is not a command; .help lists them", name);
+	return EXIT_FAILURE;
+}
+
+int sql_session_run(struct sql_session *session, const char *text)
+{
+	text += strspn(text, " \t\r\n");
+	return *text == '.' ? run_dot_command(session, text) : run_statements(session, text);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- save */
+
+static int save_table(struct sql_session *session, const char *name)
+{
+	char *statement = sqlite3_mprintf("CREATE TABLE saved.\"%w\" AS SELECT * FROM temp.\"%w\"", name, name);
+	const int code = statement ? sqlite3_exec(session->db, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
+
+	sqlite3_free(statement);
+	return code == SQLITE_OK ? 0 : fail(session);
+}
+
+static int save_tables(struct sql_session *session)
+{
+	sqlite3_stmt *statement;
+	int status = 0;
+
+	if (sqlite3_exec(session->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK ||
+	    sqlite3_prepare_v2(session->db, "SELECT name FROM temp.sqlite_master WHERE type = 'table'", -1, &statement,
+			       NULL) != SQLITE_OK)
+		return fail(session);
+	while (!status && sqlite3_step(statement) == SQLITE_ROW)
+		status = save_table(session, (const char *)sqlite3_column_text(statement, 0));
+	sqlite3_finalize(statement);
+	if (!status && sqlite3_exec(session->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
+		status = fail(session);
+	return status;
+}
+
+int sql_session_save(struct sql_session *session, const char *path)
+{
+	sqlite3_stmt *attach = NULL;
+	int status;
+
+	if (!access(path, F_OK)) {
+		complain(COMMAND, "'%s' exists already; remove it or choose another name", path);
+		return EXIT_FAILURE;
+	}
+	if (sqlite3_prepare_v2(session->db, "ATTACH ? AS saved", -1, &attach, NULL) != SQLITE_OK)
+		return fail(session);
+	sqlite3_bind_text(attach, 1, path, -1, SQLITE_STATIC);
+	status = sqlite3_step(attach) == SQLITE_DONE ? 0 : fail(session);
+	sqlite3_finalize(attach);
+	if (status)
+		return status;
+	status = save_tables(session);
+	if (status) {
+		/* Nothing is left half done. */
+		sqlite3_exec(session->db, "ROLLBACK", NULL, NULL, NULL);
+		sqlite3_exec(session->db, "DETACH saved", NULL, NULL, NULL);
+		unlink(path);
+		return status;
+	}
+	sqlite3_exec(session->db, "DETACH saved", NULL, NULL, NULL);
+	report_gaps(session);
+	return 0;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/common/put_text.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "cli/base/escape.h"
+
+void put_unsigned(struct blob *out, uint64_t number)
+{
+	char text[20];
+	unsigned int at = sizeof(text);
+
+	do {
+		text[--at] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	blob_put(out, text + at, sizeof(text) - at);
+}
+
+/* Bytes that stand for themselves: UTF-8, and for JSON nothing that must be escaped. */
+static size_t plain(const char *text, size_t size, bool json)
+{
+	size_t n = 0, length;
+
+	while (n < size && (length = escape_utf8(text + n, size - n))) {
+		if (json && ((unsigned char)text[n] < ' ' || text[n] == '"' || text[n] == '\\'))
+			break;
+		n += length;
+	}
+	return n;
+}
+
+static void put_escaped(struct blob *out, unsigned char byte, bool json)
+{
+	if (byte >= 0x80)
+		blob_printf(out, json ? "\\\\x%02x" : "\\x%02x", byte);
+	else if (byte < ' ')
+		blob_printf(out, "\\u%04x", byte);
+	else
+		blob_printf(out, "\\%c", byte);
+}
+
+static void put_text(struct blob *out, const char *text, size_t size, bool json)
+{
+	for (;;) {
+		const size_t n = plain(text, size, json);
+
+		blob_put(out, text, n);
+		if (n == size)
+			return;
+		put_escaped(out, (unsigned char)text[n], json);
+		text += n + 1;
+		size -= n + 1;
+	}
+}
+
+void put_json(struct blob *out, const char *text, size_t size)
+{
+	blob_put(out, "\"", 1);
+	put_text(out, text, size, true);
+	blob_put(out, "\"", 1);
+}
+
+void put_csv(struct blob *out, const char *text, size_t size)
+{
+	const char *quote = memchr(text, '"', size);
+
+	if (!quote && !memchr(text, ',', size) && !memchr(text, '\n', size) && !memchr(text, '\r', size)) {
+		put_text(out, text, size, false);
+		return;
+	}
+	blob_put(out, "\"", 1);
+	for (; quote; quote = memchr(text, '"', size)) {
+		const size_t n = (size_t)(quote + 1 - text);
+
+		put_text(out, text, n, false);
+		blob_put(out, "\"", 1);
+		text += n;
+		size -= n;
+	}
+	put_text(out, text, size, false);
+	blob_put(out, "\"", 1);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Numbers and texts as JSON and CSV have them. */
+#ifndef CLI_PUT_TEXT_H
+#define CLI_PUT_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/io/blob.h"
+
+void put_unsigned(struct blob *out, uint64_t number);
+
+/*
+ * Text as valid UTF-8, for JSON (with its quotes) and for a cell of CSV (with quotes if it needs them). Bytes that are
+ * not UTF-8 become \xHH.
+ */
+void put_json(struct blob *out, const char *text, size_t size);
+void put_csv(struct blob *out, const char *text, size_t size);
+
+#endif

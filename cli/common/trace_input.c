@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/* See trace_input.h. */
+#include "cli/common/trace_input.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/common/opts.h"
+#include "format/dat/dat_compress.h"
+
+/* No span, event or assertion ends so: the operand is meant as a file, and if it is missing, its name is reported. */
+static bool has_file_suffix(const char *operand)
+{
+	size_t size = strlen(operand);
+
+	return size > 4 && !strcmp(operand + size - 4, ".dat");
+}
+
+const char *trace_input_path(char ***operands)
+{
+	struct stat status;
+
+	if (!**operands || (stat(**operands, &status) && !has_file_suffix(**operands)))
+		return "trace.dat";
+	return *(*operands)++;
+}
+
+int trace_input_open(const char *command, const char *path, struct trace_input *ret_input)
+{
+	struct trace_input input = { .command = command, .path = path };
+	struct dat_error error = { .text = "" };
+	int err = dat_open(path, dat_compress_zstd(), &input.file, &error);
+
+	if (!err)
+		err = dat_time_open(input.file, 0, &input.time, &error);
+	if (!err)
+		err = event_table_open(input.file, 0, &input.table);
+	if (err)
+		complain(command, "%s: %s", path, error.text[0] ? error.text : strerror(-err));
+	*ret_input = input;
+	return err ? EXIT_FAILURE : 0;
+}
+
+void trace_input_close(struct trace_input *input)
+{
+	event_table_close(input->table);
+	if (input->file)
+		dat_time_close(&input->time);
+	dat_close(input->file);
+}
+
+int trace_input_fail_memory(const struct trace_input *input)
+{
+	complain(input->command, "not enough memory");
+	return EXIT_FAILURE;
+}
+
+void trace_input_report_gaps(const struct trace_input *input, const struct dat_gaps *gaps)
+{
+	if (gaps->places)
+		complain(input->command,
+			 "%s: %s%" PRIu64 " events were lost at %" PRIu64 " place%s; results may lack them",
+			 input->path, gaps->is_unknown ? "at least " : "", gaps->lost, gaps->places,
+			 gaps->places == 1 ? "" : "s");
+	if (gaps->damaged)
+		complain(input->command, "%s: %" PRIu64 " damaged page%s; results may lack their events", input->path,
+			 gaps->damaged, gaps->damaged == 1 ? "" : "s");
+}

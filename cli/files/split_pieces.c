@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A source is what a limit applies to: all events by time, or those of one CPU. Each continues in the next file where
+ * it ended in the one before, so a file has one part of each source.
+ */
+#include "cli/files/split_pieces.h"
+
+#include "format/dat/dat_pack.h"
+#include "format/dat/dat_repage.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct split_source {
+	struct split *split;
+	struct dat_merge *merge;
+	struct dat_event event; /* the next one, if has_event */
+	bool has_event;
+	bool is_done;
+};
+
+/* A file that is being written. */
+struct piece {
+	struct dat_copy copy;
+	struct dat_repage *repage;
+	uint64_t events;
+};
+
+/* What a source has put into it. */
+struct part {
+	uint64_t first; /* time */
+	uint64_t events;
+	uint64_t pages;
+};
+
+static bool has_stream(const void *arg, const struct dat_buffer *buffer, uint32_t cpu)
+{
+	const struct split *split = arg;
+
+	return event_select_has_cpu(&split->select, buffer, cpu);
+}
+
+static struct split_source *add_source(struct split *split)
+{
+	struct split_source *source = &split->sources[split->nr_sources++];
+
+	*source = (struct split_source){ .split = split };
+	return source;
+}
+
+/* A source for each CPU of the buffer. */
+static int open_cpus(struct split *split, const struct dat_buffer *buffer)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < buffer->nr_streams && !err; i++) {
+		const struct dat_stream *stream = &buffer->streams[i];
+
+		if (stream->size && has_stream(split, buffer, stream->cpu))
+			err = dat_merge_open_stream(split->file, &split->time, buffer, stream, 0,
+						    &add_source(split)->merge);
+	}
+	return err;
+}
+
+static int open_carried(struct split *split)
+{
+	const struct dat_file *file = split->file;
+
+	split->carried = calloc(file->nr_buffers + 1, sizeof(*split->carried));
+	split->page_sizes = calloc(file->nr_buffers + 1, sizeof(*split->page_sizes));
+	if (!split->carried || !split->page_sizes)
+		return -ENOMEM;
+	for (size_t i = 0; i < file->nr_buffers; i++) {
+		split->carried[i] = calloc(file->buffers[i].cpus + 1u, sizeof(**split->carried));
+		if (!split->carried[i])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int split_open(struct split *split)
+{
+	const struct dat_file *file = split->file;
+	size_t streams = 1;
+	int err = open_carried(split);
+
+	for (size_t i = 0; i < file->nr_buffers; i++)
+		streams += file->buffers[i].nr_streams;
+	split->sources = calloc(streams, sizeof(*split->sources));
+	if (!split->sources)
+		return -ENOMEM;
+	if (!err && !split->per_cpu)
+		return dat_merge_open(file, &split->time, has_stream, split, &add_source(split)->merge);
+	for (size_t i = 0; i < file->nr_buffers && !err; i++)
+		err = open_cpus(split, &file->buffers[i]);
+	return err;
+}
+
+void split_close(struct split *split)
+{
+	for (unsigned int i = 0; i < split->nr_sources; i++)
+		dat_merge_close(split->sources[i].merge);
+	for (size_t i = 0; split->carried && i < split->file->nr_buffers; i++)
+		free(split->carried[i]);
+	free(split->sources);
+	free(split->carried);
+	free(split->page_sizes);
+}
+
+uint64_t split_damaged(const struct split *split, struct dat_error *ret_error, uint32_t *ret_cpu)
+{
+	uint64_t sum = 0, damaged;
+	struct dat_error error;
+	uint32_t cpu;
+
+	for (unsigned int i = 0; i < split->nr_sources; i++) {
+		damaged = dat_merge_damaged(split->sources[i].merge, &error, &cpu);
+		if (damaged && !sum) {
+			*ret_error = error;
+			*ret_cpu = cpu;
+		}
+		sum += damaged;
+	}
+	return sum;
+}
+
+/* -------------------------------------------------------------------------------------------------------- events */
+
+/* The next event that is selected, into source->event. False: there is none. */
+static bool find_event(struct split_source *source)
+{
+	struct split *split = source->split;
+	struct dat_event *event = &source->event;
+
+	while (!source->has_event && !source->is_done) {
+		int64_t *carried;
+
+		if (!dat_merge_next(source->merge, event) || event->ts > split->end) {
+			source->is_done = true;
+			break;
+		}
+		carried = &split->carried[event->buffer - split->file->buffers][event->cpu];
+		if (event->ts < split->start)
+			continue;
+		/* Losses before an event that is left out come before the CPU's next one. */
+		if (event->lost)
+			*carried = *carried < 0 || event->lost < 0 ? DAT_PAGE_LOST_UNKNOWN : *carried + event->lost;
+		if (!event_select_has(&split->select, event))
+			continue;
+		event->lost = *carried;
+		*carried = 0;
+		source->has_event = true;
+	}
+	return source->has_event;
+}
+
+static bool is_full(const struct split *split, const struct piece *piece, const struct part *part,
+		    const struct dat_event *event, const struct dat_repage_event *out)
+{
+	if (!part->events)
+		return false;
+	if (split->events && part->events == split->events)
+		return true;
+	if (split->duration && event->ts > part->first && event->ts - part->first > split->duration)
+		return true;
+	if (!(split->pages || split->size) || !dat_repage_begins(piece->repage, out))
+		return false;
+	if (split->pages && part->pages == split->pages)
+		return true;
+	return split->size && dat_repage_size(piece->repage) + split->page_sizes[out->buffer] > split->size * 1024;
+}
+
+/* One source's events, up to its limit. 0, -errno. */
+static int put_part(struct split *split, struct split_source *source, struct piece *piece)
+{
+	struct part part = { 0 };
+	int err = 0;
+
+	while (!err && find_event(source)) {
+		const struct dat_event *event = &source->event;
+		const struct dat_repage_event out = {
+			.buffer = piece->copy.buffers[event->buffer - split->file->buffers],
+			.cpu = event->cpu,
+			.time = event->raw,
+			.lost = event->lost,
+			.data = event->data,
+			.size = event->size,
+		};
+
+		if (is_full(split, piece, &part, event, &out))
+			break;
+		if (!part.events)
+			part.first = event->ts;
+		part.pages += dat_repage_begins(piece->repage, &out);
+		err = dat_repage_put(piece->repage, &out);
+		part.events++;
+		source->has_event = false;
+	}
+	piece->events += part.events;
+	return err;
+}
+
+static int put_parts(struct split *split, struct piece *piece)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < split->nr_sources && !err; i++)
+		err = put_part(split, &split->sources[i], piece);
+	return err ? err : dat_repage_flush(piece->repage);
+}
+
+static bool is_any_left(struct split *split)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < split->nr_sources; i++)
+		any = find_event(&split->sources[i]) || any;
+	return any;
+}
+
+int split_piece(struct split *split, const char *path, uint64_t *ret_events, struct dat_error *ret_error)
+{
+	const struct dat_file *file = split->file;
+	const struct dat_packing packing = dat_pack_zstd(DAT_PACK_LEVEL);
+	const bool is_packed = file->compression && strcmp(file->compression, "none") != 0;
+	struct piece piece = { .events = 0 };
+	unsigned int nr = 1;
+	int err;
+
+	ret_error->text[0] = '\0';
+	if (!is_any_left(split))
+		return 0;
+	err = dat_copy_open(file, path, file->version, DAT_COPY_EVENTS, is_packed ? &packing : NULL, &piece.copy,
+			    ret_error);
+	if (err)
+		return err;
+	split->page_sizes[0] = file->page_size;
+	for (size_t i = 0; i < file->nr_buffers; i++) {
+		split->page_sizes[piece.copy.buffers[i]] = file->buffers[i].page_size;
+		if (piece.copy.buffers[i] >= nr)
+			nr = piece.copy.buffers[i] + 1;
+	}
+	err = dat_repage_open(piece.copy.writer, file, split->page_sizes, nr, &piece.repage);
+	if (!err)
+		err = put_parts(split, &piece);
+	if (!err)
+		err = dat_copy_finish(&piece.copy, NULL);
+	dat_repage_close(piece.repage);
+	dat_copy_close(&piece.copy);
+	*ret_events = piece.events;
+	return err ? err : 1;
+}

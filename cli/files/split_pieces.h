@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* The files that recorder split writes, one after the other. */
+#ifndef CLI_SPLIT_PIECES_H
+#define CLI_SPLIT_PIECES_H
+
+#include "cli/files/event_select.h"
+#include "format/dat/dat_copy.h"
+#include "format/dat/dat_time.h"
+
+struct split_source;
+
+struct split {
+	/* the command line */
+	const char *input;
+	const char *output;
+	struct event_select select;
+	uint64_t start, end; /* times as shown, both included */
+	uint64_t duration;   /* limits of a file; at most one is not 0. In the unit of times */
+	uint64_t events;
+	uint64_t pages;
+	uint64_t size; /* KiB */
+	bool repeat;
+	bool per_cpu; /* the limit is for each CPU by itself */
+
+	struct dat_file *file;
+	struct dat_time time;
+
+	/* private */
+	struct split_source *sources;
+	unsigned int nr_sources;
+	uint32_t *page_sizes; /* by the writer's buffers */
+	int64_t **carried;    /* by buffer and CPU: losses of events that were left out */
+};
+
+/* Begin to read. The file, its times and the selection are open. 0, -ENOMEM. */
+int split_open(struct split *split);
+void split_close(struct split *split);
+
+/*
+ * Write the next file. 1: done, with *ret_events events; 0: no event is left, and no file was written; or -errno, with
+ * a text in ret_error if the file that is read is the reason.
+ */
+int split_piece(struct split *split, const char *path, uint64_t *ret_events, struct dat_error *ret_error);
+
+/* As dat_merge_damaged(). */
+uint64_t split_damaged(const struct split *split, struct dat_error *ret_error, uint32_t *ret_cpu);
+
+#endif

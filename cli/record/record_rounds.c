@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The rounds of a recording: take what there is, sleep, until the recording is over; then take the rest.
+ */
+#include "cli/record/record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/base/file_limit.h"
+#include "cli/base/human_size.h"
+#include "cli/base/now.h"
+#include "cli/base/priority.h"
+#include "cli/common/progress.h"
+
+/*
+ * How long the drain of programs sleeps, in us: as long as the fullest lane takes to fill to SLEEP_PERCENT, at the rate
+ * of the last round. While lanes fill slowly the sleep grows little by little, to SLEEP_MAX_US in about a second: a
+ * thread that was kept off its CPU for tens of ms fills 1 MiB within 2 ms when it runs again. (With a growth of an
+ * eighth a round, to the maximum in 36 ms, that lost 3 to 30 % on a busy machine, 2026-11.) The maximum: a thread that
+ * begins to write eight million events a second fills the default lane in 6 ms. Each wake-up costs the traced programs
+ * some tens of microseconds.
+ */
+#define SLEEP_MIN_US  100u
+#define SLEEP_MAX_US  4000u
+#define SLEEP_PERCENT 30u
+#define SLEEP_GROWTH  256u /* a round: one part in this many */
+
+/* If a lane was this full, the next round follows at once. */
+#define URGENT_PERCENT 60u
+
+/* The number of descriptors that the drain may need. */
+#define DRAIN_FILES 4096u
+
+/* The kernel's rings have threads of their own, so this one only waits; the end of the command wakes it. */
+#define SLEEP_KERNEL_US 100000u
+
+static void show(struct progress *progress, const struct record *record)
+{
+	const struct spool *spool = record->spool;
+	const struct record_kernel *kernel = record_kernel_is_on(&record->kernel) ? &record->kernel : NULL;
+	char size[32], pages[32], text[48] = "";
+	uint64_t lost = 0;
+
+	if (!progress_is_due(progress))
+		return;
+	for (unsigned int i = 0; i < spool->nr_entries; i++)
+		lost += spool->entries[i].lost;
+	if (kernel) {
+		lost += record_kernel_lost(kernel);
+		snprintf(text, sizeof(text), ", the kernel's %s",
+			 human_size(record_kernel_bytes(kernel), pages, sizeof(pages)));
+	}
+	progress_show(progress, "recording: %" PRIu64 " events, %s%s, %" PRIu64 " lost", spool->events,
+		      human_size(spool->end, size, sizeof(size)), text, lost);
+}
+
+/* Whether the command or all programs have ended, the time is over, or a signal came. */
+static bool is_over(struct record *record, uint64_t end, uint64_t sleep)
+{
+	if (child_wait(&record->child, sleep))
+		return true;
+	record->time_is_over = end && now_ms() >= end;
+	if (record->time_is_over || record->command[0])
+		return record->time_is_over;
+	if (record->child.interrupts)
+		return true;
+	if (!record->attach && !record->kernel.pids.nr)
+		return false;
+	return !(record->attach && attach_is_alive(record->attach)) && !kernel_pids_alive(&record->kernel.pids);
+}
+
+static int take(struct record *record)
+{
+	if (!record->user)
+		return 0;
+	return record->attach ? attach_run(record->attach) : drain_run(record->drain);
+}
+
+static int take_rest(struct record *record)
+{
+	if (!record->user)
+		return 0;
+	return record->attach ? attach_finish(record->attach) : drain_finish(record->drain);
+}
+
+/*
+ * How long to sleep after a round in which the fullest lane was `percent` full, `passed` us after the round before. If
+ * there is a duration, not much longer than until its end.
+ */
+static uint64_t next_sleep(const struct record *record, uint64_t end, uint64_t sleep, uint64_t passed, int percent)
+{
+	const uint64_t now = now_ms(), most = record->sleep_us != UINT64_MAX ? record->sleep_us : SLEEP_MAX_US;
+	uint64_t next = sleep + sleep / SLEEP_GROWTH + 1;
+
+	if (!record->user)
+		return end > now && (end - now) * 1000 < SLEEP_KERNEL_US ? (end - now) * 1000 : SLEEP_KERNEL_US;
+	if (percent >= (int)URGENT_PERCENT)
+		return 0;
+	if (percent > 0 && passed * SLEEP_PERCENT / (unsigned int)percent < next)
+		next = passed * SLEEP_PERCENT / (unsigned int)percent;
+	next = next < most ? next : most;
+	return next > SLEEP_MIN_US ? next : SLEEP_MIN_US;
+}
+
+/* Report, once, that the stage was full: the disk takes less than the programs write. */
+static void say_full(struct record *record)
+{
+	char size[32];
+	uint64_t bytes;
+
+	if (record->full_is_told || !spool_has_refused(record->spool, &bytes))
+		return;
+	record->full_is_told = true;
+	if (!record->quiet)
+		complain(
+			RECORD,
+			"'%s' is written slower than the programs write, and %s wait in memory, which is the limit: "
+			"events for which the lanes have no room meanwhile are lost",
+			record->output.spool, human_size(bytes, size, sizeof(size)));
+}
+
+/*
+ * Give the drain priority over the recorded programs, and a stage, so that it does not wait for the disk. Both are
+ * optional: without a stage each page is written on its own.
+ */
+static void go_first(const struct record *record)
+{
+	const unsigned int asked = (unsigned int)record->kernel.priority, priority = asked ? asked : PRIORITY_DEFAULT;
+	const int err = priority_raise(priority);
+
+	spool_stage(record->spool, 0, err ? 0 : priority);
+
+	/* The kernel's drain prints the same line. */
+	if (err && asked && !record_kernel_is_on(&record->kernel) && !record->quiet)
+		complain(
+			RECORD,
+			"no real-time priority for the drain (%s): events may be lost on a busy machine; be root, or "
+			"raise the limit ('ulimit -r %u')",
+			strerror(-err), asked);
+}
+
+/*
+ * Rounds until it is over; the command is waited for even if the drain stops. *ret_taken: negative: the error that
+ * stopped that of programs. Returns 0 or the error that stopped the kernel's.
+ */
+static int run_rounds(struct record *record, struct progress *progress, int *ret_taken)
+{
+	const uint64_t end = record->duration ? now_ms() + record->duration : 0;
+	uint64_t sleep = SLEEP_MIN_US, before = now_us(), now;
+	int taken = 0, err = 0, last;
+
+	while (((taken >= 0 && !err) || record->command[0]) && !is_over(record, end, sleep)) {
+		now = now_us();
+		if (taken >= 0)
+			taken = take(record);
+		spool_tick(record->spool);
+		last = record_kernel_run(&record->kernel);
+		err = err ? err : last;
+		sleep = next_sleep(record, end, sleep, now - before, taken);
+		before = now;
+		say_full(record);
+		show(progress, record);
+	}
+	*ret_taken = taken;
+	return err;
+}
+
+int record_drain(struct record *record)
+{
+	struct progress progress;
+	int taken = 0, err, last;
+
+	progress_init(&progress, record->quiet);
+	if (record->user) {
+		/* Some for each program. */
+		file_limit_raise(DRAIN_FILES);
+		go_first(record);
+	}
+	err = run_rounds(record, &progress, &taken);
+	if (record->user)
+		priority_drop();
+	if (taken >= 0)
+		taken = take_rest(record);
+	/* After the programs, so that their last events lie within the time of the kernel's. */
+	last = record_kernel_finish(&record->kernel);
+	err = taken < 0 ? taken : err ? err : last;
+	if (!err)
+		err = spool_add_clocks(record->spool);
+	last = spool_settle(record->spool);
+	progress_clear(&progress);
+	return err ? err : last;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The input of 'recorder recover': recover_take() finds it and locks what can be locked, cmd_recover.c does the rest.
+ */
+#ifndef CLI_RECOVER_H
+#define CLI_RECOVER_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "cli/common/opts.h"
+#include "cli/recording/drain.h"
+#include "cli/recording/leftovers.h"
+#include "cli/recording/output.h"
+#include "cli/recording/session.h"
+#include "cli/recording/spool.h"
+#include "format/dat/dat_pack.h"
+
+#define RECOVER "recover" /* the command's name */
+extern const struct message_sink recover_sink;
+
+struct recover {
+	/* the command line */
+	const char *output_name; /* NULL: from the spool's name */
+	const char *dirs;	 /* where to search; NULL: the directories of dirs.h */
+	struct dat_packing packing;
+	unsigned int version;	 /* place among the words + 1; 0: as the recording had it */
+	bool all, raw, quiet;
+
+	/* what is asked for */
+	char spool_path[PATH_MAX];    /* "": there is none yet */
+	struct session dir;	      /* with the buffers, if that is one directory */
+	char only[NAME_MAX + 1];      /* only this file; "": all */
+	unsigned int flags;	      /* DRAIN_, for the directory */
+	bool is_empty;		      /* there was no event, and so no output was written */
+	bool is_done;		      /* the output existed already: only the spool has to be removed */
+	bool temporary;		      /* the directory is temporary, with buffers from a core file */
+	struct leftovers left;	      /* otherwise: leftovers anywhere, of which */
+	const struct leftover *image; /* the images of this process are used; NULL: all, or what the spool names */
+
+	struct output output;
+	struct spool *spool;
+	struct drain_trouble trouble;
+};
+
+/* Interpret `word`, or --all; NULL: the spool of a recording without -o. False: one line was printed. */
+bool recover_take(struct recover *recover, const char *word);
+
+/* A directory with buffers; a session is locked. False: one line was printed. */
+bool recover_take_dir(struct recover *recover, const char *path);
+
+/* All leftovers, in all directories. False: one line was printed. */
+bool recover_take_left(struct recover *recover);
+
+/* Remove the temporary directory, and what could not be read in it. */
+void recover_remove_temporary(struct recover *recover);
+
+/* Print one line: `what` cannot be recovered, with the reason from the -errno. Returns false. */
+bool recover_fails(const char *what, int err);
+
+#endif

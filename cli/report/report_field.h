@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* The values of an event's fields, and the names of values, for the forms of the report that programs read. */
+#ifndef CLI_REPORT_FIELD_H
+#define CLI_REPORT_FIELD_H
+
+#include "cli/report/report.h"
+#include "format/io/blob.h"
+
+struct report_field {
+	struct tep_format_field *field;
+	const struct tep_print_arg *names; /* prints names of its values; NULL: nothing does */
+	uint32_t decimals;		   /* of a real; 0: it is not one */
+	bool is_function;		   /* addresses in the kernel or in a program */
+	bool is_float;			   /* float or double */
+	unsigned int column;		   /* for the caller */
+};
+
+/* The fields of one event: all except its type and its thread, those common to all events first. */
+struct report_event_fields {
+	unsigned int nr;
+	bool has_text; /* its text cannot be made from its fields: printk's arguments */
+	struct report_field fields[];
+};
+
+/* By event. */
+struct report_fields {
+	const struct report *r;
+	struct report_event_fields **all;
+};
+
+/* 0; -ENOMEM. */
+int report_fields_open(const struct report *r, struct report_fields *ret_fields);
+void report_fields_close(struct report_fields *fields);
+
+/* The fields of an event of the table. NULL: no memory. */
+struct report_event_fields *report_fields_of(struct report_fields *fields, const struct event_type *type);
+
+enum report_value_kind {
+	REPORT_VALUE_NONE, /* the record is too short */
+	REPORT_VALUE_NUMBER,
+	REPORT_VALUE_STRING,
+	REPORT_VALUE_LIST, /* of numbers */
+};
+
+struct report_value {
+	enum report_value_kind kind;
+	bool is_signed;
+	bool is_float;	  /* the number is its bits */
+	uint32_t element; /* bytes of a number */
+	uint32_t nr;	  /* of numbers, or bytes of the string */
+	const char *data; /* within the record */
+};
+
+/* The value in a record of this many bytes. */
+struct report_value report_field_value(const struct report_field *field, const void *data, uint32_t size);
+
+/* Number i of the value, with its sign extended. */
+uint64_t report_value_number(const struct report *r, const struct report_value *value, uint32_t i);
+
+/* Whether a number of such a field may have a name; and appends it: nothing if it has none. */
+bool report_field_has_name(const struct report_field *field);
+void report_field_name(const struct report *r, const struct report_field *field, uint64_t number, struct blob *out);
+
+/* A number as text. */
+void report_put_number(struct blob *out, const struct report_value *value, uint64_t number);
+
+/* Write to standard output what was collected, if it is enough or if this is the end. False: writing failed. */
+bool report_put_out(struct report *r, struct blob *out, bool end);
+
+#endif

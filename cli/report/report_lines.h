@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* The lines of 'recorder report': the selected events of a file in order, each as text on stdout. */
+#ifndef CLI_REPORT_LINES_H
+#define CLI_REPORT_LINES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/report/report_select.h"
+#include "cli/report/report_wakeup.h"
+#include "format/dat/dat_merge.h"
+#include "format/text/event_print.h"
+
+struct report_lines {
+	struct event_printer *printer;
+	struct dat_merge *merge;
+	struct report_select *select;
+	bool escapes;	 /* control characters are shown, not sent to the terminal */
+	bool at_once;	 /* each line is printed before the next event is read */
+	struct report_wakeup *wakeup; /* NULL: without latencies of wake-ups */
+	uint64_t *last;  /* time of the last event by buffer and CPU, to check the order; NULL: unchecked */
+	uint32_t nr_last_cpus;
+	const struct dat_buffer *buffers;
+	int write_error; /* errno of the first write that failed */
+	uint64_t events; /* that were printed */
+};
+
+/* Print all events of the merge, or as many as stdout takes. 0; -ENOMEM. */
+int report_lines_print(struct report_lines *lines);
+
+/*
+ * Keeps the reason of a write that failed: stdout remembers that one did, not why. True: no write failed. Call it
+ * directly after the write, before anything else can change errno.
+ */
+bool report_lines_written(struct report_lines *lines);
+
+/* Print on standard error how many of the events libtraceevent has printed (format/print). */
+void report_lines_stats(const struct report_lines *lines);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See report_spans.h. A span has a line where it begins and one where it ends; if nothing was printed between them, it
+ * has one line, as trace-cmd prints the kernel's functions. So the line of the last begin is kept until the next item
+ * comes.
+ *
+ * A duration is printed only if begin and end were seen and nothing was lost between them. Otherwise the line says what
+ * is missing.
+ */
+#include "cli/report/report_spans.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/show_text.h"
+#include "format/model/model.h"
+
+/* Characters of a column of durations. */
+#define WIDTH 15
+
+/* Spans that are deeper are not indented further, so that lines have some length. */
+#define INDENT_MAX 40u
+
+struct spans {
+	struct report_lines *lines;
+	bool seconds;
+	uint64_t waiting;      /* the span whose begin is not printed yet; 0: none */
+	struct trace_seq head; /* of its line: thread, CPU, time */
+	struct trace_seq body; /* name and fields */
+	struct trace_seq line;
+};
+
+/* What model_event() returns after a write has failed. */
+#define NOT_WRITTEN 1
+
+/* The record as an event: at the begin of its span, or at the end. */
+static struct dat_event event_of(const struct model_record *record, uint64_t ts, uint32_t cpu)
+{
+	static char top[] = "";
+	static const struct dat_buffer buffer = { .name = top };
+
+	return (struct dat_event){
+		.ts = ts, .cpu = cpu, .size = record->size, .data = record->data, .buffer = &buffer
+	};
+}
+
+static const struct model_record *known_record(const struct model_span *span)
+{
+	return span->first.data ? &span->first : &span->last;
+}
+
+/* Its begin, or its end if that is all that was seen. */
+static bool is_selected(const struct spans *s, const struct model_span *span)
+{
+	const bool has_begin = span->first.data != NULL;
+	const struct dat_event event = event_of(known_record(span), has_begin ? span->begin : span->end, span->cpu);
+	struct tep_record record = event_record(&event);
+
+	return report_select_has_cpu(s->lines->select, event.buffer, event.cpu) &&
+	       !report_select_ends(s->lines->select, &event) && report_select_has(s->lines->select, &event, &record) &&
+	       report_window_shows(&s->lines->select->window);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ texts */
+
+/* A part of the text of an event, as report prints it. 0; -ENOMEM. */
+static int put_head(const struct spans *s, struct trace_seq *to, const struct dat_event *event)
+{
+	struct event_printer *printer = s->lines->printer;
+	const int err = event_print(printer, event);
+	const struct event_parts *parts = &printer->parts;
+
+	if (!err)
+		trace_seq_printf(to, "%.*s", (int)(parts->time - parts->losses), printer->text.text + parts->losses);
+	return err;
+}
+
+static int put_fields(const struct spans *s, struct trace_seq *to, const struct model_record *of, uint64_t ts,
+		      uint32_t cpu)
+{
+	struct event_printer *printer = s->lines->printer;
+	const struct dat_event event = event_of(of, ts, cpu);
+	const int err = event_print(printer, &event);
+	const size_t begin = printer->parts.name;
+
+	if (!err)
+		trace_seq_printf(to, "%.*s", (int)(printer->text.size - begin), printer->text.text + begin);
+	return err;
+}
+
+static void put_time(const struct spans *s, uint64_t ns)
+{
+	char text[32];
+
+	if (s->seconds)
+		snprintf(text, sizeof(text), "%" PRIu64 ".%03" PRIu64 " us", ns / 1000, ns % 1000);
+	else
+		snprintf(text, sizeof(text), "%" PRIu64, ns);
+	trace_seq_printf(&s->lines->printer->seq, "%*s", WIDTH, text);
+}
+
+/* Duration and own time, or room for them: NULL, or not known. The printer's text is free after its use. */
+static void put_times(struct spans *s, const struct model_span *span)
+{
+	struct trace_seq *seq = &s->lines->printer->seq;
+
+	trace_seq_reset(seq);
+	if (span && !span->flags) {
+		put_time(s, span->end - span->begin);
+		/* Spans that end on any thread have no children. */
+		if (span->rule->is_keyed)
+			trace_seq_printf(seq, "%*s", WIDTH, "");
+		else
+			put_time(s, span->own);
+	} else {
+		trace_seq_printf(seq, "%*s", 2 * WIDTH, "");
+	}
+	trace_seq_printf(&s->line, "%.*s |  ", (int)seq->len, seq->buffer);
+}
+
+static void put_indent(struct trace_seq *to, const struct model_span *span)
+{
+	trace_seq_printf(to, "%*s", (int)(2 * (span->depth < INDENT_MAX ? span->depth : INDENT_MAX)), "");
+}
+
+/* The missing parts of a span; NULL: it is whole. */
+static const char *remark(const struct model_span *span)
+{
+	if (span->flags & MODEL_NO_BEGIN)
+		return "begin not seen";
+	if (span->flags & MODEL_NO_END)
+		return "end not seen";
+	if (span->flags & MODEL_CUT)
+		return span->last.data ? "events lost inside, or ends without begins" : "cut: end not seen";
+	return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ lines */
+
+static int write_line(struct spans *s)
+{
+	trace_seq_putc(&s->line, '\n');
+	if (s->lines->escapes)
+		show_text(stdout, s->line.buffer, s->line.len, true);
+	else
+		fwrite(s->line.buffer, 1, s->line.len, stdout);
+	trace_seq_reset(&s->line);
+	return report_lines_written(s->lines) ? 0 : NOT_WRITTEN;
+}
+
+/* The kept begin has something inside. */
+static int flush(struct spans *s)
+{
+	if (!s->waiting)
+		return 0;
+	s->waiting = 0;
+	trace_seq_printf(&s->line, "%.*s", (int)s->head.len, s->head.buffer);
+	put_times(s, NULL);
+	trace_seq_printf(&s->line, "%.*s {", (int)s->body.len, s->body.buffer);
+	return write_line(s);
+}
+
+/* "(id=7)": the fields of the begin, or those of the end if that is all that was seen. */
+static int put_begin_fields(const struct spans *s, struct trace_seq *to, const struct model_span *span)
+{
+	int err;
+
+	trace_seq_putc(to, '(');
+	err = put_fields(s, to, known_record(span), span->begin, span->cpu);
+	trace_seq_putc(to, ')');
+	return err;
+}
+
+/* "io:request(id=7)", with its indent. */
+static int put_body(struct spans *s, const struct model_span *span)
+{
+	trace_seq_reset(&s->body);
+	put_indent(&s->body, span);
+	trace_seq_printf(&s->body, "%s:%s", span->rule->system, span->name);
+	return put_begin_fields(s, &s->body, span);
+}
+
+static int take_begin(void *arg, const struct model_span *span)
+{
+	struct spans *s = arg;
+	const struct dat_event event = event_of(&span->first, span->begin, span->cpu);
+	int err = is_selected(s, span);
+
+	if (err <= 0)
+		return err;
+	err = flush(s);
+	trace_seq_reset(&s->head);
+	if (!err)
+		err = put_head(s, &s->head, &event);
+	if (!err)
+		err = put_body(s, span);
+	s->waiting = span->id;
+	return err;
+}
+
+/* The fields of an end follow those of the begin. */
+static int put_end_fields(struct spans *s, const struct model_span *span, const char *before)
+{
+	struct trace_seq fields;
+	int err;
+
+	/* Its end is its begin, or all that was seen. */
+	if (!span->last.data || !span->first.data || span->first.data == span->last.data)
+		return 0;
+	trace_seq_init(&fields);
+	err = put_fields(s, &fields, &span->last, span->end, span->end_cpu);
+	if (!err && fields.len)
+		trace_seq_printf(&s->line, "%s%.*s", before, (int)fields.len, fields.buffer);
+	trace_seq_destroy(&fields);
+	return err;
+}
+
+/* One line for the whole span. */
+static int write_leaf(struct spans *s, const struct model_span *span)
+{
+	const char *more = remark(span);
+	int err;
+
+	s->waiting = 0;
+	trace_seq_printf(&s->line, "%.*s", (int)s->head.len, s->head.buffer);
+	put_times(s, span);
+	trace_seq_printf(&s->line, "%.*s", (int)s->body.len, s->body.buffer);
+	err = put_end_fields(s, span, " = ");
+	trace_seq_printf(&s->line, more ? "; /* %s */" : ";", more);
+	return err ? err : write_line(s);
+}
+
+static int write_end(struct spans *s, const struct model_span *span)
+{
+	const struct model_record *record = span->last.data ? &span->last : &span->first;
+	const struct dat_event event = event_of(record, span->end, span->end_cpu);
+	const char *more = remark(span);
+	int err = put_head(s, &s->line, &event);
+
+	if (err)
+		return err;
+	put_times(s, span);
+	put_indent(&s->line, span);
+	trace_seq_printf(&s->line, "} /* %s:%s", span->rule->system, span->name);
+	err = span->last.data ? put_end_fields(s, span, " = ") : put_begin_fields(s, &s->line, span);
+	if (more)
+		trace_seq_printf(&s->line, "; %s", more);
+	trace_seq_puts(&s->line, " */");
+	return err ? err : write_line(s);
+}
+
+static int take_span(void *arg, const struct model_span *span)
+{
+	struct spans *s = arg;
+	/* Written at its end, or nothing else was seen: it has had no begin. */
+	const bool is_alone = span->first.data == span->last.data || !span->first.data;
+	const struct dat_event event = event_of(known_record(span), span->end, span->end_cpu);
+	int err = is_selected(s, span);
+
+	if (err <= 0)
+		return err;
+	if (s->waiting == span->id)
+		return write_leaf(s, span);
+	err = flush(s);
+	if (err || !is_alone)
+		return err ? err : write_end(s, span);
+	trace_seq_reset(&s->head);
+	err = put_head(s, &s->head, &event);
+	if (!err)
+		err = put_body(s, span);
+	return err ? err : write_leaf(s, span);
+}
+
+static int take_loss(void *arg, const struct model_loss *loss)
+{
+	struct spans *s = arg;
+	int err;
+
+	if (!report_select_has_cpu(s->lines->select, loss->buffer, loss->cpu))
+		return 0;
+	err = flush(s);
+	if (err)
+		return err;
+	if (loss->lost > 0)
+		trace_seq_printf(&s->line, "CPU:%" PRIu32 " [%" PRId64 " EVENTS DROPPED]", loss->cpu, loss->lost);
+	else
+		trace_seq_printf(&s->line, "CPU:%" PRIu32 " [EVENTS DROPPED]", loss->cpu);
+	return write_line(s);
+}
+
+static int print_all(struct spans *s, const struct model_rules *rules)
+{
+	const struct model_sink sink = { .arg = s, .span = take_span, .span_begin = take_begin, .loss = take_loss };
+	struct dat_event event;
+	struct model *model;
+	int err = model_open(rules, &sink, &model);
+
+	if (err)
+		return err;
+	while (!err && dat_merge_next(s->lines->merge, &event))
+		err = model_event(model, &event);
+	if (!err)
+		err = model_end(model);
+	if (!err)
+		err = flush(s);
+	model_close(model);
+	return err;
+}
+
+int report_spans_print(struct report_lines *lines, bool seconds)
+{
+	struct spans s = { .lines = lines, .seconds = seconds };
+	struct model_rules *rules;
+	int err = model_rules_open(lines->printer->table, &rules);
+
+	if (err)
+		return err;
+	trace_seq_init(&s.head);
+	trace_seq_init(&s.body);
+	trace_seq_init(&s.line);
+	err = print_all(&s, rules);
+	trace_seq_destroy(&s.head);
+	trace_seq_destroy(&s.body);
+	trace_seq_destroy(&s.line);
+	model_rules_close(rules);
+	return err == NOT_WRITTEN ? 0 : err;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the selected events are: number, rate, bytes, first and last time by event, task, process, CPU and buffer, and
+ * what was lost. A trace.dat does not state the process of a thread; it is known from events task_newtask, and from the
+ * names of the buffers of `record --buffers=split`. A thread of which nothing is known counts as a process.
+ */
+#include "cli/report/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common/show_text.h"
+#include "cli/common/terminal.h"
+#include "format/io/number_map.h"
+
+#define CLONE_AS_THREAD 0x10000u
+#define NS_PER_S	1000000000u
+
+struct row {
+	uint64_t key;
+	uint64_t count, bytes, first, last;
+	uint64_t lost; /* before its events */
+	uint64_t gaps; /* losses of unknown number */
+};
+
+struct group {
+	const char *title;
+	struct row *rows;
+	size_t nr, room;
+	struct number_map places; /* index + 1 of a key */
+};
+
+struct summary {
+	struct report *r;
+	struct group events, tasks, processes, cpus, buffers;
+	struct row all;
+	struct number_map process_of; /* process + 1 of a thread */
+	const struct tep_event *new_task;
+	struct tep_format_field *child, *flags;
+};
+
+/* ------------------------------------------------------------------------------------------------------------- rows */
+
+/* NULL: no memory. */
+static struct row *find_row(struct group *group, uint64_t key)
+{
+	const uint64_t place = number_map_get(&group->places, key);
+
+	if (place)
+		return &group->rows[place - 1];
+	if (group->nr == group->room) {
+		const size_t room = group->room ? 2 * group->room : 64;
+		struct row *rows = realloc(group->rows, room * sizeof(*rows));
+
+		if (!rows)
+			return NULL;
+		group->rows = rows;
+		group->room = room;
+	}
+	if (number_map_set(&group->places, key, group->nr + 1))
+		return NULL;
+	group->rows[group->nr] = (struct row){ .key = key };
+	return &group->rows[group->nr++];
+}
+
+static void add_row(struct row *to, const struct row *from)
+{
+	if (!to->count || from->first < to->first)
+		to->first = from->first;
+	if (!to->count || from->last > to->last)
+		to->last = from->last;
+	to->count += from->count;
+	to->bytes += from->bytes;
+	to->lost += from->lost;
+	to->gaps += from->gaps;
+}
+
+static int add_to(struct group *group, uint64_t key, const struct row *one)
+{
+	struct row *row = find_row(group, key);
+
+	if (!row)
+		return -ENOMEM;
+	add_row(row, one);
+	return 0;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	return x->key > y->key ? 1 : x->key < y->key ? -1 : 0;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+
+	return x->key > y->key ? 1 : x->key < y->key ? -1 : 0;
+}
+
+static void free_group(struct group *group)
+{
+	free(group->rows);
+	number_map_free(&group->places);
+}
+
+/* -------------------------------------------------------------------------------------------------------- processes */
+
+static uint32_t process_of(const struct summary *s, uint32_t tid)
+{
+	const uint64_t process = number_map_get(&s->process_of, tid);
+
+	return process ? (uint32_t)(process - 1) : tid;
+}
+
+/* The process of a buffer that is called NAME-PID; 0: none. */
+static uint32_t buffer_process(const struct dat_buffer *buffer)
+{
+	const char *dash = strrchr(buffer->name, '-');
+	unsigned long pid;
+	char *end;
+
+	if (!dash || dash[1] < '1' || dash[1] > '9')
+		return 0;
+	pid = strtoul(dash + 1, &end, 10);
+	return *end || pid > INT32_MAX ? 0 : (uint32_t)pid;
+}
+
+static int learn(struct summary *s, const struct dat_event *event, const struct tep_record *record, uint32_t tid)
+{
+	const uint32_t process = buffer_process(event->buffer);
+	unsigned long long child, flags;
+
+	if (process)
+		return number_map_set(&s->process_of, tid, (uint64_t)process + 1);
+	if (!s->new_task || event_id(s->r->table, record->data, event->size) != s->new_task->id ||
+	    event->size < (uint32_t)(s->child->offset + s->child->size) ||
+	    event->size < (uint32_t)(s->flags->offset + s->flags->size))
+		return 0;
+	if (tep_read_number_field(s->child, record->data, &child) ||
+	    tep_read_number_field(s->flags, record->data, &flags) || !(flags & CLONE_AS_THREAD))
+		return 0;
+	return number_map_set(&s->process_of, (uint32_t)child, (uint64_t)process_of(s, tid) + 1);
+}
+
+static void find_new_task(struct summary *s)
+{
+	struct tep_event *event = tep_find_event_by_name(s->r->table->tep, "task", "task_newtask");
+
+	s->child = event ? tep_find_field(event, "pid") : NULL;
+	s->flags = event ? tep_find_field(event, "clone_flags") : NULL;
+	if (s->child && s->flags)
+		s->new_task = event;
+}
+
+/* --------------------------------------------------------------------------------------------------------- counting */
+
+static int count_event(struct summary *s, const struct dat_event *event, const struct tep_record *record)
+{
+	const struct event_table *table = s->r->table;
+	const uint32_t tid = (uint32_t)event_pid(table, record->data, event->size);
+	const uint32_t id = (uint32_t)event_id(table, record->data, event->size);
+	const struct row one = {
+		.count = 1, .bytes = event->size, .first = event->ts, .last = event->ts,
+		.lost = event->lost > 0 ? (uint64_t)event->lost : 0, .gaps = event->lost < 0,
+	};
+	int err = add_to(&s->events, id, &one);
+
+	add_row(&s->all, &one);
+	if (!err)
+		err = add_to(&s->tasks, tid, &one);
+	if (!err)
+		err = add_to(&s->cpus, event->cpu, &one);
+	if (!err)
+		err = add_to(&s->buffers, (uint64_t)(event->buffer - s->r->file->buffers), &one);
+	return err ? err : learn(s, event, record, tid);
+}
+
+static int count(struct summary *s)
+{
+	struct report *r = s->r;
+	struct tep_record record;
+	struct report_walk walk;
+	struct dat_event event;
+	int more, status = report_walk_open(r, false, &walk);
+
+	if (status)
+		return status;
+	while ((more = report_walk_next(&walk, &event, &record)) > 0) {
+		more = count_event(s, &event, &record);
+		if (more)
+			break;
+	}
+	for (size_t i = 0; !more && i < s->tasks.nr; i++)
+		more = add_to(&s->processes, process_of(s, (uint32_t)s->tasks.rows[i].key), &s->tasks.rows[i]);
+	status = more < 0 ? report_fail_memory(r) : report_damage(r, walk.merge);
+	report_walk_close(&walk);
+	return status;
+}
+
+/* --------------------------------------------------------------------------------------------------------- printing */
+
+static void time_text(const struct report *r, uint64_t ts, char text[40])
+{
+	const uint64_t us = (ts + 500) / 1000;
+
+	if (!r->time.seconds)
+		snprintf(text, 40, "%" PRIu64, ts);
+	else if (r->print.full_ts)
+		snprintf(text, 40, "%" PRIu64 ".%09" PRIu64, ts / NS_PER_S, ts % NS_PER_S);
+	else
+		snprintf(text, 40, "%" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
+}
+
+static void lost_text(const struct row *row, char text[40])
+{
+	snprintf(text, 40, "%s%" PRIu64, row->gaps ? ">" : "", row->lost);
+}
+
+static void print_row(const struct summary *s, const struct row *row, const char *name, bool loses)
+{
+	const uint64_t span = s->all.last - s->all.first;
+	char rate[40] = "-", first[40], last[40], lost[40];
+
+	if (s->r->time.seconds && span)
+		snprintf(rate, sizeof(rate), "%.1f", (double)row->count * NS_PER_S / (double)span);
+	time_text(s->r, row->first, first);
+	time_text(s->r, row->last, last);
+	lost_text(row, lost);
+	printf("%12" PRIu64 " %12s %14" PRIu64 " %18s %18s", row->count, rate, row->bytes, first, last);
+	printf(loses ? " %10s  " : "  ", lost);
+	show_text(stdout, name, strlen(name), !s->r->lines.escapes);
+	putchar('\n');
+}
+
+static void print_head(const struct group *group, bool loses)
+{
+	printf("\n%s%12s %12s %14s %18s %18s", paint(PAINT_TITLE), "count", "rate/s", "bytes", "first", "last");
+	printf(loses ? " %10s  " : "  ", "lost");
+	printf("%s%s\n", group->title, paint_end());
+}
+
+static void name_of(const struct summary *s, const struct group *group, uint64_t key, char *name, size_t size)
+{
+	const struct event_table *table = s->r->table;
+	const struct event_type *type = group == &s->events ? event_type(table, (int)(uint32_t)key) : NULL;
+	const struct dat_buffer *buffers = s->r->file->buffers;
+
+	if (group == &s->events && !type)
+		snprintf(name, size, "[no format] id %d", (int)(uint32_t)key);
+	else if (group == &s->events)
+		snprintf(name, size, "%s:%s", type->event->system, type->event->name);
+	else if (group == &s->cpus)
+		snprintf(name, size, "%" PRIu64, key);
+	else if (group == &s->buffers)
+		snprintf(name, size, "%s", buffers[key].name[0] ? buffers[key].name : "top");
+	else
+		snprintf(name, size, "%s-%d", tep_data_comm_from_pid(table->tep, (int)(uint32_t)key),
+			 (int)(uint32_t)key);
+}
+
+static bool print_group(struct summary *s, struct group *group, int (*order)(const void *, const void *))
+{
+	/* A loss is one of its CPU and buffer; the event after it has no part in it. */
+	const bool loses = group == &s->cpus || group == &s->buffers;
+	char name[512];
+
+	if (group->nr)
+		qsort(group->rows, group->nr, sizeof(*group->rows), order);
+	print_head(group, loses);
+	for (size_t i = 0; i < group->nr; i++) {
+		name_of(s, group, group->rows[i].key, name, sizeof(name));
+		print_row(s, &group->rows[i], name, loses);
+		if (!report_written(s->r))
+			return false;
+	}
+	return true;
+}
+
+static void print_all(struct summary *s)
+{
+	char lost[40];
+
+	lost_text(&s->all, lost);
+	printf("%" PRIu64 " events, %" PRIu64 " bytes, %zu tasks, %zu CPUs; %s lost%s\n", s->all.count, s->all.bytes,
+	       s->tasks.nr, s->cpus.nr, lost,
+	       s->all.gaps ? " (the file does not state the number of some losses)" : "");
+	if (!report_written(s->r) || !s->all.count)
+		return;
+	if (print_group(s, &s->events, by_count) && print_group(s, &s->tasks, by_count) &&
+	    print_group(s, &s->processes, by_count) && print_group(s, &s->cpus, by_key) && s->r->file->nr_buffers > 1)
+		print_group(s, &s->buffers, by_key);
+}
+
+int report_summary(struct report *r)
+{
+	struct summary s = {
+		.r = r,
+		.events = { .title = "event" },
+		.tasks = { .title = "task" },
+		.processes = { .title = "process" },
+		.cpus = { .title = "CPU" },
+		.buffers = { .title = "buffer" },
+	};
+	int status;
+
+	find_new_task(&s);
+	status = count(&s);
+	print_all(&s);
+	free_group(&s.events);
+	free_group(&s.tasks);
+	free_group(&s.processes);
+	free_group(&s.cpus);
+	free_group(&s.buffers);
+	number_map_free(&s.process_of);
+	return status;
+}

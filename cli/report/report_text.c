@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* The report as text: its first line, then one for each event (report_lines.h). */
+#include "cli/report/report.h"
+#include "cli/report/report_spans.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "format/io/bytes.h"
+
+/* The highest number in options CPUCOUNT; 0 without one. */
+static uint32_t machine_cpus(const struct report *r)
+{
+	uint32_t cpus = 0;
+
+	for (size_t i = 0; i < r->file->nr_options; i++) {
+		const struct dat_option *option = &r->file->options[i];
+
+		if (option->id == DAT_CPUCOUNT && option->size >= 4 && bytes_get32(option->data, r->file->big) > cpus)
+			cpus = bytes_get32(option->data, r->file->big);
+	}
+	return cpus;
+}
+
+/* CPUs of the top buffer, and in version 7 no fewer than the machine's. */
+uint32_t report_cpus(const struct report *r)
+{
+	const struct dat_buffer *top = NULL;
+	uint32_t cpus = r->file->cpus;
+
+	for (size_t i = 0; !top && i < r->file->nr_buffers; i++) {
+		if (!r->file->buffers[i].name[0])
+			top = &r->file->buffers[i];
+	}
+	if (r->file->version == 7)
+		cpus = top && top->cpus > machine_cpus(r) ? top->cpus : machine_cpus(r);
+	return cpus;
+}
+
+bool report_head(struct report *r)
+{
+	if (r->head_name)
+		printf("%*s: ", r->head_width, r->head_name);
+	printf("cpus=%" PRIu32 "\n", report_cpus(r));
+	return report_written(r);
+}
+
+/* For --ts-check. */
+static int open_last(struct report *r)
+{
+	uint32_t cpus = r->file->cpus;
+
+	for (size_t i = 0; i < r->file->nr_buffers; i++)
+		if (r->file->buffers[i].cpus > cpus)
+			cpus = r->file->buffers[i].cpus;
+	r->lines.nr_last_cpus = cpus;
+	r->lines.buffers = r->file->buffers;
+	r->lines.last = calloc((size_t)cpus * r->file->nr_buffers + 1, sizeof(*r->lines.last));
+	return r->lines.last ? 0 : -ENOMEM;
+}
+
+static int print_lines(struct report *r)
+{
+	struct dat_merge *merge;
+	int status = report_merge_open(r, true, &merge);
+
+	if (status)
+		return status;
+	r->lines.printer = &r->printer;
+	r->lines.merge = merge;
+	r->lines.select = &r->select;
+	r->lines.at_once = r->follow.wanted;
+	status = report_lines_print(&r->lines) ? report_fail_memory(r)
+		 : r->lines.write_error	       ? 0
+					       : report_damage(r, merge);
+	if (r->stats)
+		report_lines_stats(&r->lines);
+	dat_merge_close(merge);
+	return status;
+}
+
+static int print_events(struct report *r)
+{
+	struct report_wakeup wakeup;
+	int status;
+
+	if (r->ts_check && open_last(r))
+		return report_fail_memory(r);
+	if (r->wakeups) {
+		report_wakeup_open(&wakeup, r->table);
+		r->lines.wakeup = &wakeup;
+	}
+	status = print_lines(r);
+	if (r->wakeups && !status)
+		report_wakeup_end(&wakeup);
+	if (r->wakeups)
+		report_wakeup_close(&wakeup);
+	free(r->lines.last);
+	r->lines.last = NULL;
+	return status;
+}
+
+int report_text(struct report *r)
+{
+	if (!report_head(r))
+		return 0;
+	return report_is_latency(r) ? report_latency(r) : print_events(r);
+}
+
+/*
+ * Spans are selected when they are whole, so that all CPUs are read, and the time before the first one that is printed.
+ */
+int report_spans(struct report *r)
+{
+	struct dat_merge *merge;
+	int status;
+
+	if (!report_head(r))
+		return 0;
+	if (dat_merge_open(r->file, &r->time, NULL, NULL, &merge))
+		return report_fail_memory(r);
+	r->lines.printer = &r->printer;
+	r->lines.merge = merge;
+	r->lines.select = &r->select;
+	status = report_spans_print(&r->lines, r->time.seconds) ? report_fail_memory(r) :
+		 r->lines.write_error				? 0 :
+								  report_damage(r, merge);
+	dat_merge_close(merge);
+	return status;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* The walk over the selected events of a file, and the failures that all forms of the report have. */
+#include "cli/common/opts.h"
+#include "cli/report/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+int report_fail(const struct report *r, const struct dat_error *error)
+{
+	complain(opts_command(), "%s: %s", r->path, error->text);
+	return 1;
+}
+
+int report_missing(const struct report *r)
+{
+	const struct dat_error *missing = &r->file->missing;
+
+	if (!missing->text[0])
+		return 0;
+	complain(opts_command(), "%s: %s; the rest of the file was read", r->path, missing->text);
+	return 1;
+}
+
+int report_fail_memory(const struct report *r)
+{
+	const struct dat_error error = { .text = "not enough memory" };
+
+	return report_fail(r, &error);
+}
+
+int report_merge_open(struct report *r, bool lines, struct dat_merge **ret_merge)
+{
+	if (dat_merge_open_at(r->file, &r->time, report_select_has_cpu, &r->select, r->select.window.since, ret_merge))
+		return report_fail_memory(r);
+	report_select_types(&r->select, lines ? r->printer.ftrace.call : NULL, *ret_merge);
+	return 0;
+}
+
+int report_walk_open(struct report *r, bool lines, struct report_walk *ret_walk)
+{
+	struct report_walk walk = { .r = r, .lines = lines };
+	int status = report_merge_open(r, lines, &walk.merge);
+
+	if (status)
+		return status;
+	*ret_walk = walk;
+	return 0;
+}
+
+void report_walk_close(struct report_walk *walk)
+{
+	dat_merge_close(walk->merge);
+}
+
+/* The next event of the file. */
+static int next_event(struct report_walk *walk, struct dat_event *ret_event)
+{
+	if (!walk->ahead)
+		return dat_merge_next(walk->merge, ret_event);
+	walk->ahead = false;
+	*ret_event = walk->next;
+	return walk->more;
+}
+
+int report_walk_next(struct report_walk *walk, struct dat_event *ret_event, struct tep_record *ret_record)
+{
+	struct report *r = walk->r;
+
+	while (!report_window_is_full(&r->select.window) && next_event(walk, ret_event) &&
+	       !report_select_ends(&r->select, ret_event)) {
+		*ret_record = event_record(ret_event);
+		if (!report_select_has(&r->select, ret_event, ret_record))
+			continue;
+		/* Only if it is needed: the next event of a file that grows may come late. */
+		walk->ahead = walk->lines && event_ftrace_may_take(&r->printer.ftrace, ret_record);
+		if (walk->ahead) {
+			walk->more = dat_merge_next(walk->merge, &walk->next);
+			walk->ahead = !event_ftrace_takes(&r->printer.ftrace, ret_record,
+							  walk->more ? &walk->next : NULL);
+		}
+		if (report_window_shows(&r->select.window))
+			return 1;
+	}
+	return 0;
+}
+
+int report_damage(const struct report *r, const struct dat_merge *merge)
+{
+	struct dat_error error;
+	uint32_t cpu;
+	uint64_t pages = dat_merge_damaged(merge, &error, &cpu);
+
+	if (!pages)
+		return 0;
+	complain(opts_command(),
+		 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
+		 r->path, pages, pages == 1 ? "" : "s", cpu, error.offset, error.text);
+	return 1;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/common/opts.h"
+#include "cli/report/report_window.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/report/report.h"
+#include "format/dat/dat_seek.h"
+
+#define NS_PER_S 1000000000u
+#define FRACTION 9 /* digits that count */
+
+/* Of a time in nanoseconds. */
+#define SECONDS_MAX ((time_t)(INT64_MAX / NS_PER_S))
+
+/* One of the two ends. */
+struct edge {
+	const char *option;
+	const char *text;
+	uint64_t start;	  /* what "+TIME" is added to */
+	uint64_t first, last; /* of the file */
+};
+
+static int wrong(const struct edge *edge, const char *reason)
+{
+	complain(opts_command(), "%s '%s': %s", edge->option, edge->text, reason);
+	return EXIT_USAGE;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- numbers */
+
+/* "1.5", "20ms": nanoseconds; a clock that does not count them has whole numbers without a unit. */
+static bool read_time(const char *text, bool seconds, bool units, uint64_t *ret_ns)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} all[] = { { "", NS_PER_S }, { "s", NS_PER_S },	 { "ms", 1000000 },	   { "us", 1000 },
+		    { "ns", 1 },      { "m", 60ull * NS_PER_S }, { "h", 3600ull * NS_PER_S } };
+	uint64_t whole, fraction = 0, scale = 1, unit = 0;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	whole = strtoull(text, &end, 10);
+	if (errno)
+		return false;
+	if (!seconds) {
+		*ret_ns = whole;
+		return !*end;
+	}
+	if (*end == '.') {
+		for (end++; *end >= '0' && *end <= '9'; end++) {
+			if (scale < NS_PER_S) {
+				fraction = fraction * 10 + (uint64_t)(*end - '0');
+				scale *= 10;
+			}
+		}
+	}
+	for (unsigned int i = 0; i < (units ? sizeof(all) / sizeof(all[0]) : 1); i++)
+		if (!strcmp(end, all[i].name))
+			unit = all[i].ns;
+	if (!unit || whole > UINT64_MAX / 2 / unit)
+		return false;
+	*ret_ns = whole * unit + (uint64_t)((unsigned __int128)fraction * unit / scale);
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------ clock times */
+
+/* How the times that are shown relate to the time of day. */
+struct day_clock {
+	struct clock_reading readings[CLOCK_READINGS];
+	unsigned int nr; /* 0: not known */
+	uint64_t shift;	 /* what is shown less the file's time */
+};
+
+/* By the file's date, which is what is shown, or else by its readings of the clocks. */
+static struct day_clock find_day_clock(const struct report *r)
+{
+	struct day_clock clock = { .shift = (uint64_t)r->time.adjusted };
+	int64_t date;
+
+	if (r->raw_ts)
+		return clock;
+	if (dat_time_date(r->file, &date)) {
+		clock.readings[0].realtime = (uint64_t)date;
+		clock.nr = 1;
+		clock.shift += r->no_date ? 0 : (uint64_t)date;
+	} else if (!r->hz) {
+		clock.nr = dat_time_readings(r->file, clock.readings);
+	}
+	return clock;
+}
+
+static uint64_t day_of_shown(const struct day_clock *clock, uint64_t shown)
+{
+	return clock_reading_realtime(clock->readings, clock->nr, shown - clock->shift);
+}
+
+/* A time of day before the clock's time 0 is shown as 0. */
+static uint64_t shown_of_day(const struct day_clock *clock, uint64_t day)
+{
+	const uint64_t shown = clock_reading_mono(clock->readings, clock->nr, day) + clock->shift;
+
+	return shown > INT64_MAX ? 0 : shown;
+}
+
+/* A local date as nanoseconds since 1970. */
+static uint64_t day_time(struct tm date, uint64_t fraction)
+{
+	time_t seconds;
+
+	date.tm_isdst = -1;
+	seconds = mktime(&date);
+	if (seconds < 0)
+		return 0;
+	return seconds < SECONDS_MAX ? (uint64_t)seconds * NS_PER_S + fraction : INT64_MAX;
+}
+
+/* Reads a time of day into *date, which has the day to begin with. False: the text is not one. */
+static bool read_day(const char *text, struct tm *date, bool *ret_dated, uint64_t *ret_fraction)
+{
+	struct tm given = *date;
+	const char *rest = strptime(text, "%Y-%m-%d", &given);
+
+	*ret_dated = rest != NULL;
+	*ret_fraction = 0;
+	if (rest)
+		*date = given;
+	rest = rest ? rest + strspn(rest, " T") : text;
+	date->tm_sec = 0;
+	rest = strptime(rest, "%H:%M", date);
+	if (rest && *rest == ':')
+		rest = strptime(rest + 1, "%S", date);
+	if (rest && *rest == '.') {
+		char number[16];
+
+		snprintf(number, sizeof(number), "0%.*s", FRACTION + 1, rest);
+		rest += 1 + strspn(rest + 1, "0123456789");
+		if (!read_time(number, true, false, ret_fraction))
+			rest = NULL;
+	}
+	return rest && !*rest;
+}
+
+/*
+ * "14:03", "14:03:05.25", also with the date in front: the day of the first event, or the next one if the file reaches
+ * it.
+ */
+static int read_clock(const struct report *r, const struct edge *edge, uint64_t *ret_ts)
+{
+	const struct day_clock clock = find_day_clock(r);
+	uint64_t first, last, fraction, time;
+	struct tm day;
+	time_t seconds;
+	bool dated;
+
+	if (!clock.nr)
+		return wrong(
+			edge,
+			"the file's times are not dates, and it has no readings of the time of day; use a time as "
+			"report prints it, or +TIME");
+	first = day_of_shown(&clock, edge->first);
+	last = day_of_shown(&clock, edge->last);
+	seconds = (time_t)(first / NS_PER_S);
+	if (!localtime_r(&seconds, &day))
+		return wrong(edge, "the file's first event has no valid date");
+	if (!read_day(edge->text, &day, &dated, &fraction))
+		return wrong(edge, "expected HH:MM:SS, if needed with YYYY-MM-DD in front");
+	time = day_time(day, fraction);
+	if (!dated && time < first) {
+		uint64_t next;
+
+		day.tm_mday++;
+		next = day_time(day, fraction);
+		time = next <= last ? next : time;
+	}
+	*ret_ts = shown_of_day(&clock, time);
+	return 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- events */
+
+/* The first event that the filter after '@' takes, not before edge->start. */
+static int find_event(struct report *r, const struct edge *edge, uint64_t *ret_ts)
+{
+	struct report_filter *filter;
+	struct dat_merge *merge;
+	struct tep_record record;
+	struct dat_event event;
+	bool found = false;
+	int status = report_filter_open("report", edge->text + 1, r->file, r->table, !r->time.seconds, &filter);
+
+	if (status)
+		return status;
+	if (dat_merge_open_at(r->file, &r->time, report_select_has_cpu, &r->select, edge->start, &merge)) {
+		report_filter_close(filter);
+		return report_fail_memory(r);
+	}
+	while (!found && !status && dat_merge_next(merge, &event)) {
+		if (event.ts < edge->start)
+			continue;
+		record = event_record(&event);
+		found = report_filter_has(filter, &event, &record);
+	}
+	dat_merge_close(merge);
+	report_filter_close(filter);
+	if (!found && !status) {
+		complain(opts_command(), "%s '%s': the file has no such event%s", edge->option, edge->text,
+			 edge->start > edge->first ? " from --since on" : "");
+		return EXIT_FAILURE;
+	}
+	if (found)
+		*ret_ts = event.ts;
+	return status;
+}
+
+/* ----------------------------------------------------------------------------------------------------- the two ends */
+
+static int find_edge(struct report *r, const struct edge *edge, uint64_t *ret_ts)
+{
+	const char *text = edge->text;
+	uint64_t time;
+
+	if (*text == '@')
+		return find_event(r, edge, ret_ts);
+	if (strchr(text, ':'))
+		return read_clock(r, edge, ret_ts);
+	if (!read_time(text + strspn(text, "+-"), r->time.seconds, *text == '+' || *text == '-', &time) ||
+	    strspn(text, "+-") > 1)
+		return wrong(
+			edge,
+			r->time.seconds
+				? "expected a time as report prints it, +TIME after the start, -TIME before the end, "
+				  "HH:MM:SS, or @EVENT"
+				: "expected a whole number as report prints it, the same with + or -, or @EVENT");
+	if (*text == '+')
+		*ret_ts = time > UINT64_MAX - edge->start ? UINT64_MAX : edge->start + time;
+	else if (*text == '-')
+		*ret_ts = time > edge->last ? 0 : edge->last - time;
+	else
+		*ret_ts = time;
+	return 0;
+}
+
+/* The times of the first and the last event of the selected streams. */
+static int find_ends(struct report *r, struct edge *edge)
+{
+	struct dat_merge *merge;
+	struct dat_event event;
+	uint64_t ts;
+	int ret = 0;
+
+	if (dat_merge_open(r->file, &r->time, report_select_has_cpu, &r->select, &merge))
+		return report_fail_memory(r);
+	if (dat_merge_next(merge, &event))
+		edge->first = event.ts;
+	dat_merge_close(merge);
+	for (size_t i = 0; ret >= 0 && i < r->file->nr_buffers; i++) {
+		const struct dat_buffer *buffer = &r->file->buffers[i];
+
+		for (uint32_t s = 0; ret >= 0 && s < buffer->nr_streams; s++) {
+			if (!report_select_has_cpu(&r->select, buffer, buffer->streams[s].cpu))
+				continue;
+			ret = dat_last_time(r->file, buffer, &buffer->streams[s], &r->time, &ts);
+			if (ret > 0 && ts > edge->last)
+				edge->last = ts;
+		}
+	}
+	return ret < 0 ? report_fail_memory(r) : 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- --tail */
+
+/*
+ * A time from which on the selected streams have no more than `places` pages or chunks each; 0: that is all of them.
+ * 0; -ENOMEM.
+ */
+static int time_of_tail(struct report *r, uint64_t places, uint64_t *ret_ts)
+{
+	*ret_ts = 0;
+	for (size_t i = 0; i < r->file->nr_buffers; i++) {
+		const struct dat_buffer *buffer = &r->file->buffers[i];
+
+		for (uint32_t s = 0; s < buffer->nr_streams; s++) {
+			struct dat_places p;
+			uint64_t ts;
+			int err;
+
+			if (!report_select_has_cpu(&r->select, buffer, buffer->streams[s].cpu))
+				continue;
+			err = dat_places_open(r->file, buffer, &buffer->streams[s], &r->time, &p);
+			if (err)
+				return err;
+			if (p.nr > places && dat_places_time(&p, p.nr - places, &ts) && ts > *ret_ts)
+				*ret_ts = ts;
+			dat_places_close(&p);
+		}
+	}
+	return 0;
+}
+
+/* How many selected events there are in the window. */
+static int count(struct report *r, uint64_t *ret_count)
+{
+	struct report_walk walk;
+	struct tep_record record;
+	struct dat_event event;
+	int more, status = report_walk_open(r, r->choice.lines, &walk);
+
+	if (status)
+		return status;
+	*ret_count = 0;
+	while ((more = report_walk_next(&walk, &event, &record)) > 0)
+		++*ret_count;
+	report_walk_close(&walk);
+	report_select_again(&r->select);
+	return more < 0 ? report_fail_memory(r) : 0;
+}
+
+/* Look further back, four times as far each time, until enough selected events follow. */
+static int find_tail(struct report *r)
+{
+	struct report_window *window = &r->select.window;
+	const uint64_t since = window->since, tail = window->tail, head = window->head;
+	uint64_t found = 0, from = 1;
+	int status = 0;
+
+	window->head = 0;
+	for (uint64_t places = 1; !status && found < tail && from; places *= 4) {
+		if (time_of_tail(r, places, &from))
+			return report_fail_memory(r);
+		if (from < since)
+			from = 0;
+		window->since = from ? from : since;
+		status = count(r, &found);
+	}
+	window->skip = found > tail ? found - tail : 0;
+	window->head = head;
+	return status;
+}
+
+int report_window_open(struct report *r)
+{
+	struct report_window *window = &r->select.window;
+	struct edge edge = { "--since", window->since_text, 0, 0, 0 };
+	int status = 0;
+
+	window->until = UINT64_MAX;
+	if (window->since_text || window->until_text)
+		status = find_ends(r, &edge);
+	edge.start = edge.first;
+	if (!status && window->since_text)
+		status = find_edge(r, &edge, &window->since);
+	edge.option = "--until";
+	edge.text = window->until_text;
+	if (window->since > edge.start)
+		edge.start = window->since;
+	if (!status && window->until_text)
+		status = find_edge(r, &edge, &window->until);
+	if (!status && window->tail)
+		status = find_tail(r);
+	return status;
+}

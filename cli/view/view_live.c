@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See view_live.h. The pages are copied as recorder snapshot copies them, put into a spool, and woven; so a picture of
+ * running programs has the same events as a recording has. Of each lane only the last pages are taken, so that a
+ * picture takes some tens of milliseconds, however large the lanes are.
+ */
+#include "cli/view/view_live.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <librecorder/clock.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/common/opts.h"
+#include "cli/recording/spool.h"
+#include "cli/recording/spool_to_weave.h"
+
+#define COMMAND "view"
+
+/* Bytes of all pages of a picture: some 50,000 events. */
+#define PICTURE_BYTES (2u << 20)
+#define LANE_BYTES    (64u << 10) /* of each lane at least */
+
+/* A page that the writer overtook while it was copied. */
+#define PAGE_TRIES 1000u
+
+/* Compressed bytes of the blocks. */
+#define ROOM (8u << 20)
+
+static const struct message_sink sink = COMMAND_SINK(COMMAND);
+
+struct taking {
+	struct spool *spool;
+	size_t lane_bytes;
+	unsigned int lanes;
+	int err;
+};
+
+int view_live_open(struct view_live *live)
+{
+	/* In memory: a file on a disk would be synced each time. */
+	const char *tmp = !access("/dev/shm", W_OK) ? "/dev/shm" : getenv("TMPDIR");
+
+	live->first = clock_reading_take();
+	snprintf(live->dir, sizeof(live->dir), "%s/recorder-view-%d-XXXXXX", tmp && *tmp ? tmp : "/tmp", (int)getpid());
+	return mkdtemp(live->dir) ? 0 : -errno;
+}
+
+static void path_of(const struct view_live *live, const char *name, char *path, size_t size)
+{
+	snprintf(path, size, "%s/%s", live->dir, name);
+}
+
+static void remove_files(const struct view_live *live)
+{
+	char path[PATH_MAX + 16];
+
+	path_of(live, "spool", path, sizeof(path));
+	unlink(path);
+	path_of(live, "trace.dat", path, sizeof(path));
+	unlink(path);
+}
+
+void view_live_close(struct view_live *live)
+{
+	remove_files(live);
+	rmdir(live->dir);
+}
+
+/* ------------------------------------------------------------------------------------------------------ one lane */
+
+/* The last pages of a lane, in a ring. */
+struct pages {
+	struct rec_page *pages; /* whose data are copies */
+	unsigned int first, nr, room;
+};
+
+static int keep_page(struct pages *kept, const struct rec_page *page)
+{
+	const size_t size = page->size + REC_SUBBUF_HEADER_SIZE;
+	unsigned char *data = malloc(size);
+	struct rec_page *to;
+
+	if (!data)
+		return -ENOMEM;
+	if (kept->nr == kept->room) {
+		free((void *)(uintptr_t)kept->pages[kept->first].data);
+		kept->first = (kept->first + 1) % kept->room;
+		kept->nr--;
+	}
+	to = &kept->pages[(kept->first + kept->nr++) % kept->room];
+	*to = *page;
+	to->data = memcpy(data, page->data, size);
+	return 0;
+}
+
+static int keep_lane(struct rec_view *view, unsigned int lane, struct pages *kept)
+{
+	const struct rec_lane_mark all = { 0 };
+	struct rec_iter *iter;
+	struct rec_page page;
+	unsigned int tries = 0;
+	int err = rec_iter_open(view, lane, &iter), got;
+
+	if (err)
+		return err;
+	/* Also what a recorder has taken, as long as it is there. */
+	rec_iter_continue(iter, &all);
+	while (!err && tries < PAGE_TRIES) {
+		got = rec_iter_page(iter, &page);
+		if (got == 1)
+			err = keep_page(kept, &page);
+		else if (got != -EAGAIN)
+			break;
+		tries += got != 1;
+	}
+	rec_iter_close(iter);
+	return err;
+}
+
+static int take_lane(struct taking *taking, unsigned int process, struct rec_view *view, unsigned int lane)
+{
+	const uint32_t size = rec_view_info(view)->subbuf_size;
+	struct pages kept = { .room = (unsigned int)(taking->lane_bytes / (size ? size : 1)) + 1 };
+	int err;
+
+	kept.pages = calloc(kept.room, sizeof(*kept.pages));
+	err = kept.pages ? keep_lane(view, lane, &kept) : -ENOMEM;
+	for (unsigned int i = 0; i < kept.nr; i++) {
+		struct rec_page *page = &kept.pages[(kept.first + i) % kept.room];
+
+		/* Events before the picture do not count as missing. */
+		if (!i)
+			page->lost = 0;
+		if (!err)
+			err = spool_add_page(taking->spool, process, lane, page, NULL, NULL);
+		free((void *)(uintptr_t)page->data);
+	}
+	free(kept.pages);
+	return err;
+}
+
+/* -------------------------------------------------------------------------------------------------- all programs */
+
+static int count_lanes(int dir, const char *name, void *data)
+{
+	struct taking *taking = data;
+	struct rec_view *view;
+
+	if (!rec_view_open_at(dir, name, &view)) {
+		taking->lanes += rec_view_lanes(view);
+		rec_view_close(view);
+	}
+	return 0;
+}
+
+static int add_anchors(struct taking *taking, const struct rec_view *view)
+{
+	const uint32_t clock = rec_view_info(view)->clock;
+	struct rec_anchor anchors[REC_ANCHORS + 1];
+	unsigned int nr = rec_view_anchors(view, anchors, REC_ANCHORS);
+	int err = rec_clock_anchor(clock, &anchors[nr]);
+
+	for (unsigned int i = 0; i <= nr && !err; i++)
+		err = spool_add_anchor(taking->spool, clock, &anchors[i]);
+	return err;
+}
+
+static int add_log(struct taking *taking, unsigned int process, const struct rec_view *view)
+{
+	size_t size = 0;
+	unsigned char *log = programs_log(view, &size);
+	const int err = log ? spool_add_log(taking->spool, process, log, size) : -ENOMEM;
+
+	free(log);
+	return err;
+}
+
+static int take_view(struct taking *taking, struct rec_view *view, const char *name)
+{
+	struct spool_process process = { .info = *rec_view_info(view) };
+	int number, err;
+
+	snprintf(process.file, sizeof(process.file), "%s", name);
+	number = spool_add_process(taking->spool, &process);
+	err = number < 0 ? number : add_anchors(taking, view);
+	for (unsigned int lane = 0; !err && lane < rec_view_lanes(view); lane++) {
+		err = take_lane(taking, (unsigned int)number, view, lane);
+		/* A lane that is damaged, or whose program is just removed, is not in the picture. */
+		if (err == -EBADMSG || err == -EFAULT)
+			err = 0;
+	}
+	/* After the pages: it explains all events in them. */
+	return err ? err : add_log(taking, (unsigned int)number, view);
+}
+
+/* A program that ends meanwhile is not in the picture. */
+static int take_program(int dir, const char *name, void *data)
+{
+	struct taking *taking = data;
+	struct rec_view *view;
+
+	if (rec_view_open_at(dir, name, &view))
+		return 0;
+	taking->err = take_view(taking, view, name);
+	rec_view_close(view);
+	return taking->err ? -ECANCELED : 0;
+}
+
+static int weave(const struct view_live *live, struct spool *spool, const char *path)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	struct spool_to_weave to_weave = { .pages = 0 };
+	struct weave_params params;
+	struct weave_stats stats;
+	int err = spool_to_weave_open(&to_weave, spool);
+
+	if (!err) {
+		params = (struct weave_params){
+			.source = to_weave.source,
+			.streams = to_weave.streams,
+			.processes = to_weave.processes,
+			.nr_processes = spool->nr_entries,
+			.output = path,
+			.version = 6,
+			.nr_cpus = cpus > 0 ? (unsigned int)cpus : 1,
+			.notes = { .program = "recorder " PACKAGE_VERSION,
+				   .readings = { live->first, clock_reading_take() },
+				   .nr_readings = CLOCK_READINGS },
+			.refuse_empty = true,
+		};
+		err = weave_to_dat(&params, &stats);
+	}
+	spool_to_weave_close(&to_weave);
+	return err;
+}
+
+/* --------------------------------------------------------------------------------------------------- one picture */
+
+static int add_block(void *arg, const void *bytes, size_t size)
+{
+	struct blob *blocks = arg;
+
+	blob_u32(blocks, (uint32_t)size);
+	blob_put(blocks, bytes, size);
+	return blocks->error;
+}
+
+static int take_spool(struct view_live *live, const char *spool_path, const char *path)
+{
+	const struct spool_head head = { .file_version = 6 };
+	struct programs programs = live->programs;
+	struct taking taking = { .err = 0 };
+	bool lacks = false;
+	int err;
+
+	programs.ret_lacks = &lacks;
+	err = spool_create(spool_path, &head, &taking.spool);
+	if (err)
+		return err;
+	programs_files(&sink, &programs, count_lanes, &taking);
+	taking.lane_bytes = taking.lanes ? PICTURE_BYTES / taking.lanes : 0;
+	if (taking.lane_bytes < LANE_BYTES)
+		taking.lane_bytes = LANE_BYTES;
+	programs_files(&sink, &programs, take_program, &taking);
+	err = taking.err ? taking.err : weave(live, taking.spool, path);
+	spool_close(taking.spool);
+	return err;
+}
+
+int view_live_take(struct view_live *live, struct blob *ret_blocks)
+{
+	const struct view_sink blocks = { .block = add_block, .arg = ret_blocks, .effort = 1 };
+	char spool_path[PATH_MAX + 16], path[PATH_MAX + 16];
+	struct view_request request = { .path = path, .shown = "running programs", .room = ROOM, .live = true };
+	struct view_result result;
+	int err;
+
+	path_of(live, "spool", spool_path, sizeof(spool_path));
+	path_of(live, "trace.dat", path, sizeof(path));
+	request.no_plugins = live->no_plugins;
+	err = take_spool(live, spool_path, path);
+	if (!err)
+		err = view_file(&request, &blocks, &result);
+	remove_files(live);
+	return err;
+}

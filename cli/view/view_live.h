@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Running programs as the blocks of a page: the contents of their lanes, also what a recorder has read already.
+ * Nothing is consumed, and no mark is left: the programs and their recorder are not disturbed.
+ */
+#ifndef CLI_VIEW_LIVE_H
+#define CLI_VIEW_LIVE_H
+
+#include <limits.h>
+
+#include "cli/recording/programs.h"
+#include "cli/view/view_file.h"
+#include "format/io/clock_reading.h"
+
+struct view_live {
+	struct programs programs;
+	char dir[PATH_MAX]; /* for the files of one picture, removed at the end */
+	bool no_plugins;
+	struct clock_reading first; /* when this was opened */
+};
+
+/* Make the directory. 0 or -errno. */
+int view_live_open(struct view_live *live);
+void view_live_close(struct view_live *live);
+
+/*
+ * The blocks of the state as it is now, each as its size, 32 bits, and its bytes. 0; -ENODATA: no program has an event;
+ * or another -errno.
+ */
+int view_live_take(struct view_live *live, struct blob *ret_blocks);
+
+#endif
