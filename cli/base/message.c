@@ -9,38 +9,33 @@
 /* A message is one line; longer ones are cut, which even the longest permitted path does not cause. */
 #define LINE_MAX_SIZE 8192
 
+/* For users whose sink has no words. They have no options, but they may have the command. */
 static const char *const words[WORDS] = {
-	[WORD_NONE] = "",
-	[WORD_CLOCK] = "clock",
-	[WORD_COMMAND_ALONE] = "one command",
-	[WORD_CPUS] = "mask of CPUs",
-	[WORD_DRAIN_BY_MAPPING] = "drain by mapping",
-	[WORD_FILTER] = "filter",
-	[WORD_FOLLOW] = "follow",
-	[WORD_GRAPH_DEPTH] = "depth of the graph",
-	[WORD_KEEP_LAST] = "limit of the size",
-	[WORD_LANE_SIZE] = "size of lanes",
-	[WORD_MODULE] = "module",
-	[WORD_OPTION] = "option",
-	[WORD_OUTPUT] = "another output",
-	[WORD_PATTERN] = "pattern",
-	[WORD_PROCESSES] = "processes",
+	[WORD_LIST_EVENTS] = "recorder list",
+	[WORD_LIST_PROGRAMS] = "recorder ps",
 	[WORD_RATE] = "a rate of",
-	[WORD_RING_SIZE] = "size of rings",
-	[WORD_SKIP_MISSING] = "as requested",
-	[WORD_STACKS] = "stacks",
+	[WORD_RECOVER] = "recorder recover",
+	[WORD_START] = "rec_start()",
 	[WORD_START_PROGRAM] = "rec_view_start() of",
-	[WORD_STDOUT] = "this output",
-	[WORD_SUBBUF_SIZE] = "size of sub-buffers",
-	[WORD_THREADS] = "threads",
-	[WORD_TRACER] = "tracer",
-	[WORD_USER] = "user",
-	[WORD_WAKE_EACH] = "wake for each event",
 };
 
 const char *message_word(const struct message_sink *sink, enum message_word word)
 {
-	return sink->word && word != WORD_NONE ? sink->word(word) : words[word];
+	const char *text = sink->word ? sink->word(word) : NULL;
+
+	if (!text)
+		text = words[word];
+	return text ? text : "";
+}
+
+struct message_remark message_remark(const struct message_sink *sink, enum message_word word)
+{
+	const char *text = message_word(sink, word);
+	struct message_remark remark = { "" };
+
+	if (*text)
+		snprintf(remark.text, sizeof(remark.text), " (%s)", text);
+	return remark;
 }
 
 static void send_line(void (*to)(const void *arg, const char *line), const void *arg, const char *format, va_list args)

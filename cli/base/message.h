@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* Settings that a message may name. */
+/* Settings and commands that a message may name. */
 enum message_word {
 	WORD_NONE,
 	WORD_CLOCK,
@@ -18,18 +18,25 @@ enum message_word {
 	WORD_DRAIN_BY_MAPPING,
 	WORD_FILTER,
 	WORD_FOLLOW,
+	WORD_FUNCTION,
 	WORD_GRAPH_DEPTH,
+	WORD_GRAPH_FUNCTION,
 	WORD_KEEP_LAST,
 	WORD_LANE_SIZE,
+	WORD_LIST_EVENTS,   /* what shows the events of a program that follows */
+	WORD_LIST_PROGRAMS, /* what shows the programs that use librecorder */
 	WORD_MODULE,
+	WORD_NO_FUNCTION,
 	WORD_OPTION,
 	WORD_OUTPUT,
 	WORD_PATTERN,
 	WORD_PROCESSES,
 	WORD_RATE,
+	WORD_RECOVER, /* what makes a trace.dat of the file that follows */
 	WORD_RING_SIZE,
 	WORD_SKIP_MISSING,
 	WORD_STACKS,
+	WORD_START,	    /* what starts the recording of stopped programs again */
 	WORD_START_PROGRAM, /* what starts the recording of a program again, followed by its pid */
 	WORD_STDOUT,
 	WORD_SUBBUF_SIZE,
@@ -45,7 +52,10 @@ struct message_sink {
 	void (*message)(const void *arg, const char *line);
 	/* A line of the summary at the end of a recording. NULL: the summary is not wanted. */
 	void (*summary)(const void *arg, const char *line);
-	/* What the user calls a setting, for example an option of the command line. NULL: our words are used. */
+	/*
+	 * What the user calls a setting or a command, for example an option of the command line; NULL: our word is
+	 * used, if there is one. The function may be missing.
+	 */
 	const char *(*word)(enum message_word word);
 	const void *arg;
 };
@@ -60,8 +70,14 @@ void message_v(const struct message_sink *sink, const char *format, va_list args
 /* The same for the summary. */
 void message_summary(const struct message_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What the user calls a setting; "" for WORD_NONE. */
+/* What the user calls a setting or a command; "": users have no word for it. */
 const char *message_word(const struct message_sink *sink, enum message_word word);
+
+/* The same as a remark in a message: " (WORD)", or nothing. */
+struct message_remark {
+	char text[64];
+};
+struct message_remark message_remark(const struct message_sink *sink, enum message_word word);
 
 /* Two lines after a message: a text that is wrong at `column` (from 1), and a caret below the place. */
 void message_caret(const struct message_sink *sink, const char *text, size_t column);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of code below the commands name settings; here are the options by which users know them. */
+/*
+ * Messages of code below the commands name settings; here are the options by which users know them. If there is none,
+ * the word of message.c is used.
+ */
 #include "cli/common/opts.h"
 
 static const char *const options[WORDS] = {
@@ -9,10 +12,13 @@ static const char *const options[WORDS] = {
 	[WORD_DRAIN_BY_MAPPING] = "--drain mmap",
 	[WORD_FILTER] = "-f",
 	[WORD_FOLLOW] = "-c",
+	[WORD_FUNCTION] = "-l",
 	[WORD_GRAPH_DEPTH] = "--max-graph-depth",
+	[WORD_GRAPH_FUNCTION] = "-g",
 	[WORD_KEEP_LAST] = "-m",
 	[WORD_LANE_SIZE] = "-b",
 	[WORD_MODULE] = "--module",
+	[WORD_NO_FUNCTION] = "-n",
 	[WORD_OPTION] = "-O",
 	[WORD_OUTPUT] = "-o",
 	[WORD_PATTERN] = "-u",
@@ -21,6 +27,7 @@ static const char *const options[WORDS] = {
 	[WORD_RING_SIZE] = "-b",
 	[WORD_SKIP_MISSING] = "-i",
 	[WORD_STACKS] = "-T",
+	[WORD_START] = "recorder start",
 	[WORD_START_PROGRAM] = "recorder start -P",
 	[WORD_STDOUT] = "-o -",
 	[WORD_SUBBUF_SIZE] = "--subbuf-size",

@@ -163,9 +163,8 @@ static bool open_rings(struct kernel_drain *drain)
 		if (err == -ENXIO)
 			continue;
 		if (err == -ENODEV && drain->request.way == KERNEL_DRAIN_MMAP) {
-			message(drain->request.sink,
-				"this kernel cannot map its rings (%s): Linux can since 6.10",
-				message_word(drain->request.sink, WORD_DRAIN_BY_MAPPING));
+			message(drain->request.sink, "this kernel cannot map its rings%s: Linux can since 6.10",
+				message_remark(drain->request.sink, WORD_DRAIN_BY_MAPPING).text);
 			return false;
 		}
 		snprintf(what, sizeof(what), "the ring of CPU %u", cpus[i]);
@@ -182,8 +181,8 @@ static bool open_rings(struct kernel_drain *drain)
 			kernel_ring_close(ring);
 			if (err != -EEXIST)
 				return cannot(drain, what, err);
-			message(drain->request.sink, "'%s' exists already; remove it or choose another file with %s",
-				what, message_word(drain->request.sink, WORD_OUTPUT));
+			message(drain->request.sink, "'%s' exists already; remove it or choose another output%s",
+				what, message_remark(drain->request.sink, WORD_OUTPUT).text);
 			return false;
 		}
 		drain->nr++;

@@ -148,8 +148,8 @@ static int take(const struct setting *setting, const struct kernel_event *event)
 		}
 	if (!nr && setting->ignore_missing) {
 		if (!setting->quiet)
-			message(setting->sink, "this kernel has no event '%s': skipped (%s)", event->pattern,
-				message_word(setting->sink, WORD_SKIP_MISSING));
+			message(setting->sink, "this kernel has no event '%s': skipped%s", event->pattern,
+				message_remark(setting->sink, WORD_SKIP_MISSING).text);
 		return 0;
 	}
 	if (!nr) {

@@ -193,7 +193,7 @@ bool instance_destroy(const struct message_sink *sink, struct instance *instance
 	if (!instance->tracefs)
 		return true;
 	if (tracefs_instance_destroy(instance->tracefs) < 0) {
-		message(sink, "cannot remove the tracefs instance '%s': %s; the next 'recorder record' tries again",
+		message(sink, "cannot remove the tracefs instance '%s': %s; the next recording tries again",
 			instance->name, errno == EBUSY ? "a process is reading from it" : strerror(errno));
 		good = false;
 	}

@@ -21,27 +21,27 @@ static int by_name(const void *a, const void *b)
 	return order ? order : strcmp(one->event, other->event);
 }
 
-int kernel_names_read(struct kernel_names *events)
+int kernel_names_read(struct kernel_names *list)
 {
 	unsigned int nr = 0;
 	char *at, *colon;
 
-	events->text = tracefs_instance_file_read(NULL, "available_events", NULL);
-	if (!events->text)
+	list->text = tracefs_instance_file_read(NULL, "available_events", NULL);
+	if (!list->text)
 		return errno ? -errno : -EIO;
-	for (at = events->text; *at; at++)
+	for (at = list->text; *at; at++)
 		nr += *at == '\n';
-	events->names = calloc(nr + 1, sizeof(*events->names));
-	if (!events->names)
+	list->names = calloc(nr + 1, sizeof(*list->names));
+	if (!list->names)
 		return -ENOMEM;
-	for (char *line = strtok_r(events->text, "\n", &at); line; line = strtok_r(NULL, "\n", &at)) {
+	for (char *line = strtok_r(list->text, "\n", &at); line; line = strtok_r(NULL, "\n", &at)) {
 		colon = strchr(line, ':');
 		if (!colon)
 			continue;
 		*colon = '\0';
-		events->names[events->nr++] = (struct kernel_name){ line, colon + 1, false };
+		list->names[list->nr++] = (struct kernel_name){ line, colon + 1, false };
 	}
-	qsort(events->names, events->nr, sizeof(*events->names), by_name);
+	qsort(list->names, list->nr, sizeof(*list->names), by_name);
 	return 0;
 }
 
@@ -99,22 +99,22 @@ static bool is_near(const char *word, const char *name)
 	return *word && (strstr(name, word) || is_slip(word, name));
 }
 
-static bool has_system(const struct kernel_names *events, const char *system)
+static bool has_system(const struct kernel_names *list, const char *system)
 {
-	for (unsigned int i = 0; i < events->nr; i++)
-		if (!strcmp(events->names[i].system, system))
+	for (unsigned int i = 0; i < list->nr; i++)
+		if (!strcmp(list->names[i].system, system))
 			return true;
 	return false;
 }
 
 /* Whether it is a system by itself, or one that has an event of this name. */
-static void offer_systems(struct offers *offers, const struct kernel_names *events,
+static void offer_systems(struct offers *offers, const struct kernel_names *list,
 			  const struct kernel_pattern *pattern)
 {
 	const char *last = "";
 
-	for (unsigned int i = 0; i < events->nr; i++) {
-		const struct kernel_name *name = &events->names[i];
+	for (unsigned int i = 0; i < list->nr; i++) {
+		const struct kernel_name *name = &list->names[i];
 
 		if (pattern->event && !strcmp(pattern->event, name->event))
 			offer(offers, name->system, name->event);
@@ -124,32 +124,32 @@ static void offer_systems(struct offers *offers, const struct kernel_names *even
 	}
 }
 
-static void offer_events(struct offers *offers, const struct kernel_names *events, const struct kernel_pattern *pattern)
+static void offer_events(struct offers *offers, const struct kernel_names *list, const struct kernel_pattern *pattern)
 {
 	const char *word = pattern->event ? pattern->event : pattern->system;
-	const bool in_system = pattern->event && has_system(events, pattern->system);
+	const bool in_system = pattern->event && has_system(list, pattern->system);
 
-	for (unsigned int i = 0; i < events->nr; i++)
-		if ((!in_system || !strcmp(events->names[i].system, pattern->system)) &&
-		    is_near(word, events->names[i].event))
-			offer(offers, events->names[i].system, events->names[i].event);
+	for (unsigned int i = 0; i < list->nr; i++)
+		if ((!in_system || !strcmp(list->names[i].system, pattern->system)) &&
+		    is_near(word, list->names[i].event))
+			offer(offers, list->names[i].system, list->names[i].event);
 }
 
-void kernel_names_say_none(const struct message_sink *sink, const struct kernel_names *events, const char *wrong,
+void kernel_names_say_none(const struct message_sink *sink, const struct kernel_names *list, const char *wrong,
 			   const struct kernel_pattern *pattern)
 {
 	struct offers offers = { "", 0 };
 
-	offer_systems(&offers, events, pattern);
+	offer_systems(&offers, list, pattern);
 	if (!offers.nr)
-		offer_events(&offers, events, pattern);
+		offer_events(&offers, list, pattern);
 	message(sink, "this kernel has no event '%s'%s%s%s", wrong, offers.nr ? "; did you mean " : "", offers.text,
 		offers.nr ? "?" : "");
 }
 
-void kernel_names_free(struct kernel_names *events)
+void kernel_names_free(struct kernel_names *list)
 {
-	free(events->names);
-	free(events->text);
-	*events = (struct kernel_names){ .nr = 0 };
+	free(list->names);
+	free(list->text);
+	*list = (struct kernel_names){ .nr = 0 };
 }

@@ -19,8 +19,8 @@ struct kernel_names {
 };
 
 /* All that the kernel has, none of them selected. 0 or -errno; the caller frees it in any case. */
-int kernel_names_read(struct kernel_names *events);
-void kernel_names_free(struct kernel_names *events);
+int kernel_names_read(struct kernel_names *list);
+void kernel_names_free(struct kernel_names *list);
 
 /* A pattern in its parts: "system:event", or one word that is either. */
 struct kernel_pattern {
@@ -35,7 +35,7 @@ bool kernel_pattern_matches(const struct kernel_pattern *pattern, const struct k
 bool kernel_pattern_is_system(const struct kernel_pattern *pattern, const struct kernel_name *name);
 
 /* Print one line: no event matches `wrong`, which was parsed to `pattern`; and the names that may have been meant. */
-void kernel_names_say_none(const struct message_sink *sink, const struct kernel_names *events, const char *wrong,
+void kernel_names_say_none(const struct message_sink *sink, const struct kernel_names *list, const char *wrong,
 			   const struct kernel_pattern *pattern);
 
 #endif

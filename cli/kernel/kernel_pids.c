@@ -29,18 +29,15 @@ struct search {
 bool kernel_pids_are_ours(const struct message_sink *sink)
 {
 	const uint64_t here = rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE);
-	const char *pids, *command;
 
 	if (!here || here == FIRST_PID_NS)
 		return true;
 	if (!sink)
 		return false;
-	pids = message_word(sink, WORD_PROCESSES);
-	command = message_word(sink, WORD_COMMAND_ALONE);
 	message(sink,
-		"%s and %s need pids of the host's namespace: record outside of this pid namespace, or without "
-		"%s and %s",
-		pids, command, pids, command);
+		"the kernel's events of certain processes%s or of one command%s need pids of the host's namespace: "
+		"record outside of this pid namespace, or all processes",
+		message_remark(sink, WORD_PROCESSES).text, message_remark(sink, WORD_COMMAND_ALONE).text);
 	return false;
 }
 
@@ -113,8 +110,8 @@ static bool add_process(const struct search *search, unsigned long pid, bool thr
 	process = dirs[pids->nr] < 0 ? 0 : process_of(dirs[pids->nr]);
 	pids->nr += dirs[pids->nr] >= 0;
 	if (!process) {
-		message(search->sink, "there is no process %lu (%s): it has ended", pid,
-			message_word(search->sink, WORD_PROCESSES));
+		message(search->sink, "there is no process %lu%s: it has ended", pid,
+			message_remark(search->sink, WORD_PROCESSES).text);
 		return false;
 	}
 	return threads && process == pid ? add_threads(search, dirs[pids->nr - 1]) : add_tid(search, pid);
@@ -137,8 +134,8 @@ static bool add_list(const struct search *search, const char *list, bool threads
 		const unsigned long pid = strtoul(at, &end, 10);
 
 		if (*at < '0' || *at > '9' || !pid || pid > INT_MAX || (*end && *end != ',')) {
-			message(search->sink, "option '%s' takes ids separated by commas, not '%s'",
-				message_word(search->sink, threads ? WORD_PROCESSES : WORD_THREADS), list);
+			message(search->sink, "'%s' is not a list of ids separated by commas%s", list,
+				message_remark(search->sink, threads ? WORD_PROCESSES : WORD_THREADS).text);
 			return false;
 		}
 		good = was_seen(search, pid) || add_process(search, pid, threads);
@@ -221,8 +218,8 @@ static bool add_named(const struct search *search, const char *name)
 	if (proc)
 		closedir(proc);
 	if (good && !search->request->nr_tids) {
-		message(search->sink, "there is no process '%s' (%s)", name,
-			message_word(search->sink, WORD_PROCESSES));
+		message(search->sink, "there is no process '%s'%s", name,
+			message_remark(search->sink, WORD_PROCESSES).text);
 		return false;
 	}
 	return good;

@@ -27,26 +27,24 @@ static int write_file(const struct instance *instance, const char *file, const c
 	return errno ? -errno : -EIO;
 }
 
-/* What is set, for messages: the kernel's setting, and what the user calls it. */
-struct what {
+/* A setting in messages: what the kernel and the user call it. */
+struct label {
 	const char *name;
 	enum message_word word; /* WORD_NONE: nothing that users know */
 };
 
-static int say(const struct setting *setting, struct what what, const char *text, int err)
+static int say(const struct setting *setting, struct label label, const char *text, int err)
 {
-	const char *word = message_word(setting->sink, what.word);
-
-	message(setting->sink, "cannot set %s%s%s%s to '%s': %s", what.name, *word ? " (" : "", word, *word ? ")" : "",
-		text, strerror(-err));
+	message(setting->sink, "cannot set %s%s to '%s': %s", label.name,
+		message_remark(setting->sink, label.word).text, text, strerror(-err));
 	return err;
 }
 
-static int set(const struct setting *setting, struct what what, const char *file, const char *text)
+static int set(const struct setting *setting, struct label label, const char *file, const char *text)
 {
 	const int err = write_file(setting->instance, file, text);
 
-	return err ? say(setting, what, text, err) : 0;
+	return err ? say(setting, label, text, err) : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------ words of a list */
@@ -111,7 +109,7 @@ static int set_clock(const struct setting *setting)
 
 	if (!check_word(setting, "trace_clock", "clock", clock))
 		return -EINVAL;
-	return set(setting, (struct what){ "the clock", WORD_CLOCK }, "trace_clock", clock);
+	return set(setting, (struct label){ "the clock", WORD_CLOCK }, "trace_clock", clock);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- CPUs */
@@ -172,8 +170,8 @@ static int set_cpus(const struct setting *setting)
 	if (!mask || !strcmp(mask, "-1"))
 		return 0;
 	if (!is_mask(mask)) {
-		message(setting->sink, "option '%s' takes a mask of CPUs, in hexadecimal, or -1 for all, not '%s'",
-			message_word(setting->sink, WORD_CPUS), mask);
+		message(setting->sink, "'%s' is not a mask of CPUs%s: hexadecimal digits, or -1 for all", mask,
+			message_remark(setting->sink, WORD_CPUS).text);
 		return -EINVAL;
 	}
 	file = fopen("/sys/devices/system/cpu/online", "re");
@@ -185,16 +183,16 @@ static int set_cpus(const struct setting *setting)
 	for (unsigned int cpu = 0; *online && cpu < 4 * strlen(mask); cpu++)
 		if (kernel_mask_has(mask, cpu) && !list_has(online, cpu)) {
 			message(setting->sink,
-				"CPU %u of the mask '%s' (%s) is offline or does not exist; online are %s", cpu, mask,
-				message_word(setting->sink, WORD_CPUS), online);
+				"CPU %u of the mask '%s'%s is offline or does not exist; online are %s", cpu, mask,
+				message_remark(setting->sink, WORD_CPUS).text, online);
 			return -ENXIO;
 		}
-	return set(setting, (struct what){ "the mask of CPUs", WORD_CPUS }, "tracing_cpumask", digits_of(mask));
+	return set(setting, (struct label){ "the mask of CPUs", WORD_CPUS }, "tracing_cpumask", digits_of(mask));
 }
 
 /* ---------------------------------------------------------------------------------------------- sizes and options */
 
-static int set_size(const struct setting *setting, struct what what, const char *file, uint64_t kb)
+static int set_size(const struct setting *setting, struct label label, const char *file, uint64_t kb)
 {
 	char text[24];
 	int err;
@@ -204,10 +202,10 @@ static int set_size(const struct setting *setting, struct what what, const char 
 	snprintf(text, sizeof(text), "%" PRIu64, kb);
 	err = write_file(setting->instance, file, text);
 	if (err == -ENOENT)
-		message(setting->sink, "this kernel cannot set %s (%s)", what.name,
-			message_word(setting->sink, what.word));
+		message(setting->sink, "this kernel cannot set %s%s", label.name,
+			message_remark(setting->sink, label.word).text);
 	else if (err)
-		say(setting, what, text, err);
+		say(setting, label, text, err);
 	return err;
 }
 
@@ -219,12 +217,12 @@ static int set_ring_size(const struct setting *setting)
 
 	if (cpus > 0 && kb > available / (uint64_t)cpus) {
 		message(setting->sink,
-			"cannot give each of %ld CPUs a ring of %" PRIu64 " KB (%s): there are %" PRIu64
+			"cannot give each of %ld CPUs a ring of %" PRIu64 " KB%s: there are %" PRIu64
 			" KB of memory for all",
-			cpus, kb, message_word(setting->sink, WORD_RING_SIZE), available);
+			cpus, kb, message_remark(setting->sink, WORD_RING_SIZE).text, available);
 		return -ENOMEM;
 	}
-	return set_size(setting, (struct what){ "the size of the ring", WORD_RING_SIZE }, "buffer_size_kb", kb);
+	return set_size(setting, (struct label){ "the size of the ring", WORD_RING_SIZE }, "buffer_size_kb", kb);
 }
 
 /* Kernels without this file wake their readers for each event anyway. */
@@ -232,7 +230,7 @@ static int set_wake(const struct setting *setting)
 {
 	const int err = setting->request->wake_each ? write_file(setting->instance, "buffer_percent", "0") : 0;
 
-	return err && err != -ENOENT ? say(setting, (struct what){ "when readers wake up", WORD_WAKE_EACH }, "0", err)
+	return err && err != -ENOENT ? say(setting, (struct label){ "when readers wake up", WORD_WAKE_EACH }, "0", err)
 				     : 0;
 }
 
@@ -245,15 +243,16 @@ static int set_options(const struct setting *setting)
 		err = write_file(setting->instance, "trace_options", request->options[i]);
 		if (err == -EINVAL)
 			message(setting->sink,
-				"this kernel has no option '%s' (%s); %s/trace_options lists its options",
-				request->options[i], message_word(setting->sink, WORD_OPTION), tracefs_tracing_dir());
+				"this kernel has no option '%s'%s; %s/trace_options lists its options",
+				request->options[i], message_remark(setting->sink, WORD_OPTION).text,
+				tracefs_tracing_dir());
 		else if (err)
-			say(setting, (struct what){ "an option", WORD_OPTION }, request->options[i], err);
+			say(setting, (struct label){ "an option", WORD_OPTION }, request->options[i], err);
 	}
 	if (!err && request->stacktrace)
-		err = set(setting, (struct what){ "stacks", WORD_STACKS }, "trace_options", "stacktrace");
+		err = set(setting, (struct label){ "stacks", WORD_STACKS }, "trace_options", "stacktrace");
 	if (!err && request->discard)
-		err = set(setting, (struct what){ "the mode", WORD_NONE }, "trace_options", "nooverwrite");
+		err = set(setting, (struct label){ "the mode", WORD_NONE }, "trace_options", "nooverwrite");
 	return err;
 }
 
@@ -283,8 +282,8 @@ static int add_requested(const struct setting *setting)
 	if (!err)
 		err = kernel_settings_add_tids(setting->instance, request, tids);
 	if (err)
-		message(setting->sink, "cannot record the processes (%s): %s",
-			message_word(setting->sink, WORD_PROCESSES), strerror(-err));
+		message(setting->sink, "cannot record the processes%s: %s",
+			message_remark(setting->sink, WORD_PROCESSES).text, strerror(-err));
 	free(tids);
 	return err;
 }
@@ -295,22 +294,24 @@ static int set_processes(const struct setting *setting)
 	int err = 0;
 
 	if (request->follow && request->nr_events)
-		err = set(setting, (struct what){ "an option", WORD_FOLLOW }, "trace_options", "event-fork");
+		err = set(setting, (struct label){ "an option", WORD_FOLLOW }, "trace_options", "event-fork");
 	if (!err && request->follow && request->tracer)
-		err = set(setting, (struct what){ "an option", WORD_FOLLOW }, "trace_options", "function-fork");
+		err = set(setting, (struct label){ "an option", WORD_FOLLOW }, "trace_options", "function-fork");
 	return err || !request->nr_tids ? err : add_requested(setting);
 }
 
 /* ------------------------------------------------------------------------------------------- tracer and functions */
 
-static int no_function(const struct setting *setting, const char *option, const char *function, int err)
+static int no_function(const struct setting *setting, enum message_word word, const char *function, int err)
 {
+	const struct message_remark remark = message_remark(setting->sink, word);
+
 	if (err == -EINVAL)
-		message(setting->sink, "this kernel has no function '%s' to trace (-%s)", function, option);
+		message(setting->sink, "this kernel has no function '%s' to trace%s", function, remark.text);
 	else if (err == -ENOENT)
-		message(setting->sink, "this kernel's instances have no such function filter (-%s)", option);
+		message(setting->sink, "this kernel's instances have no such function filter%s", remark.text);
 	else
-		message(setting->sink, "cannot set the function filter '%s' (-%s): %s", function, option,
+		message(setting->sink, "cannot set the function filter '%s'%s: %s", function, remark.text,
 			strerror(-err));
 	return err;
 }
@@ -319,7 +320,9 @@ static int set_function(const struct setting *setting, char letter, const char *
 {
 	struct tracefs_instance *instance = setting->instance->tracefs;
 	const char *module = setting->request->module;
-	const char option[] = { letter, '\0' };
+	const enum message_word word = letter == 'g' ? WORD_GRAPH_FUNCTION
+				       : letter == 'l' ? WORD_FUNCTION
+						       : WORD_NO_FUNCTION;
 	int got;
 
 	errno = 0;
@@ -329,7 +332,7 @@ static int set_function(const struct setting *setting, char letter, const char *
 		got = tracefs_function_filter(instance, function, module, 0);
 	else
 		got = tracefs_function_notrace(instance, function, module, 0);
-	return got ? no_function(setting, option, function, errno ? -errno : -EINVAL) : 0;
+	return got ? no_function(setting, word, function, errno ? -errno : -EINVAL) : 0;
 }
 
 /* Trace all functions of a module, unless some of them are selected. */
@@ -342,8 +345,8 @@ static int set_module(const struct setting *setting)
 	errno = 0;
 	if (tracefs_function_filter(setting->instance->tracefs, NULL, request->module, 0) == 0)
 		return 0;
-	message(setting->sink, "cannot trace functions of the module '%s' alone (%s): %s", request->module,
-		message_word(setting->sink, WORD_MODULE), strerror(errno ? errno : EINVAL));
+	message(setting->sink, "cannot trace functions of the module '%s' alone%s: %s", request->module,
+		message_remark(setting->sink, WORD_MODULE).text, strerror(errno ? errno : EINVAL));
 	return errno ? -errno : -EINVAL;
 }
 
@@ -353,7 +356,7 @@ static int set_module(const struct setting *setting)
  */
 static int set_depth(const struct setting *setting)
 {
-	return set_size(setting, (struct what){ "the depth of an instance's graph", WORD_GRAPH_DEPTH },
+	return set_size(setting, (struct label){ "the depth of an instance's graph", WORD_GRAPH_DEPTH },
 			"max_graph_depth",
 			setting->request->graph_depth);
 }
@@ -373,7 +376,7 @@ static int set_tracer(const struct setting *setting)
 		err = set_module(setting);
 	if (!err)
 		err = set_depth(setting);
-	return err ? err : set(setting, (struct what){ "the tracer", WORD_TRACER }, "current_tracer", request->tracer);
+	return err ? err : set(setting, (struct label){ "the tracer", WORD_TRACER }, "current_tracer", request->tracer);
 }
 
 int kernel_settings_set(const struct message_sink *sink, const struct instance *instance,
@@ -382,7 +385,7 @@ int kernel_settings_set(const struct message_sink *sink, const struct instance *
 	const struct setting setting = { sink, instance, request };
 	int err;
 
-	err = set_size(&setting, (struct what){ "the size of sub-buffers", WORD_SUBBUF_SIZE }, "buffer_subbuf_size_kb",
+	err = set_size(&setting, (struct label){ "the size of sub-buffers", WORD_SUBBUF_SIZE }, "buffer_subbuf_size_kb",
 		       request->subbuf_kb);
 	if (!err)
 		err = set_ring_size(&setting);

@@ -13,14 +13,14 @@ bool child_user_find(const struct message_sink *sink, const char *name, struct c
 	const struct passwd *entry;
 
 	if (geteuid()) {
-		message(sink, "only root may run a command as another user (%s)", message_word(sink, WORD_USER));
+		message(sink, "only root may run a command as another user%s", message_remark(sink, WORD_USER).text);
 		return false;
 	}
 	errno = 0;
 	entry = getpwnam(name);
 	if (!entry) {
-		message(sink, "there is no user '%s' (%s)%s%s", name, message_word(sink, WORD_USER), errno ? ": " : "",
-			errno ? strerror(errno) : "");
+		message(sink, "there is no user '%s'%s%s%s", name, message_remark(sink, WORD_USER).text,
+			errno ? ": " : "", errno ? strerror(errno) : "");
 		return false;
 	}
 	*ret_user = (struct child_user){

@@ -30,17 +30,22 @@ static bool has_event(const struct spool *spool)
 	return false;
 }
 
-/* Why no program recorded anything, although there is at least one. */
-static const char *of_programs(const struct spool *spool, const struct selections *selections,
-			       const struct drain_trouble *trouble, unsigned int programs, uint64_t lost)
+static void put_stopped(const struct message_sink *sink, unsigned int programs, char *why, size_t size)
 {
-	if (trouble->stopped == programs)
-		return programs == 1 ? "the program is stopped (rec_stop()); 'recorder start' starts it again"
-				     : "the programs are stopped (rec_stop()); 'recorder start' starts them again";
+	const char *start = message_word(sink, WORD_START);
+
+	if (programs == 1)
+		snprintf(why, size, "the program is stopped (rec_stop()); '%s' starts it again", start);
+	else
+		snprintf(why, size, "the programs are stopped (rec_stop()); '%s' starts them again", start);
+}
+
+/* Why no program recorded anything, although at least one could. */
+static const char *of_programs(const struct spool *spool, const struct drain_trouble *trouble, unsigned int programs,
+			       uint64_t lost)
+{
 	if (!has_event(spool))
 		return programs == 1 ? "the program has no events" : "the programs have no events";
-	if (!selections_any_met(selections, spool))
-		return "no event matches; 'recorder list PROGRAM' shows a program's events";
 	if (lost)
 		return "all events were lost";
 	if (trouble->off == programs)
@@ -56,8 +61,13 @@ void say_empty(const struct output *output, const struct spool *spool, const str
 	const unsigned int programs = count_programs(spool);
 	char why[PATH_MAX + 512];
 
-	if (selections && programs)
-		snprintf(why, sizeof(why), "%s", of_programs(spool, selections, trouble, programs, stats->lost));
+	if (selections && programs && trouble->stopped == programs)
+		put_stopped(output->sink, programs, why, sizeof(why));
+	else if (selections && programs && has_event(spool) && !selections_any_met(selections, spool))
+		snprintf(why, sizeof(why), "no event matches; '%s PROGRAM' shows a program's events",
+			 message_word(output->sink, WORD_LIST_EVENTS));
+	else if (selections && programs)
+		snprintf(why, sizeof(why), "%s", of_programs(spool, trouble, programs, stats->lost));
 	else if (!selections)
 		snprintf(why, sizeof(why), "%s", stats->lost ? "all events were lost" : output->why_empty);
 	else if (trouble->no_buffers)

@@ -125,15 +125,14 @@ bool output_spool(const struct output *output, const struct spool_head *head, st
 		found = look_at_spool(output);
 	}
 	if (found == -EBUSY)
-		message(output->sink, "'%s' is being written by another recorder; choose another file with %s",
-			output->name, message_word(output->sink, WORD_OUTPUT));
+		message(output->sink, "'%s' is being written by another recorder; choose another output%s",
+			output->name, message_remark(output->sink, WORD_OUTPUT).text);
 	else if (!found)
-		message(output->sink,
-			"'%s' is left from a recorder that was killed; 'recorder recover %s' makes a trace.dat of it",
-			output->spool, output->spool);
+		message(output->sink, "'%s' is left from a recorder that was killed; '%s %s' makes a trace.dat of it",
+			output->spool, message_word(output->sink, WORD_RECOVER), output->spool);
 	else
-		message(output->sink, "'%s' exists already; remove it or choose another file with %s", output->spool,
-			message_word(output->sink, WORD_OUTPUT));
+		message(output->sink, "'%s' exists already; remove it or choose another output%s", output->spool,
+			message_remark(output->sink, WORD_OUTPUT).text);
 	return false;
 }
 
@@ -274,8 +273,8 @@ bool output_finish(const struct output *output, struct spool *spool, const struc
 	if (output->woven)
 		output->woven(output->weaving_arg);
 	if (err && err != -ENODATA) {
-		message(output->sink, "cannot write '%s': %s; 'recorder recover %s' tries again", output->name,
-			strerror(-err), output->spool);
+		message(output->sink, "cannot write '%s': %s; '%s %s' tries again", output->name,
+			strerror(-err), message_word(output->sink, WORD_RECOVER), output->spool);
 		return false;
 	}
 	if (!err && output->stream && !output_stream_send(output))

@@ -19,8 +19,8 @@ bool output_stream_open(struct output *output)
 	char name[PATH_MAX / 2];
 
 	if (isatty(output->stream)) {
-		message(output->sink, "'%s' writes a file to standard output, which is a terminal: redirect it",
-			message_word(output->sink, WORD_STDOUT));
+		message(output->sink, "standard output is a terminal%s: redirect it",
+			message_remark(output->sink, WORD_STDOUT).text);
 		return false;
 	}
 	output->name = "standard output";

@@ -246,9 +246,9 @@ static void say_none(const struct message_sink *sink, const struct programs *pro
 	int size = 0;
 
 	if (programs->word)
-		size = snprintf(more, sizeof(more), "%s",
-				" ('recorder ps' shows those that do, 'recorder recover' saves "
-				"what dead ones have left)");
+		size = snprintf(more, sizeof(more),
+				" ('%s' shows those that do, '%s' saves what dead ones have left)",
+				message_word(sink, WORD_LIST_PROGRAMS), message_word(sink, WORD_RECOVER));
 	else if (search->dirs == 1)
 		size = snprintf(more, sizeof(more), " (buffers are in '%s')", search->dir);
 	if (search->refused_err)

@@ -64,13 +64,13 @@ bool selections_set_filter(const struct message_sink *sink, struct selections *s
 	struct rec_filter_error error;
 
 	if (!last || last->filter) {
-		const char *option = message_word(sink, WORD_FILTER);
+		const struct message_remark option = message_remark(sink, WORD_FILTER);
 
 		if (last)
-			message(sink, "there are two filters (%s) for '%s': join them by &&", option, last->given);
+			message(sink, "there are two filters%s for '%s': join them by &&", option.text, last->given);
 		else
-			message(sink, "a filter (%s) needs a pattern (%s) before it", option,
-				message_word(sink, WORD_PATTERN));
+			message(sink, "a filter%s needs a pattern%s before it", option.text,
+				message_remark(sink, WORD_PATTERN).text);
 		return false;
 	}
 	if (strchr(filter, '\n')) {

@@ -160,8 +160,8 @@ bool selections_any_met(const struct selections *selections, const struct spool 
 
 static void say_unmet(const struct message_sink *sink, const char *patterns)
 {
-	message(sink, "no process has an event that matches '%s' ('recorder list PROGRAM' shows a program's events)",
-		patterns);
+	message(sink, "no process has an event that matches '%s' ('%s PROGRAM' shows a program's events)",
+		patterns, message_word(sink, WORD_LIST_EVENTS));
 }
 
 void selections_report(const struct message_sink *sink, const struct selections *selections, const struct spool *spool)

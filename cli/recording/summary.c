@@ -52,28 +52,38 @@ static void say_count(const struct message_sink *sink, uint64_t count, const cha
 		message_summary(sink, "  %" PRIu64 " %s", count, what);
 }
 
-/* The same with a setting that helps, or that is the reason: "WHAT (REMEDY: SETTING)". */
+/* The same with what helps, and the setting for it: "WHAT (REMEDY: SETTING)", or "WHAT (remedy: REMEDY)". */
 static void say_remedy(const struct message_sink *sink, uint64_t count, const char *what, const char *remedy,
 		       enum message_word word)
 {
+	const char *setting = message_word(sink, word);
+
 	if (count)
-		message_summary(sink, "  %" PRIu64 " %s (%s%s)", count, what, remedy, message_word(sink, word));
+		message_summary(sink, "  %" PRIu64 " %s (%s: %s)", count, what, *setting ? remedy : "remedy",
+				*setting ? setting : remedy);
+}
+
+/* The same with the setting that is the reason: "WHAT (SETTING)". */
+static void say_setting(const struct message_sink *sink, uint64_t count, const char *what, enum message_word word)
+{
+	if (count)
+		message_summary(sink, "  %" PRIu64 " %s%s", count, what, message_remark(sink, word).text);
 }
 
 static void say_no_lane(const struct message_sink *sink, const struct reasons *all)
 {
-	char why[128];
+	char why[256];
 
 	if (!all->processes.no_lane)
 		return;
 	if (all->processes.lease_errno == EDQUOT)
 		snprintf(why, sizeof(why),
-			 "the program's memory for lanes is used up: set RECORDER_MAX_KB, or a smaller %s",
-			 message_word(sink, WORD_LANE_SIZE));
+			 "the program's memory for lanes is used up: set RECORDER_MAX_KB, or make lanes smaller%s",
+			 message_remark(sink, WORD_LANE_SIZE).text);
 	else if (all->processes.lease_errno == ENOSPC || all->processes.lease_errno == ENOMEM)
 		snprintf(why, sizeof(why),
-			 "no room for another lane in the buffer directory: free some, or a smaller %s",
-			 message_word(sink, WORD_LANE_SIZE));
+			 "no room for another lane in the buffer directory: free some, or make lanes smaller%s",
+			 message_remark(sink, WORD_LANE_SIZE).text);
 	else if (all->processes.lease_errno == EBUSY)
 		snprintf(why, sizeof(why),
 			 "more threads wrote at once than there are shared lanes: set RECORDER_MAX_KB");
@@ -97,11 +107,11 @@ static void say_reasons(const struct output *output, const struct spool *spool, 
 	struct reasons all = { .broken = 0 };
 
 	add_reasons(&all, spool);
-	say_remedy(sink, all.lanes.overrun, "overwritten before they were read", "larger lanes: ", WORD_LANE_SIZE);
-	say_remedy(sink, all.lanes.dropped_events, "dropped, the lane was full", "larger lanes: ", WORD_LANE_SIZE);
-	say_remedy(sink, all.lanes.too_long, "longer than a sub-buffer takes", "", WORD_SUBBUF_SIZE);
+	say_remedy(sink, all.lanes.overrun, "overwritten before they were read", "larger lanes", WORD_LANE_SIZE);
+	say_remedy(sink, all.lanes.dropped_events, "dropped, the lane was full", "larger lanes", WORD_LANE_SIZE);
+	say_setting(sink, all.lanes.too_long, "longer than a sub-buffer takes", WORD_SUBBUF_SIZE);
 	say_remedy(sink, all.lanes.commit_overrun,
-		   "refused, signal handlers filled the lane above an unfinished event", "larger lanes: ",
+		   "refused, signal handlers filled the lane above an unfinished event", "larger lanes",
 		   WORD_LANE_SIZE);
 	say_count(sink, all.lanes.nested_limit, "refused, interrupted too often while being written");
 	say_no_lane(sink, &all);
@@ -220,13 +230,13 @@ static void say_kernel(const struct output *output, const struct spool_to_weave_
 	message_summary(sink, "%s %" PRIu64 " kernel %s from %u %s; %" PRIu64 " lost", output->verb,
 			stats->kernel_events, stats->kernel_events == 1 ? "event" : "events", kernel->cpus,
 			kernel->cpus == 1 ? "CPU" : "CPUs", kernel->lost);
-	say_remedy(sink, kernel->why.overrun, "overwritten before they were read", "larger rings: ", WORD_RING_SIZE);
-	say_remedy(sink, kernel->why.dropped, "dropped, the ring was full", "larger rings: ", WORD_RING_SIZE);
+	say_remedy(sink, kernel->why.overrun, "overwritten before they were read", "larger rings", WORD_RING_SIZE);
+	say_remedy(sink, kernel->why.dropped, "dropped, the ring was full", "larger rings", WORD_RING_SIZE);
 	say_remedy(sink, kernel->why.commit_overrun, "refused, interrupts filled the ring above an unfinished event",
-		   "larger rings: ", WORD_RING_SIZE);
+		   "larger rings", WORD_RING_SIZE);
 	say_count(sink, kernel->why.left, "left in the ring when an error ended its drain");
-	say_remedy(sink, kernel->not_kept, "older than the last ones of each CPU that were to be kept", "",
-		   WORD_KEEP_LAST);
+	say_setting(sink, kernel->not_kept, "older than the last ones of each CPU that were to be kept",
+		    WORD_KEEP_LAST);
 	say_count(sink, kernel->gaps, "and gaps of unknown size");
 	if (output->drained[0])
 		message_summary(sink, "  drained by %s", output->drained);

@@ -24,8 +24,14 @@ enum dat_stat {
 };
 
 void dat_stats_put(struct blob *text, enum dat_stat what, uint64_t value);
+/* A heading: what follows belongs to the CPUs of this buffer. */
+void dat_stats_put_buffer(struct blob *text, const char *name);
+/* A heading: what follows counts the programs' events of this CPU, after those of the kernel. */
+void dat_stats_put_programs(struct blob *text, uint32_t cpu);
 
 /* Whether the line has this value. */
 bool dat_stats_get(const char *line, enum dat_stat what, uint64_t *ret_value);
+/* The name in the heading of a buffer, up to the end of the line; NULL: the line is something else. */
+const char *dat_stats_get_buffer(const char *line);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Whether counts add up: the statistics of each CPU (option CPUSTAT, the kernel's text) compared with its stream. A CPU
  * may have several paragraphs, the kernel's and that of the programs, which may be in buffers of their own: their sum
- * counts. "Buffer: NAME" precedes those of an instance.
+ * counts. A heading with the name of the buffer precedes those of an instance.
  */
 #include "format/dat/dat_stats.h"
 #include "format/verify/verify_private.h"
@@ -62,10 +62,11 @@ static struct cpu_stats *add_stats(struct counting *c, uint32_t cpu)
 
 static void take_line(struct counting *c, const char *line, size_t len)
 {
+	const char *name = dat_stats_get_buffer(line);
 	uint64_t value;
 
-	if (len > 8 && !strncmp(line, "Buffer: ", 8)) {
-		c->buffer = buffer_named(c->v, line + 8, len - 8);
+	if (name) {
+		c->buffer = buffer_named(c->v, name, len - (size_t)(name - line));
 		c->at = NULL;
 	} else if (dat_stats_get(line, DAT_STAT_CPU, &value)) {
 		c->at = c->buffer != SIZE_MAX && value < UINT32_MAX ? add_stats(c, (uint32_t)value) : NULL;

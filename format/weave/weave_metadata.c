@@ -236,7 +236,7 @@ static int put_buffer_stats(struct weave *weave, unsigned int nr)
 
 		if (!kernel || !kernel->buffer)
 			continue;
-		blob_printf(&text, "\nBuffer: %s\n\n", kernel->buffer);
+		dat_stats_put_buffer(&text, kernel->buffer);
 		err = put_string(weave, DAT_CPUSTAT, &text);
 		for (unsigned int cpu = 0; cpu < nr && !err; cpu++) {
 			dat_stats_put(&text, DAT_STAT_CPU, cpu);
@@ -267,7 +267,7 @@ static int put_cpu_stats(struct weave *weave, unsigned int nr)
 		if (weave->kernel)
 			put_kernel_stats(weave, weave->kernel->kernel, 0, i, &text);
 		if (weave->kernel && (programs.events || weave_loss_any(&programs.loss)))
-			blob_printf(&text, "\nCPU: %u, programs\n", i);
+			dat_stats_put_programs(&text, i);
 		if (!weave->kernel || programs.events || weave_loss_any(&programs.loss))
 			put_figures(&text, &programs, bytes);
 		err = put_string(weave, DAT_CPUSTAT, &text);

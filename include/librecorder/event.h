@@ -56,7 +56,7 @@
  *	stringn(n)			two arguments, const char * and size_t: this many characters
  *	bytes(n)			two arguments, const void * and size_t: shown as hexadecimal digits
  *	array(TYPE, n, LENGTH)		const TYPE *, from which LENGTH elements are copied; TYPE is u8 ... s64, hex8
- *					... hex64. Of signed and hexadecimal elements at most 500 of an event are shown
+ *					... hex64. At most 500 signed or hexadecimal elements of an event are shown
  *
  * A field has the size of its type; there is no padding. string, stringn and bytes take four bytes and their content,
  * strings with a terminating NUL. An event that is longer than a sub-buffer can hold (by default 4048 bytes), or longer

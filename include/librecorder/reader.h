@@ -176,10 +176,10 @@ int rec_view_consume(struct rec_view *view, unsigned int lane, struct rec_view_e
  * program is dead, one event is always enough. The writer wakes a reader that waits for a percentage. With 0 it does so
  * only when it begins a sub-buffer, so the call checks for single events every few milliseconds.
  *
- * Returns 1: there are data. 0: the time is over. -EPIPE: the program writes no more, and everything was read. -EINTR:
- * a signal handler that was set without SA_RESTART ran while the call slept. A handler that runs between two sleeps
- * does not end the call; one that must end it calls rec_view_wake(). -ECANCELED: rec_view_wake(). -EINVAL: no such
- * lane, or percent is above 100. Or as rec_view_read().
+ * Returns 1: there are data. 0: the time is over. -EPIPE: the program no longer writes, and everything was read.
+ * -EINTR: a signal handler that was set without SA_RESTART ran while the call slept. A handler that runs between two
+ * sleeps does not end the call; one that must end it calls rec_view_wake(). -ECANCELED: rec_view_wake(). -EINVAL: no
+ * such lane, or percent is above 100. Or as rec_view_read().
  */
 int rec_view_wait(struct rec_view *view, unsigned int lane, unsigned int percent, int timeout);
 

@@ -59,7 +59,7 @@ says "/dev/shm of 1 MiB" "loses events, no memory for a thread's lane in '$shm/.
 fails "record" "$RECORDER" record "$producer" 1 1000
 like "each event is reported as lost" "$err" "recorded 0 events from 0 processes, 0 threads; 1000 lost"
 like "and why, and what to do" "$err" \
-	"1000 of threads without a lane \\(no room for another lane in the buffer directory: free some, or a smaller -b\\)"
+	"1000 of threads without a lane \\(no room for another lane in the buffer directory: free some, or make lanes smaller \\(-b\\)\\)"
 like "so there is no file" "$err" "nothing was recorded, 'trace.dat' is not written: all events were lost"
 is "the memory is free again" "$(df --output=used /dev/shm | tail -n 1 | tr -d ' ')" 0
 ok "record with smaller lanes" "$RECORDER" record -b 64 "$producer" 2 100

@@ -36,7 +36,7 @@ like "the message names the file" "$(<err)" "cannot write to standard output: No
 is "the file is there" "$(counts tmp/recorder-*/trace.dat)" "get 10 idle 10 put 10"
 rm -r tmp/recorder-*
 run script -qec "'$RECORDER' record -o - true" /dev/null
-like "a terminal is refused" "$out" "'-o -' writes a file to standard output, which is a terminal: redirect it"
+like "a terminal is refused" "$out" "standard output is a terminal \\(-o -\\): redirect it"
 is "and nothing is left" "$(ls tmp)" ""
 
 start_told
@@ -47,7 +47,7 @@ status=0
 is "a snapshot" "$status $(counts copy.dat)" "0 get 10 idle 10 put 10"
 like "its summary" "$(<err)" $'copied 30 events from 1 process, 1 thread; 0 lost\n'
 run script -qec "'$RECORDER' snapshot -P $pid -o -" /dev/null
-like "a terminal is refused, too" "$out" "'-o -' writes a file to standard output, which is a terminal: redirect it"
+like "a terminal is refused, too" "$out" "standard output is a terminal \\(-o -\\): redirect it"
 "$RECORDER" snapshot -P "$pid" -o - 2>err >/dev/full
 is "no room for a snapshot" "$? $(counts tmp/recorder-*/trace.dat)" "1 get 10 idle 10 put 10"
 rm -r tmp/recorder-*

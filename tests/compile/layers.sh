@@ -187,6 +187,15 @@ options()
 	grep -ohE '"([^"\\]|\\.)*"' "$@" | grep -E "[\" (']-{1,2}[a-zA-Z]" | grep -vE 'ulimit -|mount -|^"-clock"$'
 }
 
+# commands FILE...: strings of C that name commands of recorder
+commands()
+{
+	grep -ohE '"([^"\\]|\\.)*"' "$@" | grep -E "'recorder [a-z]"
+}
+
+is "cli/recording and cli/kernel know no command" "$(commands cli/recording/*.[ch] cli/kernel/*.[ch])" ""
+echo 'message(sink, "no program ('"'recorder ps'"' shows them)");' >"$TMP/commands.c"
+is "one that did would be found" "$(commands "$TMP/commands.c")" "\"no program ('recorder ps' shows them)\""
 is "cli/recording and cli/kernel know no option of the command" "$(options cli/recording/*.[ch] cli/kernel/*.[ch])" ""
 printf 'message(sink, "no user (--user)", strerror(-err));\nmessage(sink, "larger: -b");\n' >"$TMP/options.c"
 is "one that did would be found" "$(options "$TMP/options.c")" "$(printf '"no user (--user)"\n"larger: -b"')"

@@ -39,8 +39,8 @@ refused "no such option" "this kernel has no option 'frob' \\(-O\\)" -e sched -O
 refused "no such clock" "option '-C' takes tsc\\|mono\\|.*\\|tai, not 'sundial'" -e sched -C sundial touch started
 refused "a CPU that is not there" "CPU [0-9]+ of the mask '[0-9]+' \\(-M\\) is offline or does not exist; online are [0-9]" \
 	-e sched -M 1000000000000000000000000000000000 touch started
-refused "no mask" "option '-M' takes a mask of CPUs, in hexadecimal, or -1 for all, not '0-1'" -e sched -M 0-1 touch started
-refused "an empty mask" "option '-M' takes a mask" -e sched -M 0 touch started
+refused "no mask" "'0-1' is not a mask of CPUs \\(-M\\): hexadecimal digits, or -1 for all" -e sched -M 0-1 touch started
+refused "an empty mask" "'0' is not a mask of CPUs" -e sched -M 0 touch started
 refused "too large" "cannot give each of [0-9]+ CPUs a ring of 16777216 KB \\(-b\\): there are [0-9]+ KB of memory" \
 	-e sched -u none -b 16777216 touch started
 (exit 0) &
@@ -48,7 +48,7 @@ gone=$!
 wait $gone
 refused "a process that has ended" "there is no process $gone \\(-P\\): it has ended" -e sched -P $gone
 refused "a name" "there is no process 'no such' \\(-P\\)" -e sched -P 'no such'
-refused "a broken list" "option '-P' takes ids separated by commas" -e sched -P "$$,,"
+refused "a broken list" "'$$,,' is not a list of ids separated by commas \\(-P\\)" -e sched -P "$$,,"
 
 # A kernel with other clocks, without memory, without mounting: simulated by strace.
 refuse_call()

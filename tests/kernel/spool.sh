@@ -116,7 +116,7 @@ fi
 echo mine >way.dat.spool.cpu0
 run "$RECORDER" record -o way.dat -e raw_syscalls:sys_enter true
 is "a file where a side file belongs is not written over" "$status $(cat way.dat.spool.cpu0)" "1 mine"
-like "it is reported" "$err" "'.*/way.dat.spool.cpu0' exists already; remove it or choose another file with -o"
+like "it is reported" "$err" "'.*/way.dat.spool.cpu0' exists already; remove it or choose another output \\(-o\\)"
 is "nothing else is left" "$(echo way*)" "way.dat.spool.cpu0"
 
 # ---- a full disk
