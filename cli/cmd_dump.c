@@ -8,6 +8,7 @@
 #include "cli/common/terminal.h"
 #include "cli/files/dump_head.h"
 #include "cli/files/dump_sections.h"
+#include "cli/files/dump_strings.h"
 #include "format/dat/dat_compress.h"
 #include "format/dat/dat_page.h"
 #include "format/dat/dat_time.h"
@@ -33,6 +34,8 @@ struct dump {
 	bool options;
 	bool flyrecord;
 	bool clock;
+	bool strings;
+	bool headings; /* --sections */
 	bool escapes; /* on a terminal */
 	struct dump_sections sections;
 
@@ -271,18 +274,27 @@ static int show_texts(struct dump *d)
 /* Whether the command line names parts of the file. */
 static bool has_parts(const struct dump *d)
 {
-	return d->summary || d->options || d->flyrecord || d->clock || dump_sections_any(&d->sections);
+	return d->summary || d->options || d->flyrecord || d->clock || d->strings || d->headings ||
+	       dump_sections_any(&d->sections);
 }
 
 static int show_parts(struct dump *d)
 {
 	const bool all = !has_parts(d);
-	int status;
+	struct dat_headings headings = { 0 };
+	struct dat_error error = { 0 };
+	int status, err = 0;
 
+	if (d->strings || d->headings)
+		err = dat_headings_open(d->file, &headings, &error);
 	if (all || d->summary) {
 		dump_header(d->file, d->escapes);
 		dump_section_list(d->file);
 	}
+	if (d->strings)
+		dump_strings(&headings, d->escapes);
+	if (d->headings)
+		dump_headings(&headings, d->escapes);
 	status = show_texts(d);
 	if (all || d->options) {
 		dump_options(d->file);
@@ -295,7 +307,14 @@ static int show_parts(struct dump *d)
 		dump_clock(d->file, d->escapes);
 	for (size_t i = 0; (all || d->flyrecord) && i < d->file->nr_buffers; i++)
 		dump_buffer(&d->file->buffers[i], d->escapes);
-	return status;
+	if (d->headings)
+		dump_headings_count(&headings);
+	dat_headings_close(&headings);
+	/* What opening the file found missing is reported at the end. */
+	if (status || !err || d->file->missing.text[0])
+		return status;
+	complain(COMMAND, "%s: %s", d->path, error.text);
+	return EXIT_FAILURE;
 }
 
 static int run(struct dump *d)
@@ -349,6 +368,8 @@ int cmd_dump(int argc, char **argv)
 		OPT_FLAG(0, "options", "only the options", &d.options),
 		OPT_FLAG(0, "flyrecord", "only the buffers, with the place of each CPU's data", &d.flyrecord),
 		OPT_FLAG(0, "clock", "the clock", &d.clock),
+		OPT_FLAG(0, "strings", "version 7: the descriptions of sections, with their offsets", &d.strings),
+		OPT_FLAG(0, "sections", "version 7: the headers of sections, in the order of the file", &d.headings),
 		OPT_END,
 	};
 	const struct opts opts = {

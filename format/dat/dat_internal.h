@@ -29,7 +29,9 @@ int dat_open_file(const char *path, const struct dat_codec *codec, struct dat_gr
 
 #define DAT_NAME_MAX 4096u /* the longest name of a system or buffer */
 
-/* Everything after the 18 bytes of the prologue. */
+#define DAT_PROLOGUE 18u /* bytes that both versions begin with */
+
+/* Everything after the prologue. */
 int dat_parse_v6(struct dat_file *file, struct dat_error *error);
 int dat_parse_v7(struct dat_file *file, struct dat_error *error);
 
@@ -44,6 +46,10 @@ int dat_find_buffers(struct dat_file *file, uint64_t start, struct dat_error *er
 /* Version 7: the contents after a section's header, as a cursor; *ret_plain must be freed if it is set. */
 int dat_open_section(struct dat_file *file, uint64_t offset, unsigned int id, struct bytes *ret_b, char **ret_plain,
 		     struct dat_error *error);
+
+/* The same when the header was read, and the file has all of the section. */
+int dat_open_contents(struct dat_file *file, const struct dat_section *section, struct bytes *ret_b, char **ret_plain,
+		      struct dat_error *error);
 
 /* Whether a frame of this size may unpack to `plain_size` bytes: no compressor makes data much longer. */
 static inline bool dat_packed_fits(uint32_t packed_size, uint32_t plain_size)

@@ -116,7 +116,7 @@ int dat_parse_v6(struct dat_file *file, struct dat_error *error)
 	struct bytes b;
 	int err;
 
-	bytes_from_file(&b, file->fd, 18, file->size, file->big);
+	bytes_from_file(&b, file->fd, DAT_PROLOGUE, file->size, file->big);
 	err = dat_parse_header_info(file, &b, error);
 	if (!err)
 		err = dat_parse_ftrace_events(file, &b, error);

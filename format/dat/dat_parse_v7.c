@@ -43,6 +43,21 @@ static int unpack(struct dat_file *file, uint64_t offset, unsigned int id, struc
 	return 0;
 }
 
+int dat_open_contents(struct dat_file *file, const struct dat_section *section, struct bytes *ret_b, char **ret_plain,
+		      struct dat_error *error)
+{
+	const uint64_t start = section->offset + DAT_SECTION_HEADER;
+
+	bytes_from_file(ret_b, file->fd, start, start + section->size, file->big);
+	if (!(section->flags & DAT_COMPRESSED) || section->id == DAT_BUFFER || section->id == DAT_BUFFER_TEXT)
+		return 0; /* the data of buffers are chunks (dat_cursor.c) */
+	if (!file->codec)
+		return dat_fail(error, -EBADMSG, section->offset, "damaged: section %s at %" PRIu64
+				" is compressed, the file names no compression", section_name(section->id),
+				section->offset);
+	return unpack(file, section->offset, section->id, ret_b, ret_plain, error);
+}
+
 int dat_open_section(struct dat_file *file, uint64_t offset, unsigned int id, struct bytes *ret_b, char **ret_plain,
 		     struct dat_error *error)
 {
@@ -81,13 +96,7 @@ int dat_open_section(struct dat_file *file, uint64_t offset, unsigned int id, st
 	if (!sections || number_map_set(&file->known, offset, 1))
 		return dat_fail(error, -ENOMEM, offset, "not enough memory for sections");
 	sections[file->nr_sections++] = section;
-	bytes_from_file(ret_b, file->fd, b.pos, b.pos + section.size, file->big);
-	if (!(section.flags & DAT_COMPRESSED) || id == DAT_BUFFER || id == DAT_BUFFER_TEXT)
-		return 0; /* the data of buffers are chunks (dat_cursor.c) */
-	if (!file->codec)
-		return dat_fail(error, -EBADMSG, offset, "damaged: section %s at %" PRIu64
-				" is compressed, the file names no compression", section_name(id), offset);
-	return unpack(file, offset, id, ret_b, ret_plain, error);
+	return dat_open_contents(file, &section, ret_b, ret_plain, error);
 }
 
 static int by_cpu(const void *a, const void *b)
@@ -296,7 +305,7 @@ int dat_parse_v7(struct dat_file *file, struct dat_error *error)
 	struct bytes b;
 	int err;
 
-	bytes_from_file(&b, file->fd, 18, file->size, file->big);
+	bytes_from_file(&b, file->fd, DAT_PROLOGUE, file->size, file->big);
 	file->compression = bytes_string(&b, DAT_NAME_MAX);
 	file->compression_version = bytes_string(&b, DAT_NAME_MAX);
 	file->options_offset = offset = bytes_u64(&b);
@@ -306,12 +315,13 @@ int dat_parse_v7(struct dat_file *file, struct dat_error *error)
 		file->codec = file->codec->next;
 	if (strcmp(file->compression, "none") != 0 &&
 	    (!file->codec || (file->codec->is_there && !file->codec->is_there())))
-		return dat_fail(error, -EPROTONOSUPPORT, 18, "compressed with \"%.32s\", which cannot be read here",
-				file->compression);
+		return dat_fail(error, -EPROTONOSUPPORT, DAT_PROLOGUE,
+				"compressed with \"%.32s\", which cannot be read here", file->compression);
 	if (offset)
 		err = parse_options(file, offset, error);
 	else
-		err = dat_fail(error, -EBADMSG, 18, "unfinished: no options were written; its recording did not end");
+		err = dat_fail(error, -EBADMSG, DAT_PROLOGUE,
+			       "unfinished: no options were written; its recording did not end");
 	err = dat_missing(file, err, error);
 	if (!err && file->missing.text[0])
 		err = dat_find_sections(file, b.pos, error);

@@ -137,7 +137,6 @@ static int parse_prologue(struct dat_file *file, struct dat_error *error)
 	return 0;
 }
 
-#define PROLOGUE_SIZE 18u
 
 static int open_regular(const char *path, struct dat_file *file, struct dat_error *error)
 {
@@ -154,7 +153,7 @@ static int open_regular(const char *path, struct dat_file *file, struct dat_erro
 		return dat_fail(error, -ESPIPE, 0,
 				"not a regular file; a trace.dat cannot be read from a pipe or device");
 	file->size = (uint64_t)st.st_size;
-	if (file->growth && file->size < PROLOGUE_SIZE)
+	if (file->growth && file->size < DAT_PROLOGUE)
 		return dat_fail(error, -EBADMSG, 0, "truncated: the file ends at %" PRIu64, file->size);
 	if (!file->size)
 		return dat_fail(error, -EPROTO, 0, "not a trace.dat file (it is empty)");

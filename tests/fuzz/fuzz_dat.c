@@ -180,6 +180,7 @@ static void run_commands(const unsigned char *data, size_t size)
 	};
 	static const char *const dump[] = { "dump", "--all", NULL };
 	static const char *const validate[] = { "dump", "--validate", NULL };
+	static const char *const sections[] = { "dump", "--sections", "--strings", NULL };
 	static const char *const verify[] = { "verify", "--limit", "1000000", NULL };
 
 	static const char *const check[] = { "check", "--limit", "1000000", "-i", NULL };
@@ -195,6 +196,7 @@ static void run_commands(const unsigned char *data, size_t size)
 	run(cmd_report, report);
 	run(cmd_dump, dump);
 	run(cmd_dump, validate);
+	run(cmd_dump, sections);
 	run(cmd_report, forms[size % (sizeof(forms) / sizeof(forms[0]))]);
 	/* Loading plugins takes longer than everything else together. */
 	if (size % 8 == 0)

@@ -31,7 +31,45 @@ done
 is "the texts of $nr files" "${broken:-no}" no
 ok "there were files" test "$nr" -gt 40
 
-# What is left of the whole is in these parts.
+# ---- sections, and their descriptions, which files that trace-cmd converts have
+
+same_headings()
+{
+	local flags=$1 file=$2
+
+	# shellcheck disable=SC2086
+	run "$RECORDER" dump $flags "$file"
+	# shellcheck disable=SC2086
+	is "$file: $flags" "$out" "$(trace-cmd dump $flags -i "$file" 2>/dev/null)"
+	is "$file: $flags: status" "$status" 0
+}
+for compression in none zstd; do
+	for name in v6-kernel v6-instances; do
+		"$mkdat" "$name" >in.dat
+		trace-cmd convert -i in.dat -o "$name-$compression.dat" --file-version 7 --compression "$compression" >/dev/null 2>&1
+		for flags in --strings --sections "--sections --strings"; do
+			same_headings "$flags" "$name-$compression.dat"
+		done
+	done
+done
+like "they have descriptions" "$("$RECORDER" dump --strings v6-kernel-zstd.dat)" '"ftrace events" @ [0-9]+'
+"$mkdat" v7-options >v7.dat
+same_headings --sections v7.dat
+same_headings --strings v7.dat
+"$mkdat" v6-plain >v6.dat
+same_headings "--sections --strings" v6.dat
+# Of a file whose options are compressed, trace-cmd prints the sections and not their number.
+"$mkdat" v7-zstd >zstd.dat
+is "compressed options" "$("$RECORDER" dump --sections zstd.dat | grep -v '^	\[[0-9]* sections\]$')" \
+	"$(trace-cmd dump --sections -i zstd.dat 2>/dev/null)"
+size=$(stat -c %s v6-kernel-none.dat)
+head -c $((size - 10)) v6-kernel-none.dat >cut.dat
+run "$RECORDER" dump --sections cut.dat
+is "a section that is cut: status" "$status" 1
+like "a section that is cut: the others" "$out" "Section  0 @ "
+like "a section that is cut" "$err" "^recorder dump: cut.dat: truncated: the section at [0-9]+ has [0-9]+ bytes, the file ends at $((size - 10))\$"
+
+# ---- what is left of the whole is in these parts.
 "$mkdat" v7-instances >in.dat
 "$RECORDER" dump in.dat >whole
 is "summary, options, buffers: the whole" "$(for part in summary options flyrecord; do "$RECORDER" dump --$part in.dat; done | cmp - whole && echo same)" same
