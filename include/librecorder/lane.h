@@ -65,8 +65,9 @@ int rec_lane_enable(unsigned int lane);
  * event; if no other lane is available by then, the thread keeps its lane. The old lane goes back to the pool, at the
  * latest when the thread ends. A lane that is not in use is changed in place. Returns 0; -ENOENT: no such lane;
  * -EINVAL: more than lane_max of struct rec_options; -EDQUOT: no other lane is available; -EBUSY: the lane is not in
- * use or is shared, and it has unread events, or a reader has it open; -ENOMEM: no memory; or another error of
- * rec_thread_attach() in making memory. Any thread; not signal-safe.
+ * use or is shared, and it has unread events, or a reader has it open, or another thread is just taking over a lane of
+ * a former thread that had the caller's id; -ENOMEM: no memory; or another error of rec_thread_attach() in making
+ * memory. Any thread; not signal-safe.
  */
 int rec_lane_resize(unsigned int lane, size_t size);
 
@@ -87,7 +88,10 @@ int rec_subbuf_resize(size_t size);
  */
 int rec_lane_swap(unsigned int *ret_lane);
 
-/* Give back a lane that rec_lane_swap() holds in reserve. 0; -ENOENT: no such lane. Any thread; not signal-safe. */
+/*
+ * Give back a lane that rec_lane_swap() holds in reserve. 0; -ENOENT: no such lane; -EBUSY: another thread is just
+ * taking over a lane of a former thread that had the caller's id. Any thread; not signal-safe.
+ */
 int rec_lane_release(unsigned int lane);
 
 /*

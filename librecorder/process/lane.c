@@ -241,24 +241,42 @@ static int count_one_more(void)
 	return r;
 }
 
-static bool is_orphan(uint32_t owner)
+static bool is_gone(uint32_t owner)
 {
-	return owner && owner != REC_OWNER_HELD && syscall(SYS_tgkill, rec_process.pid, owner, 0) < 0 && errno == ESRCH;
+	return syscall(SYS_tgkill, rec_process.pid, owner, 0) < 0 && errno == ESRCH;
 }
 
 /*
- * Thread ids are reused. A new thread may get the owner's id between our check and the exchange. Then the lane belongs
- * to that thread, which only gives it back before its first lease; so we return it to that thread.
+ * Thread ids are reused: a new thread may get the owner's id between our check and the exchange. That thread takes no
+ * lane while the id is in `bereft` (rec_lane_may_own()), so the exchange takes nothing away from it.
  */
 bool rec_lane_take_over(uint32_t index, uint32_t owner, uint32_t tid)
 {
-	if (!is_orphan(owner) || !exchange_owner(index, owner, tid))
+	uint32_t *bereft = &rec_process.own[index].bereft, none = 0;
+	bool taken;
+
+	if (!owner || owner == REC_OWNER_HELD || !rec_cmpxchg32(bereft, &none, owner))
 		return false;
-	if (is_orphan(owner))
-		/* Unless the new thread gave the lane back and ended, all since the exchange. */
-		return rec_load_relaxed(&rec_lane_at(index)->owner) == tid;
-	exchange_owner(index, tid, owner);
-	return false;
+	/* Either we find the new thread, or it finds the id in `bereft` (edge K3). */
+	rec_fence_full();
+	taken = is_gone(owner) && exchange_owner(index, owner, tid);
+	/* Release: a thread with this id that finds 0 also finds the new owner (edge O3). */
+	rec_store_release(bereft, 0);
+	return taken;
+}
+
+bool rec_lane_may_own(uint32_t tid)
+{
+	const uint32_t lanes = rec_lanes();
+	uint32_t index;
+
+	/* Edge K3: this thread exists, which the kernel shows to others, before it looks. */
+	rec_fence_full();
+	for (index = 0; index < lanes; index++)
+		/* Acquire: edge O3. */
+		if (rec_load_acquire(&rec_process.own[index].bereft) == tid)
+			return false;
+	return true;
 }
 
 /*

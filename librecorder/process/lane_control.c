@@ -332,7 +332,7 @@ static int resize(struct rec_handle *handle, uint32_t subbuf, uint64_t size)
 	int r;
 
 	rec_signal_block_begin(&block);
-	if (!find_shape(index, subbuf, size, &shape)) {
+	if (!rec_lane_may_own(rec_thread_id()) || !find_shape(index, subbuf, size, &shape)) {
 		r = -EBUSY;
 	} else if (rec_lane_claim(index, rec_thread_id())) {
 		rec_lane_repair(index);
@@ -435,18 +435,20 @@ int rec_lane_release(unsigned int lane)
 	struct rec_handle *handle = find_handle(lane);
 	uint32_t owner = REC_OWNER_HELD;
 	struct rec_signal_block block;
-	bool found;
+	int r = -ENOENT;
 
 	if (!handle)
 		return -ENOENT;
 	/* A handler that leases a lane would take this one for an orphan of its thread. */
 	rec_signal_block_begin(&block);
-	found = rec_cmpxchg32(&rec_lane_at(lane)->owner, &owner, rec_thread_id());
-	if (found) {
+	if (!rec_lane_may_own(rec_thread_id())) {
+		r = -EBUSY;
+	} else if (rec_cmpxchg32(&rec_lane_at(lane)->owner, &owner, rec_thread_id())) {
 		/* Enabled first: once it is free, a thread may lease it. */
 		rec_lane_enable(lane);
 		rec_lane_give_back(lane);
+		r = 0;
 	}
 	rec_signal_block_end(&block);
-	return found ? 0 : -ENOENT;
+	return r;
 }

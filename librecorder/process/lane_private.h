@@ -62,8 +62,17 @@ bool rec_lane_claim(uint32_t index, uint32_t tid);
 /* The caller became the owner of a lane that is made: repair it. Returns whether it can be used, with this shape. */
 bool rec_lane_is_usable(uint32_t index, const struct rec_shape *shape);
 
-/* Become the owner of a lane whose owner, another thread than the caller, is gone. False: that thread lives. */
+/*
+ * Become the owner of a lane whose owner, another thread than the caller, is gone. False: that thread lives, or a third
+ * one takes the lane. Signals blocked. A child of vfork, which may be killed in the middle, does not call it.
+ */
 bool rec_lane_take_over(uint32_t index, uint32_t owner, uint32_t tid);
+
+/*
+ * Whether the calling thread may become the owner of lanes; asked before it has one. False: another thread is just
+ * taking over a lane from a former thread with the same id.
+ */
+bool rec_lane_may_own(uint32_t tid);
 
 /* Make the lane available to any thread. */
 void rec_lane_give_back(uint32_t index);

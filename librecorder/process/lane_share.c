@@ -186,7 +186,7 @@ static __attribute__((noinline)) struct rec_handle *find_rarely(const struct rec
 	}
 	if (!handle || handle == &own_handle)
 		handle = find_free(self);
-	if (!handle)
+	if (!handle && !rec_process_is_guest())
 		handle = find_orphan(self);
 	if (!handle)
 		rec_lane_count_lost(rec_load_relaxed(&rec_process.nr_shared) ? -EBUSY :

@@ -117,8 +117,11 @@ static int lease(void)
 	/* A seccomp filter forbids the system call that returns the thread's id. */
 	if ((int32_t)tid < 0)
 		return -EPERM;
-	if (rec_thread_handle == &no_handle && !left_lanes)
+	if (rec_thread_handle == &no_handle && !left_lanes) {
+		if (!rec_lane_may_own(tid))
+			return -EINPROGRESS;
 		give_back_all(tid);
+	}
 	rec_lane_settle_orphans(tid);
 	/* The pool is almost used up: some of the remaining lanes must be shared. */
 	if (rec_share_wants_lane() && rec_lane_take(tid, NULL, &index) == 0)
@@ -177,7 +180,11 @@ struct rec_handle *rec_lane_lease(void)
 	} else if (rec_process.header) {
 		/* The child of a raw clone has a buffer of its own now, or none. */
 		r = rec_thread_lease();
-		handle = r == 0 ? rec_thread_handle : share(r);
+		if (r == -EINPROGRESS)
+			/* The next event tries again. */
+			rec_lane_count_lost(-EBUSY);
+		else
+			handle = r == 0 ? rec_thread_handle : share(r);
 	}
 	errno = saved;
 	return handle;

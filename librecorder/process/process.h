@@ -19,6 +19,7 @@
 struct rec_lane_own {
 	uint32_t made;	 /* it has its ring */
 	uint32_t shared; /* it is taken for one event at a time: its place among those lanes plus 1; or 0 */
+	uint32_t bereft; /* the id of an ended thread from which another one is just taking it (lane.c); or 0 */
 };
 
 struct rec_process {

@@ -57,6 +57,50 @@ Test(edges, o1_a_lane_passed_on_and_read)
 	litmus_check(&shared);
 }
 
+static bool k3_bad(const struct litmus_end *end)
+{
+	/* The old thread seemed gone, and the new one, which has its id, takes lanes. */
+	return REG(1, 1) == 0 && REG(2, 1) == 0;
+}
+
+Test(edges, k3_a_lane_taken_over_and_a_new_thread)
+{
+	enum { BEREFT, EXISTS };
+	static const struct litmus k3 = {
+		.name = "K3: a lane taken over, and a new thread with the id",
+		.is_bad = k3_bad,
+		.threads = { { ST(BEREFT, 1, RELAXED, "rec_lane_take_over() lane.c: bereft"),
+			       FENCE(SEQ_CST, "rec_lane_take_over() lane.c", EDGE_TO(ACQ_REL)),
+			       LD(EXISTS, 1, RELAXED, "the kernel's list of threads") },
+			     { ST(EXISTS, 1, RELAXED, "the kernel's list of threads"),
+			       FENCE(SEQ_CST, "rec_lane_may_own() lane.c", EDGE_TO(ACQ_REL)),
+			       LD(BEREFT, 1, ACQUIRE, "rec_lane_may_own() lane.c", SPARE(RELAXED)) } },
+	};
+
+	litmus_check(&k3);
+}
+
+static bool o3_bad(const struct litmus_end *end)
+{
+	return REG(2, 1) == 0 && REG(2, 2) == 1;
+}
+
+Test(edges, o3_a_lane_taken_over)
+{
+	enum { OWNER, BEREFT };
+	static const struct litmus o3 = {
+		.name = "O3: a lane taken over",
+		.init = { [OWNER] = 1, [BEREFT] = 1 },
+		.is_bad = o3_bad,
+		.threads = { { CAS(OWNER, 1, 2, 1, RELAXED, "exchange_owner() lane.c"),
+			       ST(BEREFT, 0, RELEASE, "rec_lane_take_over() lane.c: bereft", EDGE) },
+			     { LD(BEREFT, 1, ACQUIRE, "rec_lane_may_own() lane.c: bereft", EDGE),
+			       LD(OWNER, 2, RELAXED, "give_back_all() lane_thread.c: owner", IF(1, 0)) } },
+	};
+
+	litmus_check(&o3);
+}
+
 static bool o2_bad(const struct litmus_end *end)
 {
 	return REG(2, 1) == 0 && REG(2, 2) == 0;

@@ -9,20 +9,6 @@ static bool is_in_pool(const struct rec_handle *handle)
 	return (uintptr_t)handle - (uintptr_t)inside.handles < sizeof(inside.handles);
 }
 
-/*
- * A thread that took a lane for an orphan's finds that its owner's id belongs to a new thread, and puts it back
- * (rec_lane_take_over()). Until then the owner is not the thread that uses the lane.
- */
-static bool is_taken_by_mistake(uint32_t owner)
-{
-	unsigned int i;
-
-	for (i = 0; i < THREADS; i++)
-		if (with(REUSES) && m.actors[i].tid == owner && m.actors[i].action)
-			return true;
-	return false;
-}
-
 void check_owners(void)
 {
 	const struct rec_handle *handles[THREADS];
@@ -34,7 +20,7 @@ void check_owners(void)
 		if (!is_in_pool(handles[i]))
 			continue;
 		owner = file[handles[i] - inside.handles].lane.owner;
-		if (owner != m.actors[i].tid && !is_taken_by_mistake(owner))
+		if (owner != m.actors[i].tid)
 			fail("actor %u uses lane %u, whose owner is %u", i, (uint32_t)(handles[i] - inside.handles),
 			     owner);
 		for (j = 0; j < i; j++)
