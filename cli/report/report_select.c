@@ -193,7 +193,7 @@ static int open_types(struct report_select *select)
 {
 	const struct event_table *table = select->table;
 
-	if (!select->nr_wanted_filters || select->tasks.nr || table->type_offset || table->type_size != 2)
+	if (!select->nr_wanted_filters || select->tasks.nr || !event_ids_lead(table))
 		return 0;
 	select->types = calloc(EVENT_NR_IDS, sizeof(bool));
 	if (!select->types)

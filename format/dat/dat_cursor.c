@@ -258,9 +258,10 @@ int dat_cursor_next(struct dat_cursor *cursor, struct dat_page *ret_page, struct
 	size = c->chunk_size - c->chunk_pos;
 	if (size > c->buffer->page_size)
 		size = c->buffer->page_size;
-	*ret_page = (struct dat_page){
-		.data = c->blocks[c->now] + c->chunk_pos, .size = (uint32_t)size, .offset = c->chunk_offset
-	};
+	*ret_page = (struct dat_page){ .data = c->blocks[c->now] + c->chunk_pos,
+				       .size = (uint32_t)size,
+				       .offset = c->chunk_offset,
+				       .in_chunk = (uint32_t)c->chunk_pos };
 	c->chunk_pos += size;
 	return 1;
 }

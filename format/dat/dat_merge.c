@@ -54,6 +54,7 @@ static bool next_page(struct dat_merge *m, struct stream *s)
 	if (ret <= 0)
 		return false;
 	s->next.offset = page.offset;
+	s->next.in_chunk = page.in_chunk;
 	s->page_size = page.size;
 	ret = dat_walk_open(s->cursor.file, &page, &s->walk, &error);
 	if (ret)

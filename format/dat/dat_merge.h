@@ -20,6 +20,7 @@ struct dat_event {
 	uint32_t cpu;
 	uint32_t size;
 	uint32_t bytes_after;	   /* bytes of the page after the record */
+	uint32_t in_chunk;	   /* as dat_page.in_chunk */
 	const unsigned char *data; /* within the page */
 	int64_t lost;		   /* as dat_record.lost */
 	uint32_t marked;	   /* the CPU that the last marker before it names; DAT_NO_MARKER: there was none */

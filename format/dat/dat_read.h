@@ -185,6 +185,7 @@ struct dat_page {
 	const unsigned char *data; /* header and data; valid until the cursor moves, or longer: dat_cursor_keep() */
 	uint32_t size;		   /* bytes there; less than the page size only for the last */
 	uint64_t offset;	   /* in the file; of the chunk for compressed data */
+	uint32_t in_chunk;	   /* compressed data: where it begins in the plain text of the chunk; otherwise 0 */
 	bool cut;		   /* the file ends within it */
 };
 

@@ -42,8 +42,26 @@ struct sql_record {
 	int id;
 	int32_t tid;
 	uint64_t task;
-	int64_t rowid; /* the same in each scan, whatever its filters */
 };
+
+/*
+ * SQLite combines the rows of several scans by their numbers, as for an OR. So a row's number is the place of the event
+ * in the file, which no filter changes: where its page or chunk begins, and where its record ends in there, in words.
+ * A chunk has at most 2^22 words.
+ */
+static inline int64_t sql_record_number(const struct sql_record *record)
+{
+	const struct dat_event *event = &record->event;
+	const uint64_t end = (uint64_t)event->in_chunk + event->buffer->page_size - event->bytes_after;
+
+	return (int64_t)((event->offset << 24 | end / 4) & INT64_MAX);
+}
+
+/* As SQLite numbers the columns that a query uses: the last bit is for all further columns. */
+static inline uint64_t sql_column_bit(unsigned int column)
+{
+	return UINT64_C(1) << (column < 63 ? column : 63);
+}
 
 struct sql_columns {
 	struct sql_column *columns;

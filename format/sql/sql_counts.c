@@ -46,8 +46,7 @@ static int count(struct sql_counts *counts)
 	int ret;
 
 	counts->list = calloc(NR_IDS + 1, sizeof(*counts->list));
-	ret = counts->list ? sql_scan_open(trace, SQL_ALL_EVENTS, &counts->table->columns, counts->filters, &scan)
-			   : -ENOMEM;
+	ret = counts->list ? sql_scan_open(counts->table, counts->filters, &scan) : -ENOMEM;
 	while (!ret && (ret = sql_scan_next(scan, &record)) > 0) {
 		counts->list[slot_of(record.id)].rows++;
 		ret = 0;
@@ -122,10 +121,9 @@ static int read_numbers(struct sql_counts *counts)
 	if (!counts->numbers)
 		ret = -ENOMEM;
 	if (!ret)
-		ret = sql_scan_open(counts->table->trace, SQL_ALL_EVENTS, &counts->table->columns, counts->filters,
-				    &scan);
+		ret = sql_scan_open(counts->table, counts->filters, &scan);
 	while (!ret && (ret = sql_scan_next(scan, &record)) > 0) {
-		counts->numbers[next[slot_of(record.id)]++] = record.rowid;
+		counts->numbers[next[slot_of(record.id)]++] = sql_record_number(&record);
 		ret = 0;
 	}
 	sql_scan_close(scan);

@@ -3,6 +3,7 @@
 #include "format/sql/sql_filter.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,12 +11,20 @@
 static int read_value(sqlite3_value *from, struct sql_value *ret_value)
 {
 	const unsigned char *text;
+	double real;
 	char *copy;
 	int size;
 
 	switch (sqlite3_value_type(from)) {
 	case SQLITE_INTEGER:
 		*ret_value = sql_int(sqlite3_value_int64(from));
+		return 1;
+	case SQLITE_FLOAT:
+		/* 17.0 is 17. The bounds are -2^63 and 2^63. */
+		real = sqlite3_value_double(from);
+		if (!(real >= -0x1p63 && real < 0x1p63) || real != trunc(real))
+			return 0;
+		*ret_value = sql_int((int64_t)real);
 		return 1;
 	case SQLITE_NULL:
 		*ret_value = sql_null();
@@ -104,7 +113,7 @@ int sql_filters_open(const char *plan, int nr_values, sqlite3_value **values, st
 		int ret;
 
 		filter->column = (unsigned int)strtoul(plan, &end, 10);
-		filter->op = (enum sql_op)*end;
+		filter->op = (enum sql_op) * end;
 		plan = end + 1;
 		ret = filter->op == SQL_IN ? read_list(filter, values[i]) : read_value(values[i], &filter->value);
 		if (ret < 0) {

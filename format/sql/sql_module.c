@@ -123,7 +123,7 @@ static int add_event(struct sql_table *table, const struct sql_record *record, i
 		if (value.kind == SQL_INT && value.number == SQL_CELL_NULL)
 			lowest |= sql_lowest_bit(i);
 	}
-	row[table->columns.nr] = record->rowid;
+	row[table->columns.nr] = sql_record_number(record);
 	return err ? err : sql_cells_add(&table->cells, row, lowest);
 }
 
@@ -133,7 +133,7 @@ static int fill_with_events(struct sql_table *table)
 	struct sql_record record;
 	struct sql_scan *scan;
 	int64_t *row = calloc(table->columns.nr + 1, sizeof(*row));
-	int ret = row ? sql_scan_open(table->trace, table->id, &table->columns, &all, &scan) : -ENOMEM;
+	int ret = row ? sql_scan_open(table, &all, &scan) : -ENOMEM;
 
 	if (!ret) {
 		while ((ret = sql_scan_next(scan, &record)) > 0) {
@@ -364,7 +364,7 @@ static int cursor_filter(sqlite3_vtab_cursor *base, int way, const char *plan, i
 		return code_of(counts_begin(cursor));
 	if (is_for_cells(cursor))
 		return code_of(cells_begin(cursor));
-	err = sql_scan_open(table->trace, table->id, &table->columns, &cursor->filters, &cursor->scan);
+	err = sql_scan_open(table, &cursor->filters, &cursor->scan);
 	return code_of(err ? err : scan_next(cursor));
 }
 
@@ -433,7 +433,7 @@ static int cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret_rowid)
 	else if (cursor->in_cells)
 		*ret_rowid = sql_cells_value(&table->cells, row_of(cursor), table->columns.nr).number;
 	else
-		*ret_rowid = cursor->record.rowid;
+		*ret_rowid = sql_record_number(&cursor->record);
 	return SQLITE_OK;
 }
 

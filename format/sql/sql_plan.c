@@ -46,6 +46,20 @@ static bool can_check(const struct sql_table *table, sqlite3_index_info *info, i
 	return kind == SQL_INT;
 }
 
+/*
+ * Whether the check here is SQLite's, so that it need not check again: the column is compared with a number, or a text,
+ * that stands in the statement and is of the column's own kind. Other values are converted by rules of SQLite's.
+ */
+static bool is_exact(const struct sql_table *table, sqlite3_index_info *info, int i, char op)
+{
+	const enum sql_kind kind = table->columns.columns[info->aConstraint[i].iColumn].kind;
+	sqlite3_value *value;
+
+	if (op == SQL_IN || sqlite3_vtab_rhs_value(info, i, &value) != SQLITE_OK)
+		return false;
+	return sqlite3_value_type(value) == (kind == SQL_INT ? SQLITE_INTEGER : SQLITE_TEXT);
+}
+
 /* Only names and what belongs to them: then every event of an id is the same row. */
 static bool uses_names_only(const struct sql_table *table, const sqlite3_index_info *info)
 {
@@ -114,6 +128,7 @@ int sql_plan(struct sql_table *table, sqlite3_index_info *info)
 		plan = sqlite3_mprintf("%z%d%c", plan, info->aConstraint[i].iColumn, op);
 		ops[nr] = op;
 		info->aConstraintUsage[i].argvIndex = ++nr;
+		info->aConstraintUsage[i].omit = is_exact(table, info, i, op);
 		if (op != SQL_NE && table->columns.columns[info->aConstraint[i].iColumn].source == SQL_OF_TS)
 			nr_bounds++;
 		else if (op != SQL_NE && table->by_time && !info->aConstraint[i].iColumn)

@@ -3,13 +3,12 @@
 #include "format/sql/sql_scan.h"
 
 #include "format/sql/sql_field.h"
+#include "format/sql/sql_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#define NR_IDS 65536u
-
-enum verdict { VERDICT_UNKNOWN, VERDICT_PASSES, VERDICT_FAILS };
+#define NR_IDS EVENT_NR_IDS
 
 struct sql_scan {
 	struct sql_trace *trace;
@@ -18,20 +17,42 @@ struct sql_scan {
 	int id;
 	struct dat_merge *merge;
 	struct sql_gaps gaps; /* of the events so far */
-	bool is_part;	      /* not of all CPUs */
-	int64_t last_ts;
-	unsigned char *verdicts; /* all events: by id, whether names and id pass */
+	bool is_part;	      /* not from the start, or not of all CPUs */
+	int64_t first_ts, last_ts;
+	bool *passes;		 /* by id: whether names and id pass; NULL: all do */
 	struct number_map tasks; /* by thread: the logical task that it works for */
 	bool has_tasks;
-	/* Events so far of each CPU of each buffer; those of a buffer begin at `firsts` of its place in the file. */
-	uint64_t *ordinals;
-	uint32_t *firsts;
 };
 
 /* A column that is the same in all events of an id. */
 static bool is_of_id(const struct sql_column *column)
 {
 	return column->source == SQL_OF_SYSTEM || column->source == SQL_OF_NAME || column->source == SQL_OF_ID;
+}
+
+static const struct sql_column *column_of(const struct sql_scan *scan, const struct sql_filter *filter)
+{
+	return &scan->columns->columns[filter->column];
+}
+
+/* 1: the filters on the id's columns, or on the others, pass. 0: one does not. -ENOMEM. */
+static int filters_pass(struct sql_scan *scan, const struct sql_record *record, bool of_id)
+{
+	for (unsigned int i = 0; i < scan->filters->nr; i++) {
+		const struct sql_filter *filter = &scan->filters->filters[i];
+		const struct sql_column *column = column_of(scan, filter);
+		struct sql_value value;
+		int err;
+
+		if (is_of_id(column) != of_id)
+			continue;
+		err = sql_column_value(scan->trace, column, record, &value);
+		if (err)
+			return err;
+		if (!sql_filter_passes(filter, &value))
+			return 0;
+	}
+	return 1;
 }
 
 static bool cpu_passes(const void *arg, const struct dat_buffer *buffer, uint32_t cpu)
@@ -43,75 +64,105 @@ static bool cpu_passes(const void *arg, const struct dat_buffer *buffer, uint32_
 	for (unsigned int i = 0; i < scan->filters->nr; i++) {
 		const struct sql_filter *filter = &scan->filters->filters[i];
 
-		if (scan->columns->columns[filter->column].source == SQL_OF_CPU && !sql_filter_passes(filter, &value))
+		if (column_of(scan, filter)->source == SQL_OF_CPU && !sql_filter_passes(filter, &value))
 			return false;
 	}
 	return true;
 }
 
-static bool has_task_events(const struct sql_trace *trace)
+/* The tasks of threads change with events that the query may not want, and that may be before its times. */
+static bool needs_tasks(const struct sql_scan *scan, uint64_t wanted)
 {
-	for (uint32_t i = 0; i < trace->table->nr_events; i++) {
+	const struct sql_trace *trace = scan->trace;
+	bool is_used = false;
+
+	for (unsigned int i = 0; i < scan->columns->nr; i++)
+		is_used |= scan->columns->columns[i].source == SQL_OF_TASK && wanted & sql_column_bit(i);
+	for (unsigned int i = 0; i < scan->filters->nr; i++)
+		is_used |= column_of(scan, &scan->filters->filters[i])->source == SQL_OF_TASK;
+	for (uint32_t i = 0; is_used && i < trace->table->nr_events; i++) {
 		if (model_rule(trace->rules, trace->table->all[i].event->id)->meaning == MODEL_TASK)
 			return true;
 	}
 	return false;
 }
 
-static int open_ordinals(struct sql_scan *scan)
+static void find_bounds(struct sql_scan *scan)
 {
-	const struct dat_file *file = scan->trace->file;
-	uint32_t nr = 0;
+	scan->first_ts = 0;
+	scan->last_ts = INT64_MAX;
+	for (unsigned int i = 0; i < scan->columns->nr; i++) {
+		int64_t low, high;
 
-	scan->firsts = calloc(file->nr_buffers + 1, sizeof(*scan->firsts));
-	for (size_t i = 0; scan->firsts && i < file->nr_buffers; i++) {
-		scan->firsts[i] = nr;
-		nr += file->buffers[i].cpus;
+		if (scan->columns->columns[i].source != SQL_OF_TS)
+			continue;
+		sql_filters_bounds(scan->filters, i, &low, &high);
+		if (low > scan->first_ts)
+			scan->first_ts = low;
+		if (high < scan->last_ts)
+			scan->last_ts = high;
 	}
-	scan->ordinals = calloc((size_t)nr + 1, sizeof(*scan->ordinals));
-	return scan->firsts && scan->ordinals ? 0 : -ENOMEM;
 }
 
-/*
- * SQLite combines the rows of several scans by their numbers, as for an OR. So a number is that of the event in its
- * CPU's stream, which no filter changes.
- */
-static int64_t next_rowid(struct sql_scan *scan, const struct dat_event *event)
+/* Which ids can pass: that of the table, or those whose names do. */
+static int find_types(struct sql_scan *scan)
 {
-	const uint32_t slot = scan->firsts[event->buffer - scan->trace->file->buffers] + event->cpu;
+	bool has_filters = false;
 
-	return (int64_t)((uint64_t)slot << 40 | scan->ordinals[slot]++);
+	for (unsigned int i = 0; i < scan->filters->nr; i++)
+		has_filters |= is_of_id(column_of(scan, &scan->filters->filters[i]));
+	if (scan->id == SQL_ALL_EVENTS && !has_filters)
+		return 0;
+	scan->passes = calloc(NR_IDS, sizeof(*scan->passes));
+	if (!scan->passes)
+		return -ENOMEM;
+	if (scan->id != SQL_ALL_EVENTS && scan->id < (int)NR_IDS)
+		scan->passes[scan->id] = true;
+	for (int id = 0; scan->id == SQL_ALL_EVENTS && id < (int)NR_IDS; id++) {
+		const struct sql_record record = { .id = id };
+		const int ret = filters_pass(scan, &record, true);
+
+		if (ret < 0)
+			return ret;
+		scan->passes[id] = ret;
+	}
+	return 0;
 }
 
-int sql_scan_open(struct sql_trace *trace, int id, const struct sql_columns *columns, const struct sql_filters *filters,
-		  struct sql_scan **ret_scan)
+static int open_merge(struct sql_scan *scan)
+{
+	const uint64_t from = scan->has_tasks ? 0 : (uint64_t)scan->first_ts;
+	const struct sql_trace *trace = scan->trace;
+	int err = find_types(scan);
+
+	if (scan->filters->is_empty)
+		return err;
+	scan->is_part = from > 0;
+	for (unsigned int i = 0; i < scan->filters->nr; i++)
+		scan->is_part |= column_of(scan, &scan->filters->filters[i])->source == SQL_OF_CPU;
+	if (!err)
+		err = dat_merge_open_at(trace->file, &trace->time, cpu_passes, scan, from, &scan->merge);
+	if (!err && scan->passes && !scan->has_tasks && event_ids_lead(trace->table))
+		dat_merge_only(scan->merge, scan->passes);
+	return err;
+}
+
+int sql_scan_open(const struct sql_table *table, const struct sql_filters *filters, struct sql_scan **ret_scan)
 {
 	struct sql_scan *scan = calloc(1, sizeof(*scan));
-	int64_t low;
+	int err;
 
 	if (!scan)
 		return -ENOMEM;
 	*scan = (struct sql_scan){
-		.trace = trace, .columns = columns, .filters = filters, .id = id, .last_ts = INT64_MAX
+		.trace = table->trace, .columns = &table->columns, .filters = filters, .id = table->id
 	};
-	for (unsigned int i = 0; i < columns->nr; i++) {
-		int64_t high;
-
-		if (columns->columns[i].source != SQL_OF_TS)
-			continue;
-		sql_filters_bounds(filters, i, &low, &high);
-		if (high < scan->last_ts)
-			scan->last_ts = high;
-	}
-	for (unsigned int i = 0; i < filters->nr; i++)
-		scan->is_part |= columns->columns[filters->filters[i].column].source == SQL_OF_CPU;
-	scan->has_tasks = has_task_events(trace);
-	if (id == SQL_ALL_EVENTS)
-		scan->verdicts = calloc(NR_IDS, 1);
-	if ((id == SQL_ALL_EVENTS && !scan->verdicts) || open_ordinals(scan) ||
-	    (!filters->is_empty && dat_merge_open(trace->file, &trace->time, cpu_passes, scan, &scan->merge))) {
+	find_bounds(scan);
+	scan->has_tasks = needs_tasks(scan, table->wanted);
+	err = open_merge(scan);
+	if (err) {
 		sql_scan_close(scan);
-		return -ENOMEM;
+		return err;
 	}
 	*ret_scan = scan;
 	return 0;
@@ -123,14 +174,11 @@ struct sql_scan *sql_scan_close(struct sql_scan *scan)
 		return NULL;
 	dat_merge_close(scan->merge);
 	number_map_free(&scan->tasks);
-	free(scan->verdicts);
-	free(scan->ordinals);
-	free(scan->firsts);
+	free(scan->passes);
 	free(scan);
 	return NULL;
 }
 
-/* The tasks of threads change with events that the query may not want. */
 static int follow_task(struct sql_scan *scan, const struct sql_record *record)
 {
 	const struct model_rule *rule = model_rule(scan->trace->rules, record->id);
@@ -150,43 +198,16 @@ static uint64_t task_of(const struct sql_scan *scan, int32_t tid)
 	return task == UINT64_MAX ? 0 : task;
 }
 
-/* 1: the filters on the id's columns, or on the others, pass. 0: one does not. -ENOMEM. */
-static int filters_pass(struct sql_scan *scan, const struct sql_record *record, bool of_id)
-{
-	for (unsigned int i = 0; i < scan->filters->nr; i++) {
-		const struct sql_filter *filter = &scan->filters->filters[i];
-		const struct sql_column *column = &scan->columns->columns[filter->column];
-		struct sql_value value;
-		int err;
-
-		if (is_of_id(column) != of_id)
-			continue;
-		err = sql_column_value(scan->trace, column, record, &value);
-		if (err)
-			return err;
-		if (!sql_filter_passes(filter, &value))
-			return 0;
-	}
-	return 1;
-}
-
 static int id_passes(struct sql_scan *scan, const struct sql_record *record)
 {
-	unsigned char *verdict;
-	int ret;
-
 	if (scan->id != SQL_ALL_EVENTS)
 		return record->id == scan->id;
-	if (record->id < 0)
+	if (!scan->passes)
 		return 1;
-	verdict = &scan->verdicts[(uint32_t)record->id % NR_IDS];
-	if (*verdict == VERDICT_UNKNOWN) {
-		ret = filters_pass(scan, record, true);
-		if (ret < 0)
-			return ret;
-		*verdict = ret ? VERDICT_PASSES : VERDICT_FAILS;
-	}
-	return *verdict == VERDICT_PASSES;
+	/* A record that is too short for an id, or one of a file whose ids are longer. */
+	if (record->id < 0 || record->id >= (int)NR_IDS)
+		return filters_pass(scan, record, true);
+	return scan->passes[record->id];
 }
 
 /* The next event of the file is in ret_record->event. */
@@ -225,7 +246,6 @@ int sql_scan_next(struct sql_scan *scan, struct sql_record *ret_record)
 			break;
 		}
 		sql_gaps_note(&scan->gaps, &ret_record->event);
-		ret_record->rowid = next_rowid(scan, &ret_record->event);
 		/* Times do not decrease, except in a damaged file, where an event may be missed. */
 		if ((int64_t)ret_record->event.ts > scan->last_ts)
 			break;

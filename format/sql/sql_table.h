@@ -28,12 +28,6 @@ enum sql_way {
 	SQL_WAY_COUNTS, /* events by name: rows that differ in nothing that the query uses stand for each other */
 };
 
-/* As SQLite numbers them: the last bit is for all further columns. */
-static inline uint64_t sql_column_bit(unsigned int column)
-{
-	return UINT64_C(1) << (column < 63 ? column : 63);
-}
-
 /* Chooses a way for SQLite: xBestIndex. An SQLite code. */
 int sql_plan(struct sql_table *table, sqlite3_index_info *info);
 

@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NR_IDS 65536u
-
 /* Bytes of a file for each event, for the planner of queries: what small events take, and after compression. */
 #define BYTES_AN_EVENT	       32.0
 #define BYTES_AN_EVENT_SMALLER 4.0
@@ -35,7 +33,7 @@ static int open_parts(struct sql_trace *t, const char *path, struct dat_error *e
 	int err;
 
 	t->path = strdup(path);
-	t->names = calloc(NR_IDS, sizeof(*t->names));
+	t->names = calloc(EVENT_NR_IDS, sizeof(*t->names));
 	t->room = malloc(SQL_FIELD_ROOM);
 	if (!t->path || !t->names || !t->room)
 		return -ENOMEM;
@@ -165,6 +163,7 @@ void sql_trace_read_all(struct sql_trace *trace, const struct sql_gaps *gaps, co
 
 int sql_trace_gaps(struct sql_trace *trace, struct sql_gaps *ret_gaps)
 {
+	static const bool no_types[EVENT_NR_IDS];
 	struct sql_gaps gaps = { 0 };
 	struct dat_merge *merge;
 	const struct dat_event *event;
@@ -172,6 +171,9 @@ int sql_trace_gaps(struct sql_trace *trace, struct sql_gaps *ret_gaps)
 	if (!trace->has_gaps) {
 		if (dat_merge_open(trace->file, &trace->time, NULL, NULL, &merge))
 			return -ENOMEM;
+		/* Losses and steps back are at events that are never left out. */
+		if (event_ids_lead(trace->table))
+			dat_merge_only(merge, no_types);
 		while ((event = dat_merge_take(merge)))
 			sql_gaps_note(&gaps, event);
 		sql_trace_read_all(trace, &gaps, merge);

@@ -187,7 +187,7 @@ int event_contexts_open(const struct dat_file *file, const struct dat_time *time
 	types[shape.id] = true;
 	err = dat_merge_open(file, time, NULL, NULL, &merge);
 	if (!err) {
-		if (table->type_size == 2 && !table->type_offset)
+		if (event_ids_lead(table))
 			dat_merge_only(merge, types);
 		err = read_all(ret_contexts, table, &shape, merge);
 		dat_merge_close(merge);

@@ -68,6 +68,12 @@ int event_id(const struct event_table *table, const void *data, uint32_t size);
 int event_pid(const struct event_table *table, const void *data, uint32_t size);
 int event_flags(const struct event_table *table, const void *data, uint32_t size);
 
+/* Whether ids are where dat_merge_only() looks for them. */
+static inline bool event_ids_lead(const struct event_table *table)
+{
+	return table->type_size == 2 && !table->type_offset;
+}
+
 /* The process of a thread, as dat_process(). */
 int32_t event_process(const struct event_table *table, int32_t tid);
 

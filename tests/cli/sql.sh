@@ -137,6 +137,51 @@ is "a join without its words is one of SQL" \
 fails "a mistake in one" "$RECORDER" sql io.dat 'SELECT start.common_pid FROM submit AS start JOIN nowhere AS end ON start.id = end.id'
 like "is reported as SQLite has it" "$err" "^recorder sql: no such table: nowhere$"
 
+# ---- conditions that tables check themselves
+
+# same WHAT FILE FROM CONDITION...: rows of FROM by each condition, in which @ is before a column, as tables check it and,
+# with + for @, as SQLite does
+same()
+{
+	local what=$1 file=$2 from=$3 condition form
+	shift 3
+	for form in '' +; do
+		for condition; do
+			echo "SELECT '${condition//\'/}', count(*), sum(ts), sum(rowid), min(tid), max(text) FROM $from WHERE ${condition//@/$form};"
+		done | "$RECORDER" sql --list "$file" >"rows$form" 2>&1
+	done
+	is "$what" "$(<rows)" "$(<rows+)"
+	is "$what: every query has an answer" "$(grep -vc '|' rows) $(grep -c '' rows)" "0 $#"
+}
+ok "uncompressed" "$RECORDER" convert --compression none -i trace.dat -o plain.dat
+ok "compressed" "$RECORDER" convert --compression zstd -i trace.dat -o zstd.dat
+ok "as old viewers want it" "$RECORDER" convert --file-version 6 -i trace.dat -o six.dat
+for file in plain.dat zstd.dat six.dat io.dat; do
+	mapfile -t at < <("$RECORDER" sql --list "$file" 'SELECT min(ts) FROM events; SELECT max(ts) FROM events;
+		SELECT ts FROM events ORDER BY ts LIMIT 1 OFFSET 390; SELECT ts FROM events ORDER BY ts LIMIT 1 OFFSET 700')
+	name=$("$RECORDER" sql --list "$file" 'SELECT min(name) FROM events')
+	id=$("$RECORDER" sql --list "$file" 'SELECT max(id) FROM events')
+	is "$file: each row has a number of its own" "$("$RECORDER" sql --list "$file" 'SELECT count(DISTINCT rowid) = count(*) FROM events')" 1
+	same "$file: the same rows as SQLite finds" "$file" events \
+		"@ts > ${at[0]}" "@ts >= ${at[0]}" "@ts < ${at[0]}" "@ts > ${at[1]}" "@ts >= ${at[1]}" "@ts = ${at[2]}" "@ts > ${at[2]}" \
+		"@ts > $((at[2] - 1)) AND @ts < $((at[2] + 1))" "@ts BETWEEN ${at[2]} AND ${at[3]}" "@ts >= ${at[3]} AND @ts <= ${at[2]}" \
+		"@ts > -5" "@ts >= 9223372036854775807" "@ts != ${at[2]}" "@ts IN (${at[2]}, ${at[3]})" "@ts < ${at[2]} OR @ts > ${at[3]}" \
+		"@ts > ${at[2]} AND @name = '$name'" "@name = '$name'" "@name != '$name'" "@name = 'none'" "@name IN ('$name', 'none')" \
+		"@system != 'test'" "@id = $id" "@id != $id AND @ts > ${at[2]}" "@id > 65535" "@name > '$name'" "@cpu = 0 AND @ts > ${at[2]}" \
+		"@name = '$name' OR @ts >= ${at[3]}" "@name = '$name' AND @cpu != 0 AND @ts <= ${at[3]}" "@name = NULL" "@task = 1"
+done
+is "the table on the right of a LEFT JOIN" \
+	"$(io 'SELECT count(*), count(d.id), sum(d.ts) FROM submit s LEFT JOIN done d ON d.id = s.id AND d.tid = s.tid AND d.result > 20 AND d.comm = "requests"')" \
+	"$(io 'SELECT count(*), count(d.id), sum(d.ts) FROM submit s LEFT JOIN done d ON d.id = s.id AND d.tid = s.tid AND +d.result > 20 AND +d.comm = "requests"')"
+# SQLite compares in a program of its own, after the table's VFilter, what the table has not compared.
+compares()
+{
+	sql "EXPLAIN SELECT 1 FROM $1 WHERE $2" | grep -cE '^[0-9]+\|(Ne|Eq|Le|Lt|Ge|Gt)\|'
+}
+is "SQLite does not check again what the table has checked" \
+	"$(compares count 'number > 17 AND thread = 1') $(compares events "name = 'count' AND ts > -5") $(compares spans "tid = 7 AND name != 'x'")" "0 0 0"
+is "but what it must convert" "$(compares count "number > '17'") $(compares count 'number = 17.5') $(compares count "comm = 5")" "1 1 1"
+
 # ---- a damaged file whose times go back
 
 ok "on one CPU" taskset -c 0 "$RECORDER" record -q -o one.dat "$producer" 1 1000
@@ -216,6 +261,27 @@ print(*db.execute("SELECT count(*), sum(number) FROM count WHERE number >= ?", (
 db.close()' "$extension" 2>&1)" $'trace.dat\n2970 1498365'
 	else
 		skip "in Python" "no Python that loads extensions of SQLite"
+	fi
+	# Without the command, which looks for losses in the whole file.
+	if [ "$python" ] && command -v strace >/dev/null; then
+		ok "many events" env RECORDER_BUFFER_KB=16384 "$RECORDER" record -q --compression none -o many.dat "$producer" 1 100000
+		last=$("$RECORDER" sql --list many.dat 'SELECT max(ts) FROM count')
+		# bytes CONDITION: how many bytes of the file the query reads, besides those that any needs
+		bytes()
+		{
+			strace -f -o reads -e trace=pread64 $python -c '
+import sqlite3, sys
+db = sqlite3.connect(":memory:")
+db.enable_load_extension(True)
+db.load_extension(sys.argv[1])
+db.execute("SELECT recorder_open(?)", ("many.dat",))
+print(*db.execute("SELECT count(*) FROM count WHERE " + sys.argv[2]).fetchone())' "$extension" "$1"
+			awk '{ sum += $NF } END { print (sum > 1000000 ? "many" : "few") }' reads
+		}
+		is "a lower limit of the time: what is before it is not read" "$(bytes "ts > $last - 1")" $'1\nfew'
+		is "without it the file is read" "$(bytes "+ts > $last - 1")" $'1\nmany'
+	else
+		skip "what a query reads" "no strace"
 	fi
 	like "a file that is missing" "$(printf '%s\n' ".load $extension" "SELECT recorder_open('missing.dat');" | sqlite3 2>&1)" \
 		"missing.dat: .*No such file"
