@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder dump: how a trace.dat is made, for those who write or read the format: header, blobs, sections, options,
- * buffers; pages and their records on request. --validate walks everything and says what is wrong.
+ * recorder dump shows the structure of a trace.dat to those who work on the format: header, blobs, sections, options,
+ * buffers; pages and their records on request. --validate walks over everything and reports what is wrong.
  */
 #include "cli/cmd.h"
 #include "cli/common/show_text.h"
@@ -259,7 +259,7 @@ static int show_sections_of(void *arg)
 	return 0;
 }
 
-/* Texts of the file, which may be long, and have lines. */
+/* Texts of the file, which may be long and may have several lines. */
 static int show_texts(struct dump *d)
 {
 	if (d->escapes && show_escaped(show_sections_of, d)) {

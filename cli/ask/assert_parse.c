@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See assert_expr.h. One function for each level of what binds. */
+/* See assert_expr.h. There is one function for each level of precedence. */
 #include "cli/ask/assert_expr.h"
 
 #include <ctype.h>

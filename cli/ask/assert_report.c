@@ -132,7 +132,7 @@ static void put_points(struct body *b, const struct assert_node *node, enum asse
 		kept = &node->measure.largest;
 	if (!counts && is_low)
 		kept = &node->measure.smallest;
-	/* A sum, or a count, is not that of one value: nothing is too small by itself. */
+	/* If a sum or a count is too small, no single event is the reason. */
 	if (counts && is_low)
 		return;
 	for (unsigned int i = 0; i < kept->nr; i++) {

@@ -7,7 +7,10 @@
 
 #include "cli/ask/sql_session.h"
 
-/* Until the end of the input. The exit status: that of the last failure, if a person is not there to see it. */
+/*
+ * Run statements until the end of the input. Returns the exit status: that of the last failure. On a terminal, failed
+ * statements do not count, because the user has seen their messages.
+ */
 int sql_shell(struct sql_session *session);
 
 #endif

@@ -34,7 +34,7 @@ int attach_switch_on(const struct attach *attach, const struct buffer *buffer)
 	return err < 0 && err != -ESRCH ? err : 0;
 }
 
-/* A program of ours that cannot be recorded: this ends nothing, and is reported. */
+/* A program that belongs to the recording and cannot be recorded: the recording continues and reports it at the end. */
 static void note_missed(struct attach *attach, struct buffer *buffer, int err)
 {
 	struct missed *missed = &attach->missed;

@@ -107,8 +107,8 @@ void drain_take_turn(struct spool *spool, struct drain_turn *turn);
 int drain_settle_helped(struct drain *drain, unsigned int process);
 
 /*
- * Helpers: one thread for each CPU except this one, at most 16, with the real-time priority of the spool's thread. A
- * turn given to them is done by them, or taken back. 0, -ENOMEM or pthread_create()'s errno.
+ * Helpers: one thread for each CPU except this one, at most 16, with the real-time priority of the spool's thread. They
+ * do each turn that they are given, unless it is taken back. 0, -ENOMEM or pthread_create()'s errno.
  */
 int drain_crew_open(struct spool *spool, struct drain_crew **ret_crew);
 struct drain_crew *drain_crew_close(struct drain_crew *crew);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /*
- * False: the buffer holds no event, and nothing says that it had one. Otherwise *ret_seconds is the time,
+ * False: the buffer holds no event, and no count shows that it had one. Otherwise *ret_seconds is the time,
  * CLOCK_REALTIME; 0: unknown, because no lane can be read, or because the clock is that of an earlier boot. Consumes
  * nothing.
  */

@@ -105,8 +105,8 @@ struct stage_rest {
 int stage_recover(const char *path, const struct stat *spool, struct stage_rest *ret_rest);
 
 /*
- * Remove it, if it still is that: the path comes from the spool, which may be another user's. Errors are those of
- * stage_recover(), or an errno of unlink.
+ * Remove the file if it is still the stage of this spool: the path comes from the spool, which may be another user's.
+ * Errors are those of stage_recover(), or an errno of unlink.
  */
 int stage_remove(const char *path, const struct stat *spool);
 

@@ -112,7 +112,7 @@ static void *run_thread(void *arg)
 	struct report_crew *crew = arg;
 	struct print_context *context = malloc(sizeof(*context));
 
-	/* Without memory the others do the work. */
+	/* If there is no memory, the other threads do the work. */
 	if (!context)
 		return NULL;
 	/* That of the printer is the caller's, who may be using it. */

@@ -195,7 +195,7 @@ int report_event_describe(struct report_event *event, const struct dat_file *fil
 	for (const struct tep_format_field *field = type->format.common_fields; field && !err; field = field->next)
 		if (report_event_is_named(filter, field->name) && event->info.nr_fields < REC_FIELDS_MAX - 1)
 			err = add_field(event, file, type, field);
-	/* Wherever this kernel has it. */
+	/* The thread's id, under the name that filters have for it. */
 	if (!err && report_event_is_named(filter, "pid") && !tep_find_field((struct tep_event *)(uintptr_t)type,
 									    "pid") &&
 	    table->pid_size) {

@@ -22,7 +22,7 @@ static void stop(int signal)
 	stopped = 1;
 }
 
-/* A second signal ends the process, which may be writing to a pipe that nobody reads. */
+/* A second signal ends the process, which may be blocked in a write to a pipe. */
 static void take_signals(sigset_t *signals)
 {
 	const int numbers[] = { SIGINT, SIGTERM };

@@ -13,7 +13,7 @@
 
 struct dat_ids;
 
-/* Where the id is in the records of a file, and what becomes of each. */
+/* Where the id is in the records of a file, and the new id of each. */
 struct dat_id_map {
 	uint32_t offset;      /* of common_type, two bytes */
 	uint16_t to[DAT_IDS]; /* an id without a format stays */

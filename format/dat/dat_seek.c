@@ -8,7 +8,7 @@
 #include "format/dat/dat_page.h"
 #include "format/io/bytes.h"
 
-/* Notes where the chunks of compressed data begin, from their headers alone. What cannot be read has no places. */
+/* Notes where chunks of compressed data begin, from their headers alone. Chunks that cannot be read are left out. */
 static int find_chunks(struct dat_places *p, const struct dat_file *file, const struct dat_stream *stream)
 {
 	struct bytes b;

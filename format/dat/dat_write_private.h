@@ -34,7 +34,7 @@ struct dat_writer {
 	struct dat_packer *packer; /* NULL: not compressed */
 	unsigned int version;
 	uint32_t unit; /* bytes of a page of the store; the pages of a buffer have a multiple of it */
-	bool swapped;  /* numbers are in the order that is not the machine's */
+	bool swapped;  /* numbers have the other byte order than the machine's */
 	struct dat_shape shape; /* of another file; header_page NULL: of this machine */
 	uint64_t straight; /* offset of the top buffer's pages that went straight to the file; 0: none */
 	struct write_buffer *buffers;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What differs between two sides, each of which is one or more recordings (runs). What is compared are series of
- * numbers from traces: durations of a span, its wait classes, waits after a wake-up, numbers of events. diff_compare()
- * compares each series of side A with that of side B.
+ * What differs between two sides, each of which is one or more recordings (runs). diff_compare() compares series of
+ * numbers from traces, each series of side A with that of side B: durations of a span, its wait classes, waits after a
+ * wake-up, numbers of events.
  *
  * Events of one run are not independent of each other: a run as a whole can be faster or slower. So what is compared
  * are units, each with one value:

@@ -79,7 +79,7 @@ struct perfetto {
 
 	uint32_t nr_cpus;
 	struct perfetto_cpu **cpus;
-	unsigned char *described; /* of each id: its message is described */
+	unsigned char *described; /* by event id: 1 once the output describes the event's message */
 
 	struct model *model;
 	struct perfetto_pools *pools;

@@ -232,7 +232,7 @@ struct model_sink {
 	int (*task)(void *arg, const struct model_task *task);
 	int (*thread_state)(void *arg, const struct model_thread_state *state);
 	int (*loss)(void *arg, const struct model_loss *loss);
-	/* Every record that is none of these, or is a point: with the innermost open span of its thread. */
+	/* Every other record, and every point: with the innermost open span of its thread. */
 	int (*point)(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid,
 		     uint64_t span);
 	/* A span was opened; span->end is 0. For those that follow a trace in time order. */

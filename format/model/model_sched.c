@@ -129,7 +129,7 @@ static int enter(struct model *m, const struct model_step *step, struct model_th
 	return err;
 }
 
-/* Who ran on the CPU ran until its last event at least; then it is unknown. */
+/* The thread that ran on the CPU ran at least until the CPU's last event; from then on its state is unknown. */
 static int stop_running(struct model *m, const struct model_step *step)
 {
 	const uint32_t cpu = step->event->cpu;

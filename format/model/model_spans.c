@@ -244,8 +244,8 @@ int model_span_begin(struct model *model, struct model_step *step)
 }
 
 /*
- * When the trace began for a thread: it is known since then that nothing began. For a CPU: that it was in this
- * interrupt. It was in none when it switched threads, and this is not one that has ended already.
+ * The time after which a begin would have been seen: after it, nothing was lost of the thread or, for an interrupt, of
+ * the CPU. A CPU was in no interrupt when it switched threads, and an interrupt began after the end of the one before.
  */
 static uint64_t known_since(const struct model *m, const struct model_step *step)
 {

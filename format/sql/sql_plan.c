@@ -73,7 +73,7 @@ static bool uses_names_only(const struct sql_table *table, const sqlite3_index_i
 	return true;
 }
 
-/* GROUP BY or ORDER BY name, for which sorting every event would be the work. */
+/* GROUP BY or ORDER BY name, for which SQLite would sort all events. */
 static bool is_count_by_name(const struct sql_table *table, const sqlite3_index_info *info)
 {
 	return !table->computed && table->id == SQL_ALL_EVENTS && info->nOrderBy == 1 && !info->aOrderBy[0].desc &&

@@ -13,7 +13,7 @@ const char *sql_span_state(const struct model_span *span)
 	return span->flags & MODEL_CUT ? "cut" : "whole";
 }
 
-/* A key of one number is a number; those of several are told apart by the first. */
+/* A key of one number is a number. Keys of several numbers are distinguished by the first. */
 static void row_key(struct sql_row *row, const uint64_t *keys, unsigned int nr)
 {
 	sql_row_int_if(row, nr > 0, nr ? (int64_t)keys[0] : 0);

@@ -298,7 +298,7 @@ static void put_time(const struct event_printer *p, uint64_t ts, struct print_te
 	}
 }
 
-/* In the unit of differences. */
+/* A time in the unit in which differences are printed. */
 static uint64_t diff_time(const struct event_printer *p, uint64_t ts)
 {
 	return p->diff_us ? (ts + 500) / 1000 : ts;

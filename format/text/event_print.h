@@ -33,7 +33,7 @@ struct event_parts {
 	size_t task;   /* with the CPU and the latency columns */
 	size_t time;
 	size_t name;
-	bool lines; /* what follows the name has lines by itself: a stack */
+	bool lines; /* the text after the name has several lines: a stack */
 };
 
 /* How events of one type are printed. */

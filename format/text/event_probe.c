@@ -48,8 +48,8 @@ static void child(void (*attempt)(void *arg, size_t i), void *arg, size_t first,
 
 /*
  * Waits for the child; returns the first index that is still untried. If this process ignores SIGCHLD, as it may from
- * its parent, the kernel keeps no status of the child: -ECHILD when it has ended. Then nobody knows the time that it
- * took, and one second is charged.
+ * its parent, the kernel keeps no status of the child: -ECHILD when it has ended. Then the time that it took is
+ * unknown, and one second is charged.
  */
 static int collect(pid_t pid, volatile unsigned char *states, size_t count, bool *bad, size_t *first, double *seconds)
 {

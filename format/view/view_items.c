@@ -68,7 +68,7 @@ static uint32_t span_name(struct view_items *items, const struct model_span *spa
 	return view_string(items->trace, text);
 }
 
-/* Something that the model gives when it ends, by when and where it began; spans have a number instead. */
+/* A number for an item that the model reports only at its end: made of its begin and its thread. Spans have ids. */
 static uint64_t place(uint64_t ts, int32_t tid)
 {
 	return ts * MIX ^ (uint32_t)tid ^ UINT64_C(1) << 63;

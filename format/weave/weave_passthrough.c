@@ -139,8 +139,8 @@ static bool tells_loss(const struct weave_input *input)
 /* 1: a page was put; 0: there is none; -errno. */
 static int take_page(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input)
 {
-	/* A loss that an earlier page left is not on this page. */
-	const bool behind_loss = weave_loss_any(&input->loss);
+	/* If an earlier loss has not been reported yet, the page's own header does not have it. */
+	const bool after_loss = weave_loss_any(&input->loss);
 	struct walk walk;
 	int got = weave_input_page(weave, input);
 	int err;
@@ -148,7 +148,7 @@ static int take_page(struct weave *weave, struct weave_cpu *cpu, struct weave_in
 	if (got <= 0)
 		return got;
 	err = walk_page(weave, input, &walk);
-	if (!err && walk.events && walk.whole && tells_loss(input) && !behind_loss && is_page_size(weave, input))
+	if (!err && walk.events && walk.whole && tells_loss(input) && !after_loss && is_page_size(weave, input))
 		err = put_whole(weave, cpu, input, &walk);
 	else if (!err)
 		err = put_page_events(weave, cpu, input);

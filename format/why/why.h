@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Why a span took as long as it did: every nanosecond between its begin and its end belongs to one piece, in time
- * order, without gaps. A piece has a class, and says whose it is. While the span's thread sleeps, the chain of wake-ups
- * is followed backwards: the thread that woke it, what that one did meanwhile, who woke that one, and so on, to an
- * interrupt or to the begin of the sleep.
+ * order, without gaps. A piece has a class and names the thread that it is about. While the span's thread sleeps, the
+ * chain of wake-ups is followed backwards: the thread that woke it, what that thread did meanwhile, the thread that
+ * woke that one, and so on, to an interrupt or to the begin of the sleep.
  *
  * why_open() keeps what is needed of a trace in memory: states of threads, spans, interrupts and requests to devices.
  */

@@ -5,11 +5,12 @@
  * If the span belongs to a logical task, the events of the task show who had it: the thread that took the task last
  * works on the span. Between two such threads the span waits for the next one.
  *
- * Otherwise wake-ups show it: backwards from the end, the thread is followed to the sleep from which it was woken for
- * the span, then its waker, until the thread that began it. A thread may sleep for other reasons, too: for a lock,
- * before or after it had the span. So only those sleeps count from which a chain of wake-ups leads back to the thread
- * that began the span; of these the shortest chain, and at each thread the last sleep. (A thread that gives work to all
- * others begins many chains. A holder of a lock may be in one of them, but the span's own chain is shorter.)
+ * Otherwise wake-ups show it, backwards from the end of the span: the thread that ended it was woken for the span from
+ * some sleep, its waker from another one, and so on, until the thread that began it. A thread may sleep for other
+ * reasons, too: for a lock, before or after it had the span. So only those sleeps count from which a chain of wake-ups
+ * leads back to the thread that began the span; of these the shortest chain, and at each thread the last sleep. (A
+ * thread that gives work to all others begins many chains. A holder of a lock may be in one of them, but the span's own
+ * chain is shorter.)
  */
 #include "format/why/why_private.h"
 
@@ -26,7 +27,7 @@
 struct carrier {
 	uint64_t begin;
 	int32_t tid;
-	bool is_between; /* nobody works for it; the thread is the next one */
+	bool is_between; /* no thread works for it; `thread` is the next one */
 };
 
 static void add_carrier(struct blob *carriers, int32_t tid, uint64_t begin, bool is_between)

@@ -31,7 +31,7 @@ void why_piece(struct why_walk *walk, enum why_class class, uint64_t begin, uint
 		piece.class = WHY_BLOCKED;
 		piece.what = *walk->prefix ? why_text(walk->why, "%s: %s", walk->prefix, what) : what;
 	}
-	/* Texts of the pool are equal if their addresses are; so are constants for the most part. */
+	/* If only the time differs from the piece before, the two are one piece. */
 	if (last && last->end == begin && last->class == piece.class && last->tid == tid && last->cpu == cpu &&
 	    !strcmp(last->by, piece.by) && !strcmp(last->what, piece.what)) {
 		last->end = end;
@@ -172,7 +172,7 @@ static const char *reason_of(struct why *why, const struct why_state *state, uin
 	const size_t i = why_loss_from(&why->losses, begin);
 
 	if (!why->has_switches) {
-		/* What else it lacks would be seen only with them. */
+		/* Without switches, it is unknown whether the other events are needed: report all that are missing. */
 		why->lacks |= LACK_SWITCHES | (why->has_wakes ? 0 : LACK_WAKES) | (why->has_calls ? 0 : LACK_CALLS) |
 			      (why->has_interrupts ? 0 : LACK_INTERRUPTS) | (why->has_requests ? 0 : LACK_REQUESTS);
 		return "sched_switch was not recorded: add -e sched";

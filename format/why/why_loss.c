@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Losses, with hindsight. While events of a CPU are missing, a thread may have been woken there, may have run there and
- * slept again, whatever the other CPUs' events say of it; only one that runs on another CPU is known to run. So within
- * a loss all else is unknown. What comes after it, the model knows already.
+ * What losses make unknown. While events of a CPU are missing, a thread may have been woken there, may have run there
+ * and slept again, whatever the events of other CPUs say of it. Only a thread that runs on another CPU is known to run;
+ * everything else within a loss is unknown. For the time after a loss, the model itself knows what is unknown.
  */
 #include "format/why/why_private.h"
 

@@ -112,7 +112,7 @@ enum why_lack { LACK_SWITCHES = 1, LACK_WAKES = 2, LACK_CALLS = 4, LACK_INTERRUP
 struct why_thread *why_thread(const struct why *why, int32_t tid);
 const struct why_cpu *why_cpu(const struct why *why, uint32_t cpu);
 
-/* A text that lives as long as the struct why; "" if there is no memory, which why->error says. */
+/* A text that lives as long as the struct why. If there is no memory, "", and why->error is set. */
 const char *why_text(struct why *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The name of a span or system call: "io:step", "read()". */

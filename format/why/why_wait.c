@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why a thread slept: its system call says how, its wake-up who ended it. A thread that woke it is followed backwards
- * through its own time, as far as the sleep lasted. An interrupt ends the chain: a timer, a device, the network.
+ * Why a thread slept: its system call shows in what it slept, its wake-up shows which thread ended the sleep. What this
+ * thread did is followed backwards to the beginning of the sleep. An interrupt ends the chain: a timer, a device, the
+ * network.
  */
 #include "format/why/why_private.h"
 

@@ -4,7 +4,7 @@
  * from the bits of the number, in unsigned arithmetic of 64 bits:
  *
  *	magnitude	the bits of a double without its sign. Those of a float become the same by shifting the
- *			exponent's bias; what a float without a leading 1 becomes is wrong, but as small.
+ *			exponent's bias. For a float without a leading 1 the result is wrong, but also tiny.
  *	2^-20 to 2^43	mantissa * 10^6, shifted right and rounded: six decimals. A double has 53 bits and 10^6 = 2^6 *
  *			15625 has 14 more, so the last three bits of the mantissa are left out: 15 digits are right.
  *	up to 2^64	the whole part

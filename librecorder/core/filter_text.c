@@ -32,7 +32,7 @@ struct writer {
 	int err;
 };
 
-/* A part of the graph, with the places to which it is left. */
+/* A part of the graph of steps, and the steps that follow it if it is true or false. */
 struct part {
 	uint32_t first, end; /* steps */
 	uint32_t yes, no;

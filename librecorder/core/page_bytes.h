@@ -108,7 +108,7 @@ static inline uint64_t page_stamp(uint64_t stamp, uint64_t before, unsigned int 
 	return stamp < before ? stamp + (REC_TIME_STAMP_MASK + 1) : stamp;
 }
 
-/* Whether the word at `at` says that the rest of the page is dead. */
+/* Whether this event word means that the rest of the page is not used. */
 PAGE_INLINE bool page_is_dead(uint32_t word, unsigned int rule)
 {
 	return page_word_type(word, rule) == REC_TYPE_PADDING && !page_word_delta(word, rule);

@@ -266,8 +266,8 @@ int rec_identity_watch(const struct rec_identity *who)
 }
 
 /*
- * The lock shows it, which the program takes before anything else; otherwise the values in the file's name
- * (process_file.c).
+ * The program's lock on the file shows it: the program takes this lock before anything else. If the lock is free, the
+ * pid and start time in the file's name decide (process_file.c).
  */
 bool rec_buffer_has_maker(int dir, const char *name)
 {

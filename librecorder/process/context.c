@@ -191,8 +191,8 @@ static int find_place(const struct rec_context *context, uint64_t valid, const c
 }
 
 /*
- * Give the key of a new cell the cell's value. Returns the place of the key; -EALREADY: it has this value, or none and
- * is to have none; -ENOSPC. The cell is then in use, or free again.
+ * Give the key of a new cell the cell's value. Returns the place of the key; -EALREADY: nothing changes, because the
+ * key has this value, or has no value and the new one is empty; -ENOSPC. The cell is then in use, or free again.
  */
 static int put_cell(struct rec_context *context, const struct cell *cell)
 {

@@ -15,14 +15,15 @@ extern __thread struct rec_context *rec_thread_context __attribute__((tls_model(
 void rec_context_repeat(struct rec_handle *handle);
 
 /*
- * The calling thread gave back a shared lane, which had entered this number of its `nr_subbufs` sub-buffers: write the
- * values again, unless they are near in this lane. `slot` is the lane's place among the shared ones.
+ * Call it when the calling thread has given back a shared lane, which had entered `entered` of its `nr_subbufs`
+ * sub-buffers by then: writes the values again, unless the thread wrote them a short distance before in this lane.
+ * `slot` is the lane's place among the shared ones.
  */
 void rec_context_repeat_shared(uint32_t slot, uint32_t lane, uint64_t entered, uint32_t nr_subbufs);
 
 /*
- * The process has another buffer: nothing is in its lanes, and the event can be declared if it could not be before.
- * Only the calling thread uses the buffer.
+ * Call it when the process has got another buffer: no values are in the new lanes yet, and a declaration of the event
+ * that failed before may succeed now. Only the calling thread uses the buffer.
  */
 void rec_context_moved(void);
 

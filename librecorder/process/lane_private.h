@@ -92,7 +92,7 @@ int rec_lane_fit(uint32_t index, const struct rec_shape *shape);
  */
 bool rec_lane_unmake(uint32_t index);
 
-/* Become the reader of a lane that has none, so that none begins (edge O2). False: a reader has it. */
+/* Become the reader of a lane that has none, so that no other reader begins (edge O2). False: a reader has it. */
 bool rec_lane_take_from_readers(struct rec_handle *handle);
 
 /*

@@ -77,7 +77,8 @@ void rec_ring_take_back(struct rec_handle *handle, uint64_t to, uint64_t open)
 	if (rec_ring_distance(lane, to) > rec_ring_distance(lane, lane->tail))
 		to = lane->commit;
 	/*
-	 * The outermost knows that a writer that moved a head was left; others may have interrupted one that moves it.
+	 * If the outermost writer finds `movers`, a writer was left while it moved the head: finish that move. A nested
+	 * writer must not: the one that it interrupted may still be moving the head.
 	 */
 	if (handle->movers && !REC_OPEN_DEPTH(open)) {
 		if (rec_ring_settle(handle->links, handle->nr_subbufs, REC_POS_ID(lane->tail)) < 0)

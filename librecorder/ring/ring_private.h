@@ -95,8 +95,8 @@ REC_INLINE_ALWAYS void *rec_reserve_from(struct rec_handle *handle, uint32_t siz
 bool rec_ring_is_left(uint64_t then, uint64_t here);
 
 /*
- * If the outermost writer was left, as far as `here` shows, take back everything open, which is everything after the
- * commit position. Returns the new open word: that of the writer that the caller interrupts, or 0.
+ * If `here` shows that the outermost writer was left, take back everything open, which is everything after the commit
+ * position. Returns the new open word: that of the writer that the caller interrupts, or 0.
  */
 uint64_t rec_ring_close_left(struct rec_handle *handle, uint64_t here);
 

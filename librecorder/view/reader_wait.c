@@ -77,8 +77,8 @@ void rec_view_wake(struct rec_view *view)
 
 /*
  * According to the counts there is an event. In a damaged file such counts may be wrong for ever. So if the reader is
- * still at the position of the last promise, read the event as a reader does, to check the counts. The first time they
- * are trusted: the check takes a sub-buffer out of the ring, and percentages refer to the ring.
+ * still at the position of the last promise, read the event as a reader does, to check the counts. The first promise at
+ * a position is not checked: the check takes a sub-buffer out of the ring, and percentages refer to the ring.
  */
 static int look_for_event(struct rec_view *view, struct view_lane *lane)
 {
