@@ -370,7 +370,7 @@ int report_files(struct report *options, const struct opt_list *inputs, const ch
 		 "print events that match: 'io:* if fd == 3', or as trace-cmd: 'io/submit:fd == 3'",                   \
 		 &(r).choice.filters),                                                                                 \
 	OPT_LIST('v', NULL, NULL, "leave out the events that match the filters after it", &(r).choice.filters),        \
-	OPT_FLAG('T', "filter-test", "instead of the events print what the filters are for each event",                \
+	OPT_FLAG('T', "filter-test", "print the filters as each event has them, instead of the events",                \
 		 &(r).test_filters),                                                                                   \
 	OPT_LIST(0, "pid", "LIST", "print events of these tasks, and about them", &(r).choice.pids),                   \
 	OPT_LIST(0, "comm", "LIST", "print events of the tasks with these names, and about them",                      \
@@ -397,12 +397,12 @@ int report_files(struct report *options, const struct opt_list *inputs, const ch
 	OPT_FLAG(0, "json", "print events as JSON, one object a line", &(forms).json),                                 \
 	OPT_FLAG(0, "csv", "print events as CSV, one column for each field", &(forms).csv),                            \
 	OPT_FLAG(0, "summary", "print numbers of events by event, task, process and CPU", &(forms).summary),           \
-	OPT_FLAG(0, "ts-diff", "print the time since the event before", &(r).print.ts_diff),                           \
-	OPT_FLAG(0, "ts-check", "report times that are earlier than the one before on the CPU", &(r).ts_check),        \
-	OPT_LIST(0, "ts-offset", "N", "add N to the times of the file before, in the unit of the clock",               \
+	OPT_FLAG(0, "ts-diff", "print the time since the previous event", &(r).print.ts_diff),                         \
+	OPT_FLAG(0, "ts-check", "report times that are earlier than the previous one of the CPU", &(r).ts_check),      \
+	OPT_LIST(0, "ts-offset", "N", "add N to the times of the file before it, in the unit of the clock",            \
 		 &(inputs)),                                                                                           \
 	OPT_LIST(0, "ts2secs", "HZ",                                                                                   \
-		 "the clock of the file before ticks HZ times a second; first: of all files", &(inputs)),              \
+		 "HZ of the clock of the file before it; before the second -i: of all files", &(inputs)),              \
 	OPT_FLAG(0, "align-ts", "print times from the first event on", &(r).align),                                    \
 	OPT_FLAG(0, "nodate", "ignore the file's date offset", &(r).no_date),                                          \
 	OPT_FLAG(0, "raw-ts", "print times as stored in the file", &(r).raw_ts),                                       \
@@ -424,7 +424,7 @@ int report_files(struct report *options, const struct opt_list *inputs, const ch
 	OPT_FLAG('E', NULL, "print the names of the events that the file describes", &(lists)->events),                \
 	OPT_FLAG(0, "events", "print the descriptions of events", &(lists)->formats),                                  \
 	OPT_STRING(0, "event", "REGEX",                                                                                \
-		   "print the descriptions of events that match, as SYSTEM:EVENT or in either name",                   \
+		   "print the descriptions of events whose SYSTEM:EVENT, or either name, matches",                     \
 		   &(lists)->formats_of),                                                                              \
 	OPT_FLAG(0, "check-events", "exit with status 22 if a description cannot be parsed", &(lists)->check),         \
 	OPT_FLAG(0, "cpus", "print the CPUs that have events", &(lists)->cpus),                                        \
@@ -438,7 +438,7 @@ int report_files(struct report *options, const struct opt_list *inputs, const ch
 #define OPT_REPORT_SUMS(r, forms, quiet, verbose)                                                                      \
 	OPT_FLAG(0, "clock", "instead of the events print their clock, its error, and the kernel's offsets",           \
 		 &(forms).clock),                                                                                      \
-	OPT_FLAG(0, "spans", "print spans, indented, with durations and the time not spent in inner ones",             \
+	OPT_FLAG(0, "spans", "print spans, indented, with durations and own times",                                    \
 		 &(forms).spans),                                                                                      \
 	OPT_FLAG(0, "profile", "print where tasks spent their time in the kernel, as trace-cmd",                       \
 		 &(forms).profile),                                                                                    \

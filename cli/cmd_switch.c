@@ -99,7 +99,7 @@ static int run(struct action *action, int argc, char **argv)
 		OPT_PROGRAMS_DIR(programs),
 		OPT_STRING('f', "filter", "FILTER", "record only events that match: 'size > 4096 && path ~ \"*.db\"'",
 			   &filter),
-		OPT_NUMBER(0, "rate", "N", 1, SELECTION_RATE_MAX, "record at most N a second of each event", &rate),
+		OPT_NUMBER(0, "rate", "N", 1, SELECTION_RATE_MAX, "limit each event to N a second", &rate),
 		OPT_END,
 	};
 	const struct opts opts = {

@@ -12,14 +12,14 @@
 /* These options; they share one list, because an -f belongs to the -u before it. */
 #define OPT_USER_EVENT(list)                                                                                           \
 	OPT_LIST('u', "user-event", "PATTERN",                                                                         \
-		 "record events that match PATTERN, as io:* (all); none: none of programs", list)
+		 "record events that match PATTERN, such as io:* (all); none: no events of programs", list)
 #define OPT_LEAVE_OUT(list)                                                                                            \
 	OPT_LIST('x', "exclude-user", "PATTERN", "leave out the user events that match PATTERN; may be repeated", list)
 #define OPT_FILTER(list)                                                                                               \
 	OPT_LIST('f', "filter", "FILTER",                                                                              \
-		 "record only these of the events just selected: 'size > 4096 && path ~ \"*.db\"'", list)
+		 "limit the -u or -e before it to events that match: 'size > 4096 && path ~ \"*.db\"'", list)
 #define OPT_RATE(list)                                                                                                 \
-	OPT_LIST(0, "rate", "N", "record at most N a second of each event of the -u before it, or of all", list)
+	OPT_LIST(0, "rate", "N", "limit each event of the -u before it, or each event, to N a second", list)
 
 /*
  * Make selections from the list, and from a list of thread ids separated by commas (NULL: all threads). False: one

@@ -66,7 +66,7 @@ struct record {
 	bool lacks_programs; /* none of the named programs uses librecorder */
 	bool time_is_over;   /* the duration has passed */
 	bool is_empty;	     /* no event was recorded */
-	bool full_is_told; /* it was reported that the spool's stage is full */
+	bool full_is_reported; /* it was reported that the spool's stage is full */
 	char *enable; /* the selection, in the form of RECORDER_ENABLE */
 };
 

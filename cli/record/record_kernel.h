@@ -36,14 +36,14 @@ struct record_kernel {
 
 /* The options of the kernel half; all that set one buffer are those of the last -B before them. */
 #define OPT_KERNEL(half)                                                                                               \
-	OPT_CALL('B', "buffer", "NAME", "record what follows in a buffer of its own in the kernel and in the file",    \
+	OPT_CALL('B', "buffer", "NAME", "record what the options after it select in a buffer of its own",              \
 		 &(half).begin_buffer),                                                                                \
 	OPT_STRING('p', "tracer", "TRACER", "trace functions with this tracer of the kernel",                          \
 		 &(half).buffers.now.request.tracer),                                                                  \
 	OPT_LIST('l', "function", "FUNCTION", "with -p: only this function; * and ?; may be repeated",                 \
 		 &(half).buffers.now.functions),                                                                       \
 	OPT_LIST('n', "no-function", "FUNCTION", "with -p: not this function", &(half).buffers.now.functions),         \
-	OPT_LIST('g', "graph", "FUNCTION", "with -p function_graph: what this function calls",                         \
+	OPT_LIST('g', "graph", "FUNCTION", "with -p function_graph: this function and what it calls",                  \
 		 &(half).buffers.now.functions),                                                                       \
 	OPT_STRING(0, "module", "MODULE", "with -p: only functions of this module",                                    \
 		 &(half).buffers.now.request.module),                                                                  \
@@ -68,7 +68,7 @@ struct record_kernel {
 		 &(half).drain_way),                                                                                   \
 	OPT_NUMBER('r', "priority", "N", 1, 99,                                                                        \
 		 "real-time priority of the threads that read events (1, if permitted)", &(half).priority),            \
-	OPT_FLAG(0, "no-filter", "keep what the recorder's own threads do", &(half).keep_own)
+	OPT_FLAG(0, "no-filter", "keep the events of the recorder's own threads", &(half).keep_own)
 
 /* Check that its options do not contradict each other. NULL: they do not; otherwise the message. */
 const char *record_kernel_wrong(struct record_kernel *half, bool command, bool processes);

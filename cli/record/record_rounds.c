@@ -110,9 +110,9 @@ static void say_full(struct record *record)
 	char size[32];
 	uint64_t bytes;
 
-	if (record->full_is_told || !spool_has_refused(record->spool, &bytes))
+	if (record->full_is_reported || !spool_has_refused(record->spool, &bytes))
 		return;
-	record->full_is_told = true;
+	record->full_is_reported = true;
 	if (!record->quiet)
 		complain(
 			RECORD,

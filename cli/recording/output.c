@@ -170,7 +170,7 @@ static bool wants(void *arg, const struct rec_words *system, const struct rec_wo
 	return false;
 }
 
-/* Whether the kernel was told to record the switches of only some threads. */
+/* Whether only the switches of some threads were requested from the kernel. */
 static bool has_some_threads(const struct spool_entry *entry)
 {
 	const struct spool_text *pids = spool_text(entry, SPOOL_TEXT_SOME, "pids");

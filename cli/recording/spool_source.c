@@ -24,7 +24,7 @@ struct cursor {
 	size_t room;
 	uint64_t pages;	   /* that a side file has from there on */
 	uint64_t begin, end; /* as in struct spool_side */
-	uint64_t not_told; /* losses that no page has reported yet */
+	uint64_t unreported; /* losses that no page has reported yet */
 	unsigned int have; /* of them in the block at `page`, which ends with the last of these */
 	size_t block;	   /* bytes in it */
 };
@@ -86,8 +86,8 @@ static void end_side(const struct spool_entry *entry, struct spool_stream *strea
 		lost = spool_losses_sum(&losses);
 		*stream->lost = lost > stream->reported ? lost - stream->reported : 0;
 	}
-	*stream->lost += cursor->not_told;
-	cursor->not_told = 0;
+	*stream->lost += cursor->unreported;
+	cursor->unreported = 0;
 }
 
 /* The next page of a side file, which the kernel wrote: its header has the number of events lost before it. */
@@ -124,8 +124,8 @@ static int next_side_page(const struct spool_source *self, struct spool_stream *
 		return 1;
 	}
 	stream->reported += ret_page->lost;
-	ret_page->lost += cursor->not_told;
-	cursor->not_told = 0;
+	ret_page->lost += cursor->unreported;
+	cursor->unreported = 0;
 	return 1;
 }
 
@@ -215,7 +215,7 @@ static int open_side(struct spool_source *self, unsigned int number)
 		cursor->pages = stream->pages = side.pages;
 		cursor->begin = side.begin;
 		cursor->end = side.end;
-		cursor->not_told = side.events + side.lost;
+		cursor->unreported = side.events + side.lost;
 		stream->not_kept = side.events;
 		stream->reported = side.lost;
 		stream->goes_round = side.end;

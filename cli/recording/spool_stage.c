@@ -394,7 +394,7 @@ int spool_drop_stage(struct spool *spool)
 	return err == -ENOENT || err == -EBADMSG ? 0 : err;
 }
 
-static size_t rest_behind(const struct spool *spool, uint64_t offset)
+static size_t rest_after(const struct spool *spool, uint64_t offset)
 {
 	const uint64_t end = spool->rest_at + spool->rest_size;
 
@@ -403,7 +403,7 @@ static size_t rest_behind(const struct spool *spool, uint64_t offset)
 
 bool spool_set_rest(struct spool *spool, const void *bytes, size_t size, uint64_t offset)
 {
-	if (rest_behind(spool, offset) < size)
+	if (rest_after(spool, offset) < size)
 		return false;
 	memcpy(spool->rest + (offset - spool->rest_at), bytes, size);
 	return true;
@@ -411,7 +411,7 @@ bool spool_set_rest(struct spool *spool, const void *bytes, size_t size, uint64_
 
 ssize_t spool_read_at(const struct spool *spool, void *bytes, size_t size, uint64_t offset)
 {
-	size_t left = rest_behind(spool, offset);
+	size_t left = rest_after(spool, offset);
 
 	if (!left)
 		return read_at(spool->fd, bytes, size, offset);

@@ -74,7 +74,7 @@ static void put_quoted(struct blob *out, const char *text)
 	blob_put(out, "\"", 1);
 }
 
-/* A field's name as an identifier; two that become equal, or were, are told apart by their place. */
+/* A field's name as an identifier; two that become equal, or were, are distinguished by their place. */
 static void put_name(struct blob *out, const struct export_event *event, uint32_t index)
 {
 	const char *name = event->fields[index].name;

@@ -101,7 +101,7 @@ static struct tep_print_flag_sym *symbols_of(const struct tep_print_arg *arg, co
 	return symbols;
 }
 
-/* Names of fields that differ only in case are told apart by their offsets. */
+/* Names of fields that differ only in case are distinguished by their offsets. */
 static int add_field(struct sql_columns *columns, const struct event_type *type, struct tep_format_field *field)
 {
 	char name[300];

@@ -139,7 +139,7 @@ static void join_stats(struct counting *c)
 	}
 }
 
-static bool are_told(const struct counting *c, size_t buffer, uint32_t cpu)
+static bool has_stats(const struct counting *c, size_t buffer, uint32_t cpu)
 {
 	const struct cpu_stats key = { .buffer = buffer, .cpu = cpu };
 
@@ -170,7 +170,7 @@ static struct verify_stream sum_up(const struct counting *c, const struct cpu_st
 	for (size_t i = 0; i < v->file->nr_buffers; i++) {
 		const struct verify_stream *stream = verify_stream_find(v, &v->file->buffers[i], stats->cpu);
 
-		if (!stream || (i != stats->buffer && (stats->buffer != top || are_told(c, i, stats->cpu))))
+		if (!stream || (i != stats->buffer && (stats->buffer != top || has_stats(c, i, stats->cpu))))
 			continue;
 		sum.events += stream->events;
 		sum.lost += stream->lost;

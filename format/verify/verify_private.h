@@ -77,7 +77,7 @@ struct verify_thread {
 	uint64_t epoch;	       /* of the state: it does not outlast a loss */
 	bool is_new;	       /* asleep because it was forked */
 	bool waking;	       /* sched_waking was seen since it was last switched in */
-	bool wakings_are_told; /* a sched_waking was seen at least once */
+	bool wakings_are_seen; /* a sched_waking was seen at least once */
 	bool is_hidden;	       /* its events were left out, and its wake-ups by other hidden threads */
 	bool is_owed;	       /* a sched_wakeup is expected: it was switched in after a sched_waking alone */
 	bool is_followed;      /* its switches are recorded, even if only those of some threads are */
@@ -127,7 +127,7 @@ struct verify {
 	uint64_t epoch;			/* number of losses of kernel events, reported or concluded */
 	const struct dat_buffer *sched; /* the buffer of the first switch */
 	bool all_begun;			/* each of its streams has begun */
-	bool new_are_told;		/* a sched_wakeup_new was seen */
+	bool new_are_seen;		/* a sched_wakeup_new was seen */
 	bool has_some;			/* only the switches of some threads were recorded */
 	struct number_map other_pids;	/* threads of programs that have other numbers for the kernel */
 	bool is_foreign;		/* that is possible, but the file would not state it */

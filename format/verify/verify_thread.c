@@ -191,7 +191,7 @@ static bool lacks_wake(const struct verify *v, const struct verify_thread *threa
 {
 	if (thread->is_hidden)
 		return false;
-	return thread->is_new ? v->new_are_told : thread->wakings_are_told && !thread->waking;
+	return thread->is_new ? v->new_are_seen : thread->wakings_are_seen && !thread->waking;
 }
 
 /* The thread is seen to run on the event's CPU. */
@@ -276,14 +276,14 @@ int verify_thread_wake(struct verify *v, const struct dat_event *event, int32_t 
 	if (kind == EVENT_WAKING) {
 		thread->waking = true;
 		/* Before the first switch it may be another buffer's. */
-		thread->wakings_are_told |= v->sched != NULL;
+		thread->wakings_are_seen |= v->sched != NULL;
 	} else {
 		if (state_of(v, thread) == THREAD_SLEEPS)
 			thread->state = THREAD_WOKEN;
 		if (!err && thread->is_owed && state_of(v, thread) == THREAD_RUNS &&
 		    event->ts != thread->last_switch.event.ts)
 			err = suspect(v, VERIFY_WOKEN_LATE, thread, event);
-		v->new_are_told |= v->sched && kind == EVENT_WAKEUP_NEW;
+		v->new_are_seen |= v->sched && kind == EVENT_WAKEUP_NEW;
 	}
 	thread->is_owed = false;
 	return err;

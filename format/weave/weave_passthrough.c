@@ -131,7 +131,7 @@ static int put_whole(struct weave *weave, struct weave_cpu *cpu, struct weave_in
 }
 
 /* Whether the page reports by itself what was lost before it. */
-static bool tells_loss(const struct weave_input *input)
+static bool reports_loss(const struct weave_input *input)
 {
 	return input->page.lost == rec_page_lost(input->page.data, input->subbuf_size - REC_SUBBUF_HEADER_SIZE);
 }
@@ -148,7 +148,7 @@ static int take_page(struct weave *weave, struct weave_cpu *cpu, struct weave_in
 	if (got <= 0)
 		return got;
 	err = walk_page(weave, input, &walk);
-	if (!err && walk.events && walk.whole && tells_loss(input) && !after_loss && is_page_size(weave, input))
+	if (!err && walk.events && walk.whole && reports_loss(input) && !after_loss && is_page_size(weave, input))
 		err = put_whole(weave, cpu, input, &walk);
 	else if (!err)
 		err = put_page_events(weave, cpu, input);

@@ -67,7 +67,7 @@ int rec_ring_extent(const struct rec_ring_reader *reader, uint32_t id, uint64_t 
 /* ------------------------------------------------------------------------------------------------------ account */
 
 /* The number from which overwritten events count as losses: earlier ones were reported, or forgotten by a reset. */
-static uint64_t events_told(const struct rec_lane_reader *words, uint64_t next_event)
+static uint64_t events_settled(const struct rec_lane_reader *words, uint64_t next_event)
 {
 	const struct rec_lane_bases *bases = rec_bases_of(words);
 	const uint64_t base = rec_load_relaxed(&bases->read) + rec_load_relaxed(&bases->overrun);
@@ -116,8 +116,8 @@ struct rec_loss rec_reader_loss(const struct rec_lane *lane, const struct rec_la
 		loss.gap = first - expected;
 		loss.time = rec_earlier(loss.time, rec_gap_time(lane, expected));
 	}
-	if (first > events_told(words, expected))
-		loss.count = first - events_told(words, expected);
+	if (first > events_settled(words, expected))
+		loss.count = first - events_settled(words, expected);
 	loss.count += loss.refused - reported;
 	/* A run of refusals during which a reset happened began before the reset. */
 	if (!loss.count || loss.time < rec_load_relaxed(&rec_bases_of(words)->time))

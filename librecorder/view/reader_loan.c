@@ -27,7 +27,7 @@ struct events {
 	unsigned char *log;
 	size_t size, offset;
 	const char *patterns;
-	bool printf_is_told;
+	bool printf_is_done;
 };
 
 static int events_begin(const struct rec_view *view, const char *patterns, struct events *ret_events)
@@ -79,8 +79,8 @@ static unsigned int events_next(struct events *events)
 	const struct rec_log_record *record;
 	struct rec_event_info info;
 
-	if (!events->printf_is_told) {
-		events->printf_is_told = true;
+	if (!events->printf_is_done) {
+		events->printf_is_done = true;
 		if (matches(events->patterns, &rec_control_printf_system, &rec_control_printf_name))
 			return REC_EVENT_ID_FIRST;
 	}
