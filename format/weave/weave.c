@@ -61,7 +61,7 @@ static int fill_heap(struct weave *weave, struct heap *heap)
 
 		if (input->is_kernel)
 			continue;
-		got = weave_input_next(weave, input);
+		got = weave_input_next(input);
 		if (got < 0)
 			return got;
 		if (got)
@@ -95,7 +95,7 @@ static int merge_heap(struct weave *weave, struct heap *heap)
 		err = weave_out_event(weave, input, cpu_of(weave, input));
 		if (err)
 			break;
-		got = weave_input_next(weave, input);
+		got = weave_input_next(input);
 		if (got < 0) {
 			err = got;
 		} else if (!got) {
@@ -233,7 +233,7 @@ static void clean_up(struct weave *weave)
 	free(weave->kernel_inputs);
 	free(weave->inputs);
 	free(weave->owners);
-	trace_info_free(weave->info);
+	trace_info_free(weave->in.info);
 	time_map_free(&weave->maps[REC_CLOCK_TSC]);
 }
 

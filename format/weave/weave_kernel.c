@@ -14,7 +14,7 @@ int weave_kernel_next_on_page(struct weave *weave, struct weave_input *input, co
 		int err;
 
 		if (got <= 0) {
-			weave_input_page_end(weave, input, got < 0);
+			weave_input_page_end(input, got < 0);
 			return 0;
 		}
 		input->seen++;
@@ -33,7 +33,7 @@ int weave_kernel_next_on_page(struct weave *weave, struct weave_input *input, co
 			input->left_out++;
 			continue;
 		}
-		weave_input_time(weave, input, time_map_ns(time, &input->hint, input->record.time));
+		weave_input_time(input, time_map_ns(time, &input->hint, input->record.time));
 		return 1;
 	}
 }
@@ -44,7 +44,7 @@ static int next_event(struct weave *weave, struct weave_input *input)
 
 	while (!got) {
 		if (!input->in_page) {
-			got = weave_input_page(weave, input);
+			got = weave_input_page(input);
 			if (got < 0)
 				return got;
 			input->ended = !got;

@@ -72,7 +72,7 @@ static int put_text(struct weave *weave, enum dat_id id, const struct weave_text
 		if (kernel->data[kernel->size - 1] != '\n')
 			blob_put(&text, "\n", 1);
 	}
-	err = make(weave->info, &text);
+	err = make(weave->in.info, &text);
 
 	if (!err && text.size)
 		err = dat_write_text(weave->writer, id, text.data, text.size);
@@ -113,12 +113,12 @@ static int put_notes(struct weave *weave)
 {
 	struct dat_notes notes = *weave->meta.notes;
 	struct blob text = BLOB_INIT, processes = BLOB_INIT, others = BLOB_INIT;
-	int err = trace_info_processes(weave->info, &processes);
+	int err = trace_info_processes(weave->in.info, &processes);
 
 	blob_put(&processes, "", 1);
 	for (unsigned int i = 0; i < weave->meta.nr_processes; i++)
 		if (weave->meta.processes[i].other_pids)
-			trace_info_threads_of(weave->info, i, &others);
+			trace_info_threads_of(weave->in.info, i, &others);
 	blob_put(&others, "", 1);
 	err = err ? err : processes.error ? processes.error : others.error;
 	if (!err) {
@@ -358,7 +358,7 @@ static void sum_up(struct weave *weave, uint64_t *ret_from, uint64_t *ret_to)
 	stats->cpus = count_cpus(weave);
 	for (i = 0; i < weave->in.source->nr_streams; i++)
 		stats->kernel_cpus += weave->inputs[i].is_kernel && weave->inputs[i].events;
-	stats->threads = trace_info_threads(weave->info);
+	stats->threads = trace_info_threads(weave->in.info);
 	*ret_from = to >= from ? from : 0;
 	*ret_to = to;
 }
@@ -383,7 +383,7 @@ int weave_texts(struct weave *weave)
 	if (kernel)
 		err = put_kernel_formats(weave);
 	if (!err)
-		err = trace_info_formats(weave->info, emit_format, weave->writer);
+		err = trace_info_formats(weave->in.info, emit_format, weave->writer);
 	if (!err)
 		err = put_text(weave, DAT_KALLSYMS, kernel ? &kernel->kallsyms : NULL, trace_info_kallsyms);
 	if (!err)

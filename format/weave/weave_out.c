@@ -156,10 +156,10 @@ int weave_out_event(struct weave *weave, struct weave_input *input, unsigned int
 		return err;
 	memcpy(payload, input->record.payload, size);
 	memcpy(&common, payload, sizeof(common));
-	err = weave_input_patch(weave, input, input->to, payload, size);
+	err = weave_input_patch(input, input->to, payload, size);
 	if (!err && (common.pid != input->last_pid || input->events == 1)) {
 		input->last_pid = common.pid;
-		err = trace_info_seen(weave->info, input->process, common.pid);
+		err = trace_info_seen(weave->in.info, input->process, common.pid);
 	}
 	if (weave_loss_any(&input->loss)) {
 		weave_out_lost(weave, cpu, input->process, &input->loss);

@@ -134,7 +134,7 @@ static int take_kernel(struct weave *weave)
 	if (!err && kernel->cmdlines.size)
 		err = kernel_tasks_saved(weave->tasks, kernel->cmdlines.data, kernel->cmdlines.size);
 	if (!err)
-		trace_info_set_tasks(weave->info, weave->tasks);
+		trace_info_set_tasks(weave->in.info, weave->tasks);
 	return err;
 }
 
@@ -148,6 +148,7 @@ static void take_params(struct weave *weave, const struct weave_params *params)
 		.progress_arg = params->arg,
 		.refresh = params->refresh,
 		.refresh_arg = params->refresh_arg,
+		.stats = &weave->stats,
 	};
 	weave->meta = (struct weave_meta){
 		.processes = params->processes,
@@ -170,9 +171,9 @@ static int take_processes(struct weave *weave, const struct weave_params *params
 	weave->owners = calloc(params->nr_processes + 1u, sizeof(*weave->owners));
 	if (!weave->owners)
 		return -ENOMEM;
-	err = trace_info_new(&weave->info);
+	err = trace_info_new(&weave->in.info);
 	if (!err)
-		trace_info_set_wants(weave->info, params->wants, params->wants_arg);
+		trace_info_set_wants(weave->in.info, params->wants, params->wants_arg);
 	for (i = 0; i < params->nr_processes && !err; i++) {
 		const struct weave_process *process = &params->processes[i];
 
@@ -183,7 +184,7 @@ static int take_processes(struct weave *weave, const struct weave_params *params
 		weave->owners[i].is_kernel = process->kernel;
 		weave_loss_add(&weave->owners[i].trailing, process->lost);
 		weave->owners[i].no_lane = process->lost;
-		err = trace_info_add_process(weave->info, process->pid, process->comm, process->log,
+		err = trace_info_add_process(weave->in.info, process->pid, process->comm, process->log,
 					     process->log_size);
 	}
 	weave->raw_tsc = params->raw && all_tsc;
@@ -219,12 +220,13 @@ static int take_streams(struct weave *weave, const struct weave_params *params)
 	for (i = 0; i < nr && !err; i++) {
 		struct weave_input *input = &weave->inputs[i];
 
+		input->in = &weave->in;
 		input->number = i;
 		input->stream = &params->streams[i];
 		input->process = input->stream->process;
 		input->subbuf_size = params->processes[input->process].subbuf_size;
 		input->time = &weave->maps[params->processes[input->process].clock];
-		input->ids = trace_info_map(weave->info, input->process);
+		input->ids = trace_info_map(weave->in.info, input->process);
 		input->is_kernel = weave->owners[input->process].is_kernel;
 		if (input->is_kernel)
 			err = take_kernel_stream(weave, input);

@@ -126,7 +126,7 @@ static int put_whole(struct weave *weave, struct weave_cpu *cpu, struct weave_in
 			  weave_input_ns(input, walk->last));
 	weave_out_lost(weave, cpu, input->process, &input->loss);
 	input->loss = (struct weave_loss){ 0, false };
-	weave_input_page_end(weave, input, false);
+	weave_input_page_end(input, false);
 	return put_page(weave, cpu, input);
 }
 
@@ -142,7 +142,7 @@ static int take_page(struct weave *weave, struct weave_cpu *cpu, struct weave_in
 	/* If an earlier loss has not been reported yet, the page's own header does not have it. */
 	const bool after_loss = weave_loss_any(&input->loss);
 	struct walk walk;
-	int got = weave_input_page(weave, input);
+	int got = weave_input_page(input);
 	int err;
 
 	if (got <= 0)

@@ -27,8 +27,24 @@ struct weave_loss {
 	bool unknown;
 };
 
+/*
+ * What the files that read streams need: parts of the parameters (struct weave_params describes them), the list of the
+ * events, and the counts.
+ */
+struct weave_in {
+	struct rec_source *source;
+	bool has_wants; /* some events may be left out */
+	int (*progress)(void *arg, uint64_t pages);
+	void *progress_arg;
+	bool (*refresh)(void *arg, unsigned int process, const void **ret_log, size_t *ret_size);
+	void *refresh_arg;
+	struct trace_info *info;
+	struct weave_stats *stats;
+};
+
 /* What was taken from one stream and is not yet written. */
 struct weave_input {
+	const struct weave_in *in; /* NULL for pages that wait: they are not read from a stream */
 	unsigned int number;
 	unsigned int process;
 	const struct weave_stream *stream;
@@ -92,16 +108,6 @@ struct weave_owner { /* a process */
 	uint64_t no_lane;
 };
 
-/* What the steps that read streams need of the parameters (struct weave_params describes it). */
-struct weave_in {
-	struct rec_source *source;
-	bool has_wants; /* some events may be left out */
-	int (*progress)(void *arg, uint64_t pages);
-	void *progress_arg;
-	bool (*refresh)(void *arg, unsigned int process, const void **ret_log, size_t *ret_size);
-	void *refresh_arg;
-};
-
 /* What the metadata of the file are made of. */
 struct weave_meta {
 	const struct weave_process *processes;
@@ -118,7 +124,6 @@ struct weave {
 	struct weave_in in;
 	struct weave_meta meta;
 	struct weave_stats stats;
-	struct trace_info *info;
 	struct time_map maps[REC_CLOCK_MONO + 1]; /* by clock */
 	struct dat_writer *writer;
 	struct page_store *stage; /* for pages that wait; NULL: no page has to wait */
@@ -159,24 +164,27 @@ static inline bool weave_loss_any(const struct weave_loss *loss)
 	return loss->known || loss->unknown;
 }
 
-/* weave_stream.c: 1: the input's next event is in its fields; 0: it has ended; -errno: weaving cannot go on. */
-int weave_input_next(struct weave *weave, struct weave_input *input);
+/*
+ * weave_stream.c, which knows only the part of the weave that input->in has.
+ *
+ * 1: the input's next event is in its fields; 0: it has ended; -errno: weaving cannot continue.
+ */
+int weave_input_next(struct weave_input *input);
 
 /* Only the next page, as above; loss is the one before its event at `from`. */
-int weave_input_page(struct weave *weave, struct weave_input *input);
+int weave_input_page(struct weave_input *input);
 
 /* The page ends here, by damage or normally: missing events become losses. */
-void weave_input_page_end(struct weave *weave, struct weave_input *input, bool damaged);
+void weave_input_page_end(struct weave_input *input, bool damaged);
 
 /* The id and kind of an event; asks for a newer log if needed. id 0: unknown. 0 or -ENOMEM. */
-int weave_input_map(struct weave *weave, const struct weave_input *input, uint16_t id, struct trace_event_map *ret_to);
+int weave_input_map(const struct weave_input *input, uint16_t id, struct trace_event_map *ret_to);
 
 /* Replace ids and call sites in a copied payload by those of the file. 0 or -ENOMEM. */
-int weave_input_patch(struct weave *weave, const struct weave_input *input, struct trace_event_map to, void *payload,
-		      uint32_t size);
+int weave_input_patch(const struct weave_input *input, struct trace_event_map to, void *payload, uint32_t size);
 
 /* The current event's time in the file: ns, raised if it goes back. */
-void weave_input_time(struct weave *weave, struct weave_input *input, uint64_t ns);
+void weave_input_time(struct weave_input *input, uint64_t ns);
 
 /* The stream has ended: account for losses after its last event. */
 struct weave_loss weave_input_trailing(struct weave_input *input);

@@ -87,7 +87,7 @@ static int leave_out_all(struct raw *raw)
 		if (record.size < sizeof(struct rec_event_common))
 			continue;
 		memcpy(&id, record.payload, sizeof(id));
-		err = weave_input_map(raw->weave, raw->input, id, &to);
+		err = weave_input_map(raw->input, id, &to);
 		if (err || !to.is_left_out)
 			continue;
 		leave_out(page, &record, iter.offset);
@@ -125,18 +125,18 @@ static int walk(struct raw *raw)
 			continue;
 		}
 		memcpy(&common, payload, sizeof(common));
-		err = weave_input_map(weave, input, common.type, &to);
+		err = weave_input_map(input, common.type, &to);
 		if (err)
 			break;
 		weave->stats.unknown_events += !to.id;
-		err = weave_input_patch(weave, input, to, payload, record.size);
+		err = weave_input_patch(input, to, payload, record.size);
 		if (!err)
-			err = trace_info_seen(weave->info, input->process, common.pid);
+			err = trace_info_seen(weave->in.info, input->process, common.pid);
 	}
 	input->seen = page->events + page->left_out;
 	if (got < 0)
 		page->size = before;
-	weave_input_page_end(weave, input, got < 0);
+	weave_input_page_end(input, got < 0);
 	return err;
 }
 
@@ -220,7 +220,7 @@ static int copy_stream(struct raw *raw)
 {
 	int got;
 
-	while ((got = weave_input_page(raw->weave, raw->input)) > 0) {
+	while ((got = weave_input_page(raw->input)) > 0) {
 		got = take_page(raw);
 		if (got < 0)
 			break;
@@ -233,7 +233,7 @@ static int convert_stream(struct raw *raw)
 {
 	int got;
 
-	while ((got = weave_input_next(raw->weave, raw->input)) > 0) {
+	while ((got = weave_input_next(raw->input)) > 0) {
 		got = weave_out_event(raw->weave, raw->input, raw->input->cpu);
 		if (got < 0)
 			break;

@@ -26,22 +26,22 @@ void weave_loss_join(struct weave_loss *loss, const struct weave_loss *other)
 	loss->unknown |= other->unknown;
 }
 
-int weave_input_page(struct weave *weave, struct weave_input *input)
+int weave_input_page(struct weave_input *input)
 {
-	const struct weave_in *in = &weave->in;
+	const struct weave_in *in = input->in;
 	const int got = in->source->next(in->source, input->number, &input->page);
 
 	/* A page that cannot be read now may be readable later, so this is not the end of the stream. */
 	if (got < 0 && got != -EBADMSG && got != -EFAULT)
 		return got;
 	if (got <= 0) {
-		weave->stats.damaged_streams += got < 0;
+		in->stats->damaged_streams += got < 0;
 		return 0;
 	}
-	weave->stats.pages++;
+	in->stats->pages++;
 	input->pages++;
-	if (in->progress && weave->stats.pages % PROGRESS_PAGES == 0 &&
-	    in->progress(in->progress_arg, weave->stats.pages))
+	if (in->progress && in->stats->pages % PROGRESS_PAGES == 0 &&
+	    in->progress(in->progress_arg, in->stats->pages))
 		return -ECANCELED;
 	/* Sources promise valid pages, but a page that is larger than possible must not cause a crash. */
 	if (input->page.size > REC_SUBBUF_MAX - REC_SUBBUF_HEADER_SIZE)
@@ -53,15 +53,15 @@ int weave_input_page(struct weave *weave, struct weave_input *input)
 	return 1;
 }
 
-void weave_input_page_end(struct weave *weave, struct weave_input *input, bool damaged)
+void weave_input_page_end(struct weave_input *input, bool damaged)
 {
 	const uint32_t entries = input->page.entries;
 	const uint32_t missing = input->seen < entries ? entries - input->seen : 0;
 
 	input->in_page = false;
 	if (missing || damaged)
-		weave->stats.damaged_pages++;
-	weave->stats.damaged_events += missing;
+		input->in->stats->damaged_pages++;
+	input->in->stats->damaged_events += missing;
 	weave_loss_add(&input->loss, missing);
 	/* If the source has not counted the events, the number lost by the damage is unknown. */
 	input->loss.unknown |= damaged && !entries;
@@ -75,26 +75,25 @@ static struct trace_event_map look_up(const struct trace_process_map *ids, uint1
 }
 
 /* Read the records that the process's log has gained meanwhile. 1: there were some; 0; -ENOMEM. */
-static int refresh(struct weave *weave, unsigned int process)
+static int refresh(const struct weave_in *in, unsigned int process)
 {
-	const struct weave_in *in = &weave->in;
 	const void *log;
 	size_t size;
 	int err;
 
 	if (!in->refresh || !in->refresh(in->refresh_arg, process, &log, &size))
 		return 0;
-	err = trace_info_more_log(weave->info, process, log, size);
+	err = trace_info_more_log(in->info, process, log, size);
 	return err ? err : 1;
 }
 
-int weave_input_map(struct weave *weave, const struct weave_input *input, uint16_t id, struct trace_event_map *ret_to)
+int weave_input_map(const struct weave_input *input, uint16_t id, struct trace_event_map *ret_to)
 {
 	struct trace_event_map to = look_up(input->ids, id);
 	int err = 0;
 
 	if (!to.id && !to.is_left_out) {
-		err = refresh(weave, input->process);
+		err = refresh(input->in, input->process);
 		if (err > 0)
 			to = look_up(input->ids, id);
 	}
@@ -102,8 +101,7 @@ int weave_input_map(struct weave *weave, const struct weave_input *input, uint16
 	return err < 0 ? err : 0;
 }
 
-int weave_input_patch(struct weave *weave, const struct weave_input *input, struct trace_event_map to, void *payload,
-		      uint32_t size)
+int weave_input_patch(const struct weave_input *input, struct trace_event_map to, void *payload, uint32_t size)
 {
 	unsigned char *bytes = payload;
 	uint64_t site;
@@ -114,48 +112,48 @@ int weave_input_patch(struct weave *weave, const struct weave_input *input, stru
 	if (!to.is_printf || size < TRACE_PRINTF_SITE + sizeof(site))
 		return 0;
 	memcpy(&site, bytes + TRACE_PRINTF_SITE, sizeof(site));
-	address = trace_info_site(weave->info, input->process, site);
+	address = trace_info_site(input->in->info, input->process, site);
 	if (!address) {
-		err = refresh(weave, input->process);
+		err = refresh(input->in, input->process);
 		if (err < 0)
 			return err;
-		address = trace_info_site(weave->info, input->process, site);
+		address = trace_info_site(input->in->info, input->process, site);
 	}
 	memcpy(bytes + TRACE_PRINTF_SITE, &address, sizeof(address));
 	memcpy(bytes + TRACE_PRINTF_IP, &address, sizeof(address));
 	return 0;
 }
 
-void weave_input_time(struct weave *weave, struct weave_input *input, uint64_t ns)
+void weave_input_time(struct weave_input *input, uint64_t ns)
 {
 	if (!input->events)
 		input->first_clock = input->record.time;
 	if (input->record.time > input->last_clock)
 		input->last_clock = input->record.time;
 	if (ns < input->ns) {
-		weave->stats.time_raised++;
-		if (input->ns - ns > weave->stats.time_raised_max)
-			weave->stats.time_raised_max = input->ns - ns;
+		input->in->stats->time_raised++;
+		if (input->ns - ns > input->in->stats->time_raised_max)
+			input->in->stats->time_raised_max = input->ns - ns;
 	} else {
 		input->ns = ns;
 	}
 	input->events++;
 }
 
-int weave_input_next(struct weave *weave, struct weave_input *input)
+int weave_input_next(struct weave_input *input)
 {
 	for (;;) {
 		uint16_t id = 0;
 		int got;
 
 		if (!input->in_page) {
-			got = weave_input_page(weave, input);
+			got = weave_input_page(input);
 			if (got <= 0)
 				return got;
 		}
 		got = rec_page_next(&input->iter, &input->record);
 		if (got <= 0) {
-			weave_input_page_end(weave, input, got < 0);
+			weave_input_page_end(input, got < 0);
 			continue;
 		}
 		if (input->record.offset < input->page.from)
@@ -163,7 +161,7 @@ int weave_input_next(struct weave *weave, struct weave_input *input)
 		input->seen++;
 		if (input->record.size >= sizeof(struct rec_event_common)) {
 			memcpy(&id, input->record.payload, sizeof(id));
-			got = weave_input_map(weave, input, id, &input->to);
+			got = weave_input_map(input, id, &input->to);
 			if (got < 0)
 				return got;
 		} else {
@@ -172,11 +170,11 @@ int weave_input_next(struct weave *weave, struct weave_input *input)
 		if (input->to.is_left_out)
 			continue;
 		if (!input->to.id) {
-			weave->stats.unknown_events++;
+			input->in->stats->unknown_events++;
 			weave_loss_add(&input->loss, 1);
 			continue;
 		}
-		weave_input_time(weave, input, time_map_ns(input->time, &input->hint, input->record.time));
+		weave_input_time(input, time_map_ns(input->time, &input->hint, input->record.time));
 		return 1;
 	}
 }

@@ -211,6 +211,15 @@ is "two files know the parameters of the weave" "$(parameters format/weave/*.c)"
 printf 'if (weave->params->raw)\n' >"$TMP/weave_step.c"
 is "another one would be found" "$(parameters "$TMP/weave_step.c")" "$TMP/weave_step.c "
 
+# wholes FILE...: those that know the whole weave
+wholes()
+{
+	grep -lE 'struct weave \*|\bweave->' "$@" | tr '\n' ' '
+}
+
+is "reading a stream needs no more than the stream has" "$(wholes format/weave/weave_stream.c)" ""
+is "the merge needs it" "$(wholes format/weave/weave.c)" "format/weave/weave.c "
+
 # ------------------------------------------------------------------------------------------------ circles and lengths
 
 # circles: those that tsort finds among the pairs on stdin
