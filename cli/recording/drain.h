@@ -46,8 +46,8 @@ struct drain_trouble {
 	1u /* the buffers are the recording's own: each is removed once its program is gone and it is drained */
 #define DRAIN_DEAD  2u /* only buffers whose programs are gone */
 #define DRAIN_NAMED 4u /* only buffers that are named by drain_add() */
-#define DRAIN_NEXT                                                                                                     \
-	8u /* of a lane only the direct continuation of the spool: nothing if another recorder has read more */
+/* Of a lane only what follows directly on the spool: nothing, if another recorder has read events in between. */
+#define DRAIN_NEXT 8u
 
 /*
  * Drain the buffers in a directory, of which `dir` is a descriptor, into `spool`, which must outlive the drain.

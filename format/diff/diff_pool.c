@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Judges parts of runs. Parts say how much a run varies within itself, and not how much runs vary. The changes of all
- * series of a kind, a pool, show that: their median is what the two runs differ in as a whole, and their spread around
- * it is what else runs differ in.
+ * Judges parts of runs. Parts show how much a run varies within itself, and not how much runs vary. The changes of all
+ * series of a kind, a pool, show that: their median is the difference between the two runs as a whole, and their spread
+ * around it shows by how much single series of two runs differ in addition.
  */
 #include "format/diff/diff_private.h"
 

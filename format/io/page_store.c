@@ -230,8 +230,8 @@ int page_store_put(struct page_store *store, unsigned int number, const void *pa
 			return -ENOMEM;
 	}
 	/*
-	 * The buffer is full from last time: writing it only now keeps a page that could not be written out of the
-	 * size.
+	 * Write a full buffer only when the next page comes: if that fails, the size does not count the page that has
+	 * not been stored.
 	 */
 	if (track->buffered == store->buffer_size) {
 		err = flush(store, track);

@@ -176,8 +176,8 @@ static int end_beside(struct model *m, struct model_thread *thread, uint64_t ts,
 }
 
 /*
- * Its end was not seen until `ts`. The kernel writes none for some calls: then it ended with the other span of the
- * call.
+ * The end of the span beside the stack was not seen until `ts`. For some calls the kernel does not write this end: then
+ * the span ended with the other span of the call.
  */
 static int leave_beside(struct model *m, struct model_thread *thread, uint64_t ts, unsigned int flags)
 {

@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-/* NULL, unless the row says that it is the number (`lowest` of sql_cells_add()). */
+/* A cell with this value is NULL, unless the row states that it is the number (`lowest` of sql_cells_add()). */
 #define SQL_CELL_NULL INT64_MIN
 
 /* The bit of a column in `lowest`. The last bit is for all further columns: few events have this many fields. */

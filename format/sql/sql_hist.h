@@ -12,9 +12,9 @@
 #define FORMAT_SQL_HIST_H
 
 /*
- * The statement at the beginning of `text` in SQL; sqlite3_free() frees it. *ret_rest: what follows it. NULL: it is
- * none of that dialect, as it has none of the dialect's words, or SQLite is to report what is wrong with it; or there
- * is no memory.
+ * The statement at the beginning of `text` in SQL; sqlite3_free() frees it. *ret_rest: what follows it. NULL: pass the
+ * statement to SQLite as it is, because it has no word of that dialect, or so that SQLite reports what is wrong with
+ * it; or there is no memory.
  */
 char *sql_hist_translate(const char *text, const char **ret_rest);
 

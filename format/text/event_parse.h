@@ -36,7 +36,7 @@ struct event_table {
 	struct tep_handle *tep;
 	struct tep_plugin_list *plugins;
 	bool no_plugins;   /* no plugins were requested */
-	bool no_overrides; /* nor texts of functions that are not those of the formats */
+	bool no_overrides; /* the texts of functions are those of the formats, not those of plugins */
 	bool big;	   /* byte order of the records */
 	struct event_type **types; /* by id, EVENT_NR_IDS of them */
 	struct event_type *all;

@@ -230,7 +230,7 @@ template <typename... Rest> struct fields<sized_bytes, Rest...> {
 	}
 };
 
-/* The list of fields that REC_EVENT makes ends in a field that is none. */
+/* The list of fields that REC_EVENT makes has this at its end. It is not a field. */
 struct end {
 };
 template <> struct fields<end> : fields<> {

@@ -47,7 +47,7 @@ enum rec_field_kind {
 	REC_FIELD_FLOAT,  /* f32 and f64: float of 4, double of 8 bytes */
 };
 
-/* What the field is to the meaning of its event; the kind says how it is stored and shown. */
+/* The part that the field has in the meaning of its event. Its kind shows how it is stored and printed. */
 enum rec_field_meaning {
 	REC_FIELD_PLAIN,
 	REC_FIELD_KEY,	    /* of a keyed span or a state */

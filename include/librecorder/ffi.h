@@ -115,7 +115,7 @@ int rec_fields_put_text(struct rec_fields *fields, const char *text, size_t size
 /* bytes. If `bytes` is NULL, nothing is put into the field. */
 int rec_fields_put_bytes(struct rec_fields *fields, const void *bytes, size_t size);
 
-/* array: all its elements. -EINVAL also if they have another size or number than the declaration says. */
+/* array: all its elements. -EINVAL also if they have another size or number than declared. */
 int rec_fields_put_array(struct rec_fields *fields, const void *elements, size_t element_size, size_t count);
 
 /*

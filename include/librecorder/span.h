@@ -100,8 +100,8 @@
 /*
  * REC_COUNTER(system, name, field, field...)
  *
- * Declare a counter. The first field is its value, a whole number: u8 ... s64. REC(system, name, value, ...) says that
- * it has this value now.
+ * Declare a counter. The first field is its value, a whole number: u8 ... s64. REC(system, name, value, ...) records
+ * that it has this value now.
  */
 #define REC_COUNTER(system, ...)                                                                                       \
 	REC__ROLE(REC__RULE_COUNTER, REC__EACH, #system "\0" "counter:" #__VA_ARGS__, system##__##__VA_ARGS__, rec_last)
@@ -110,7 +110,7 @@
  * REC_STATE(system, name, key(field...), field, field...)
  *
  * Declare the states of something, which its key names; without key(...) there is one such thing. The field after the
- * key is the state, a whole number, flag or named. REC(system, name, key, state, ...) says that it is in this state
+ * key is the state, a whole number, flag or named. REC(system, name, key, state, ...) records that it is in this state
  * now.
  *
  *	REC_STATE(conn, state, key(u64(id)), named(value, OPEN, CLOSED));
