@@ -25,24 +25,36 @@ static struct sql_index *index_close(struct sql_index *index)
 	return NULL;
 }
 
-int sql_cells_open(struct sql_cells *ret_cells, struct text_pool *pool, const enum sql_kind *kinds,
-		   unsigned int nr_columns)
+struct sql_cells *sql_cells_open(struct text_pool *pool, const enum sql_kind *kinds, unsigned int nr_columns,
+				 uint64_t wanted)
 {
 	struct sql_index **indices = calloc(nr_columns, sizeof(*indices));
+	struct sql_cells *cells = calloc(1, sizeof(*cells));
 
-	if (!indices)
-		return -ENOMEM;
-	*ret_cells = (struct sql_cells){ .pool = pool, .kinds = kinds, .nr_columns = nr_columns, .indices = indices };
-	return 0;
+	if (!indices || !cells) {
+		free(indices);
+		free(cells);
+		return NULL;
+	}
+	*cells = (struct sql_cells){ .nr_users = 1,
+				     .pool = pool,
+				     .wanted = wanted,
+				     .kinds = kinds,
+				     .nr_columns = nr_columns,
+				     .indices = indices };
+	return cells;
 }
 
-void sql_cells_close(struct sql_cells *cells)
+struct sql_cells *sql_cells_close(struct sql_cells *cells)
 {
+	if (!cells || --cells->nr_users)
+		return NULL;
 	for (unsigned int i = 0; cells->indices && i < cells->nr_columns; i++)
 		index_close(cells->indices[i]);
 	free(cells->indices);
 	free(cells->cells);
-	*cells = (struct sql_cells){ 0 };
+	free(cells);
+	return NULL;
 }
 
 /* Cells from one row to the next. */
@@ -89,7 +101,7 @@ static int by_cells(const void *a, const void *b, void *arg)
 	const int64_t *x = a, *y = b;
 
 	for (unsigned int i = 0; i < cells->nr_columns; i++) {
-		if (x[i] != y[i])
+		if (x[i] != y[i] && cells->kinds[i] == SQL_INT)
 			return x[i] < y[i] ? -1 : 1;
 	}
 	return 0;

@@ -2,7 +2,7 @@
 /*
  * A table in memory: rows of cells, in the order of their first column, with an index over any column on demand. Tables
  * that are computed from the whole trace (spans, states of threads) are kept so, and those of events that a join reads
- * again and again.
+ * again and again. Columns that are not wanted may be NULL in all rows.
  *
  * A cell is a number, or the address of a text in the trace's pool: equal cells are equal numbers.
  */
@@ -27,19 +27,24 @@ static inline uint64_t sql_lowest_bit(unsigned int column)
 struct sql_index;
 
 struct sql_cells {
+	unsigned int nr_users; /* the table, and cursors that read it */
 	struct text_pool *pool;
+	uint64_t wanted;	    /* sql_column_bit() of the columns that have their values */
+	bool is_sorted;		    /* by the first column, which is a time */
 	const enum sql_kind *kinds; /* of the columns */
 	unsigned int nr_columns;
 	size_t nr_rows;
-	size_t room; /* rows */
-	int64_t *cells; /* a row's, then its `lowest` */
+	size_t room;		    /* rows */
+	int64_t *cells;		    /* a row's, then its `lowest` */
 	struct sql_index **indices; /* by column; NULL: not made yet */
 };
 
-/* `kinds` must outlive the table. 0; -ENOMEM. */
-int sql_cells_open(struct sql_cells *ret_cells, struct text_pool *pool, const enum sql_kind *kinds,
-		   unsigned int nr_columns);
-void sql_cells_close(struct sql_cells *cells);
+/* With one user. `kinds` must outlive the table. NULL: out of memory. */
+struct sql_cells *sql_cells_open(struct text_pool *pool, const enum sql_kind *kinds, unsigned int nr_columns,
+				 uint64_t wanted);
+
+/* One user less; the last one frees the table. Takes NULL; returns NULL. */
+struct sql_cells *sql_cells_close(struct sql_cells *cells);
 
 /* Adds a row. `lowest`: the columns, by sql_lowest_bit(), whose SQL_CELL_NULL is that number, not NULL. 0; -ENOMEM. */
 int sql_cells_add(struct sql_cells *cells, const int64_t *row, uint64_t lowest);
@@ -50,7 +55,10 @@ int64_t sql_cell_real(double real);
 /* A text as a cell; SQL_CELL_NULL for a NULL text. -ENOMEM through *ret_error, which is otherwise untouched. */
 int64_t sql_cells_text(struct sql_cells *cells, const char *text, size_t size, int *ret_error);
 
-/* After the last sql_cells_add(): sorts the rows by their cells, the first column first. */
+/*
+ * After the last sql_cells_add(): sorts the rows by their numbers, the first column first. Texts do not count: their
+ * order would depend on which of them are wanted.
+ */
 void sql_cells_sort(struct sql_cells *cells);
 
 struct sql_value sql_cells_value(const struct sql_cells *cells, size_t row, unsigned int column);

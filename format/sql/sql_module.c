@@ -22,7 +22,7 @@ struct cursor {
 	struct sql_scan *scan;
 	struct sql_record record;
 	struct sql_counts *counts;
-	bool in_cells;
+	struct sql_cells *cells;
 	size_t row, end; /* of the cells, or of `found` */
 	const uint32_t *found;
 };
@@ -57,7 +57,7 @@ static int table_close(sqlite3_vtab *vtab)
 {
 	struct sql_table *table = (struct sql_table *)vtab;
 
-	sql_cells_close(&table->cells);
+	sql_cells_close(table->cells);
 	sql_columns_close(&table->columns);
 	sql_trace_close(table->trace);
 	free(table);
@@ -104,7 +104,8 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 }
 
 /* The cells of one event: only of the columns that queries use. */
-static int add_event(struct sql_table *table, const struct sql_record *record, int64_t *row)
+static int add_event(const struct sql_table *table, struct sql_cells *cells, const struct sql_record *record,
+		     int64_t *row)
 {
 	uint64_t lowest = 0;
 	int err = 0;
@@ -112,10 +113,10 @@ static int add_event(struct sql_table *table, const struct sql_record *record, i
 	for (unsigned int i = 0; !err && i < table->columns.nr; i++) {
 		struct sql_value value = sql_null();
 
-		if (table->wanted & sql_column_bit(i))
+		if (cells->wanted & sql_column_bit(i))
 			err = sql_column_value(table->trace, &table->columns.columns[i], record, &value);
 		if (!err && (value.kind == SQL_TEXT || value.kind == SQL_BLOB))
-			row[i] = sql_cells_text(&table->cells, value.text, value.size, &err);
+			row[i] = sql_cells_text(cells, value.text, value.size, &err);
 		else if (!err && value.kind == SQL_REAL)
 			row[i] = sql_cell_real(value.real);
 		else
@@ -124,10 +125,10 @@ static int add_event(struct sql_table *table, const struct sql_record *record, i
 			lowest |= sql_lowest_bit(i);
 	}
 	row[table->columns.nr] = sql_record_number(record);
-	return err ? err : sql_cells_add(&table->cells, row, lowest);
+	return err ? err : sql_cells_add(cells, row, lowest);
 }
 
-static int fill_with_events(struct sql_table *table)
+static int fill_with_events(const struct sql_table *table, struct sql_cells *cells)
 {
 	const struct sql_filters all = { 0 };
 	struct sql_record record;
@@ -137,7 +138,7 @@ static int fill_with_events(struct sql_table *table)
 
 	if (!ret) {
 		while ((ret = sql_scan_next(scan, &record)) > 0) {
-			ret = add_event(table, &record, row);
+			ret = add_event(table, cells, &record, row);
 			if (ret)
 				break;
 		}
@@ -149,32 +150,34 @@ static int fill_with_events(struct sql_table *table)
 
 static bool has_what_is_wanted(const struct sql_table *table)
 {
-	return table->has_cells && (table->computed || !(table->wanted & ~table->filled));
+	return table->cells && !(table->wanted & ~table->cells->wanted);
 }
 
+/* Cursors that read other cells keep them. */
 static int fill(struct sql_table *table)
 {
+	const bool is_computed = table->computed;
+	struct sql_cells *cells;
 	int err;
 
 	if (has_what_is_wanted(table))
 		return 0;
-	sql_cells_close(&table->cells);
-	table->has_cells = false;
 	/* Rows of events end with their numbers. */
-	err = sql_cells_open(&table->cells, &table->trace->pool, table->columns.kinds,
-			     table->columns.nr + !table->computed);
-	if (!err)
-		err = table->computed ? table->computed->collect(table->trace, &table->cells) : fill_with_events(table);
+	cells = sql_cells_open(&table->trace->pool, table->columns.kinds, table->columns.nr + !is_computed,
+			       table->wanted);
+	if (!cells)
+		return -ENOMEM;
+	err = is_computed ? table->computed->collect(table->trace, cells) : fill_with_events(table, cells);
 	if (err) {
-		sql_cells_close(&table->cells);
+		sql_cells_close(cells);
 		return err;
 	}
-	if (table->computed)
-		sql_cells_sort(&table->cells);
+	if (is_computed)
+		sql_cells_sort(cells);
 	/* A scan of all events has counted the steps back. */
-	table->is_sorted = table->by_time && (table->computed || (table->trace->has_gaps && !table->trace->gaps.back));
-	table->has_cells = true;
-	table->filled = table->wanted;
+	cells->is_sorted = table->by_time && (is_computed || (table->trace->has_gaps && !table->trace->gaps.back));
+	sql_cells_close(table->cells);
+	table->cells = cells;
 	return 0;
 }
 
@@ -199,9 +202,7 @@ static struct sql_table *table_of(const struct cursor *cursor)
 /* Ready for the next read. */
 static void cursor_reset(struct cursor *cursor)
 {
-	if (cursor->in_cells)
-		table_of(cursor)->nr_readers--;
-	cursor->in_cells = false;
+	cursor->cells = sql_cells_close(cursor->cells);
 	cursor->scan = sql_scan_close(cursor->scan);
 	cursor->counts = sql_counts_close(cursor->counts);
 	cursor->found = NULL;
@@ -226,8 +227,7 @@ static bool row_passes(const struct cursor *cursor)
 {
 	for (unsigned int i = 0; i < cursor->filters.nr; i++) {
 		const struct sql_filter *filter = &cursor->filters.filters[i];
-		const struct sql_value value =
-			sql_cells_value(&table_of(cursor)->cells, row_of(cursor), filter->column);
+		const struct sql_value value = sql_cells_value(cursor->cells, row_of(cursor), filter->column);
 
 		if (!sql_filter_passes(filter, &value))
 			return false;
@@ -279,13 +279,13 @@ static int cells_begin(struct cursor *cursor)
 
 	if (err)
 		return err;
-	cursor->in_cells = true;
-	table->nr_readers++;
-	high_row = table->cells.nr_rows;
-	if (table->is_sorted && !table->columns.columns[time].is_hidden) {
+	cursor->cells = table->cells;
+	cursor->cells->nr_users++;
+	high_row = cursor->cells->nr_rows;
+	if (cursor->cells->is_sorted && !table->columns.columns[time].is_hidden) {
 		sql_filters_bounds(&cursor->filters, time, &low, &high);
-		low_row = sql_cells_from(&table->cells, low);
-		high_row = high == INT64_MAX ? high_row : sql_cells_from(&table->cells, high + 1);
+		low_row = sql_cells_from(cursor->cells, low);
+		high_row = high == INT64_MAX ? high_row : sql_cells_from(cursor->cells, high + 1);
 	}
 	cursor->row = low_row;
 	cursor->end = high_row;
@@ -296,7 +296,7 @@ static int cells_begin(struct cursor *cursor)
 		if (filter->op != SQL_EQ || filter->value.kind != table->columns.kinds[filter->column] ||
 		    filter->column == time)
 			continue;
-		nr = sql_cells_find(&table->cells, filter->column, cell_of(table, &filter->value), &cursor->found);
+		nr = sql_cells_find(cursor->cells, filter->column, cell_of(table, &filter->value), &cursor->found);
 		if (nr < 0)
 			return (int)nr;
 		cursor->row = nr ? place_of(cursor->found, (size_t)nr, low_row) : 0;
@@ -336,17 +336,14 @@ static int counts_begin(struct cursor *cursor)
 	return err;
 }
 
-/*
- * Whether to read from memory. Cells that another cursor reads are not made anew, which matters only if several
- * statements that use different columns take turns.
- */
+/* Whether to read from memory. */
 static bool is_for_cells(struct cursor *cursor)
 {
 	const struct sql_table *table = table_of(cursor);
 
 	if (table->computed || has_what_is_wanted(table))
 		return true;
-	return cursor->nr_reads++ && !table->nr_readers;
+	return cursor->nr_reads++;
 }
 
 static int cursor_filter(sqlite3_vtab_cursor *base, int way, const char *plan, int argc, sqlite3_value **argv)
@@ -377,7 +374,7 @@ static int cursor_next(sqlite3_vtab_cursor *base)
 		counts_show(cursor);
 		return SQLITE_OK;
 	}
-	if (!cursor->in_cells)
+	if (!cursor->cells)
 		return code_of(scan_next(cursor));
 	cursor->row++;
 	cells_advance(cursor);
@@ -410,8 +407,8 @@ static int cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 	struct sql_value value;
 	int err;
 
-	if (cursor->in_cells) {
-		value = sql_cells_value(&table->cells, row_of(cursor), (unsigned int)i);
+	if (cursor->cells) {
+		value = sql_cells_value(cursor->cells, row_of(cursor), (unsigned int)i);
 	} else {
 		err = sql_column_value(table->trace, &table->columns.columns[i], &cursor->record, &value);
 		if (err)
@@ -428,10 +425,10 @@ static int cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret_rowid)
 
 	if (cursor->counts)
 		return code_of(sql_counts_rowid(cursor->counts, ret_rowid));
-	if (cursor->in_cells && table->computed)
+	if (cursor->cells && table->computed)
 		*ret_rowid = (sqlite3_int64)row_of(cursor);
-	else if (cursor->in_cells)
-		*ret_rowid = sql_cells_value(&table->cells, row_of(cursor), table->columns.nr).number;
+	else if (cursor->cells)
+		*ret_rowid = sql_cells_value(cursor->cells, row_of(cursor), table->columns.nr).number;
 	else
 		*ret_rowid = sql_record_number(&cursor->record);
 	return SQLITE_OK;

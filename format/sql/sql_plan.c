@@ -102,7 +102,7 @@ static bool is_time_order(const struct sql_table *table, const sqlite3_index_inf
 
 static double cost_of(const struct sql_table *table, const char *ops, int nr_bounds)
 {
-	double rows = table->has_cells ? (double)table->cells.nr_rows + 1 : table->trace->rows;
+	double rows = table->cells ? (double)table->cells->nr_rows + 1 : table->trace->rows;
 
 	if (strchr(ops, SQL_EQ))
 		return rows / 1000 + 1;
@@ -129,6 +129,7 @@ int sql_plan(struct sql_table *table, sqlite3_index_info *info)
 		ops[nr] = op;
 		info->aConstraintUsage[i].argvIndex = ++nr;
 		info->aConstraintUsage[i].omit = is_exact(table, info, i, op);
+		table->wanted |= sql_column_bit((unsigned int)info->aConstraint[i].iColumn);
 		if (op != SQL_NE && table->columns.columns[info->aConstraint[i].iColumn].source == SQL_OF_TS)
 			nr_bounds++;
 		else if (op != SQL_NE && table->by_time && !info->aConstraint[i].iColumn)

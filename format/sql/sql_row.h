@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A row of a computed table, filled cell by cell in the order of its columns. */
+/*
+ * A row of a computed table, filled cell by cell in the order of its columns. Texts that are not wanted are left out:
+ * they take most of the time and of the memory.
+ */
 #ifndef FORMAT_SQL_ROW_H
 #define FORMAT_SQL_ROW_H
 
@@ -43,21 +46,30 @@ static inline void sql_row_int_if(struct sql_row *row, bool is_known, int64_t nu
 		sql_row_null(row);
 }
 
+/* Whether the next cell, a text, is to be filled: if not, it may be NULL. */
+static inline bool sql_row_wants(const struct sql_row *row)
+{
+	return row->cells->wanted & sql_column_bit(row->nr);
+}
+
 static inline void sql_row_words(struct sql_row *row, const char *text, size_t size)
 {
-	sql_row_cell(row, sql_cells_text(row->cells, text, size, &row->error));
+	if (!sql_row_wants(row))
+		sql_row_null(row);
+	else
+		sql_row_cell(row, sql_cells_text(row->cells, text, size, &row->error));
 }
 
 /* NULL: no value. */
 static inline void sql_row_text(struct sql_row *row, const char *text)
 {
-	sql_row_words(row, text, text ? strlen(text) : 0);
+	sql_row_words(row, text, text && sql_row_wants(row) ? strlen(text) : 0);
 }
 
 /* tid, pid and comm of a thread. */
 static inline void sql_row_comm(struct sql_row *row, int32_t tid)
 {
-	const struct pooled_text *comm = sql_trace_comm(row->trace, tid);
+	const struct pooled_text *comm = sql_row_wants(row) ? sql_trace_comm(row->trace, tid) : NULL;
 
 	sql_row_cell(row, comm ? (int64_t)(intptr_t)comm : SQL_CELL_NULL);
 }

@@ -24,6 +24,10 @@ static void row_args(struct sql_row *row, const struct model_span *span)
 {
 	struct blob out = BLOB_INIT;
 
+	if (!sql_row_wants(row)) {
+		sql_row_null(row);
+		return;
+	}
 	blob_put(&out, "{", 1);
 	sql_json_fields(row->trace, &span->first, NULL, &out);
 	if (span->last.data && span->last.data != span->first.data)
@@ -99,7 +103,8 @@ static int add_state(void *arg, const struct model_state *state)
 	sql_row_text(row, state->rule->name);
 	row_key(row, state->keys, state->nr_keys);
 	sql_row_int(row, state->value);
-	sql_row_text(row, sql_symbol_name(state->rule->type, state->rule->value, state->value));
+	sql_row_text(row,
+		     sql_row_wants(row) ? sql_symbol_name(state->rule->type, state->rule->value, state->value) : NULL);
 	sql_row_thread(row, state->tid);
 	sql_row_text(row, state->is_open ? "open" : "whole");
 	return sql_row_end(row);

@@ -13,12 +13,8 @@ struct sql_table {
 	int id;				     /* of the event; SQL_ALL_EVENTS */
 	const struct sql_computed *computed; /* NULL: a table of events */
 	struct sql_columns columns;
-	struct sql_cells cells; /* computed tables, and tables of events that were read more than once */
-	bool has_cells;
-	unsigned int nr_readers; /* cursors that read the cells */
+	struct sql_cells *cells; /* computed tables, and tables of events that were read more than once; or NULL */
 	uint64_t wanted;	 /* sql_column_bit() of the columns that queries have used */
-	uint64_t filled;	 /* those that the cells have; a computed table has all */
-	bool is_sorted;		 /* the cells, by their first column, which is a time */
 	bool by_time;		 /* the first column is a time, and rows are in its order */
 };
 

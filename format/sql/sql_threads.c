@@ -204,13 +204,12 @@ static int add_frames(struct sql_row *row, const struct model_record *record, co
 	int err = 0;
 
 	for (uint32_t at = (uint32_t)field->offset; !err && at + width <= record->size; at += width, depth++) {
-		const char *symbol;
+		struct tep_handle *const tep = row->trace->table->tep;
 
 		frame.offset = (int)at;
 		/* A stack ends with an address of all ones. */
 		if (!sql_field_number(&frame, record->data, record->size, big, &address) || address == -1)
 			break;
-		symbol = tep_find_function(row->trace->table->tep, (unsigned long long)address);
 		sql_row_int(row, (int64_t)event->ts);
 		sql_row_int(row, event->cpu);
 		sql_row_int(row, tid);
@@ -218,7 +217,7 @@ static int add_frames(struct sql_row *row, const struct model_record *record, co
 		sql_row_text(row, kind);
 		sql_row_int(row, depth);
 		sql_row_int(row, address);
-		sql_row_text(row, symbol);
+		sql_row_text(row, sql_row_wants(row) ? tep_find_function(tep, (unsigned long long)address) : NULL);
 		err = sql_row_end(row);
 	}
 	return err;

@@ -262,6 +262,13 @@ db.close()' "$extension" 2>&1)" $'trace.dat\n2970 1498365'
 	else
 		skip "in Python" "no Python that loads extensions of SQLite"
 	fi
+	if [ "$python" ]; then
+		ok "spans, counters, states, flows and tasks" "$RECORDER" record -q -o storage.dat "$top_builddir/examples/07_storage" 20
+		is "some columns have the same values as all; two statements at once have their own" \
+			"$($python -B "$top_srcdir/tests/cli/sql_tables.py" "$extension" storage.dat 2>&1)" True
+	else
+		skip "columns of tables" "no Python that loads extensions of SQLite"
+	fi
 	# Without the command, which looks for losses in the whole file.
 	if [ "$python" ] && command -v strace >/dev/null; then
 		ok "many events" env RECORDER_BUFFER_KB=16384 "$RECORDER" record -q --compression none -o many.dat "$producer" 1 100000
