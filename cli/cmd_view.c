@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * recorder view: a trace.dat as a picture, in one HTML file that opens in any browser without network; or running
- * programs, in a page that follows them.
+ * programs and the kernel, in a page that follows them.
  */
 #include "cli/cmd.h"
 
@@ -13,6 +13,7 @@
 
 #include "cli/ask/why_overlay.h"
 #include "cli/programs/show_programs.h"
+#include "cli/record/kernel_options.h"
 #include "cli/view/view_file.h"
 #include "cli/view/view_page.h"
 #include "cli/view/view_serve.h"
@@ -127,18 +128,62 @@ static int show_file(struct view_request *request, struct why_wanted *why, const
 	return status;
 }
 
+/* The exit status. */
+static int show_running(struct view_live *live, const struct opt_list *events, const char *address)
+{
+	struct kernel_request *const requests[] = { &live->request };
+	struct opt_list rest = { NULL, NULL, 0 };
+	int status = EXIT_FAILURE;
+
+	if (kernel_options_events(COMMAND, events, requests, &rest)) {
+		if (rest.nr)
+			complain(COMMAND, "a filter (-f) needs an -e before it");
+		status = rest.nr ? EXIT_USAGE : view_serve(live, address);
+	}
+	opt_list_free(&rest);
+	kernel_request_free(&live->request);
+	return status;
+}
+
+/* Whether the command line contradicts itself, in which case one line was printed. */
+static bool is_wrong(const struct view_live *live, const struct why_wanted *why, const struct opt_list *events,
+		     bool serve, const char *output)
+{
+	const char *wrong = NULL;
+
+	if (serve && output)
+		complain(COMMAND, "--serve writes no file: '-o %s' cannot be used with it", output);
+	else if (!serve && live->programs.word)
+		wrong = "-P needs --serve";
+	else if (!serve && live->programs.dir)
+		wrong = "--dir needs --serve";
+	else if (!serve && events->nr)
+		wrong = "-e and -f need --serve";
+	else if (serve && why->span)
+		wrong = "--why needs the whole trace: it cannot be used with --serve; record a FILE first";
+	else if (why->slowest && !why->span)
+		wrong = "--slowest needs --why SYSTEM:NAME";
+	if (wrong)
+		complain(COMMAND, "%s", wrong);
+	return wrong || (serve && output);
+}
+
 int cmd_view(int argc, char **argv)
 {
 	struct view_request request = { .room = ROOM };
 	struct view_live live = { .dir = "" };
 	struct why_wanted why = { .slowest = 0 };
 	bool serve = false;
+	struct opt_list events = { NULL, NULL, 0 };
 	const char *output = NULL;
 	const struct opt table[] = {
 		OPT_STRING('o', "output", "OUT.html", "write to OUT.html (by default FILE with the ending .html)",
 			   &output),
 		OPT_FLAG(0, "serve", "show running programs in a page at ADDR:PORT (127.0.0.1 and a free port)",
 			 &serve),
+		OPT_LIST('e', "event", "EVENT",
+			 "with --serve: also the kernel's EVENT: system:event, system, event; * and ?; all", &events),
+		OPT_LIST('f', "filter", "FILTER", "only events of the -e before it that match FILTER", &events),
 		OPT_STRING('P', "pid", "PROGRAM",
 			   "with --serve: these running programs: pids separated by commas, or a name",
 			   &live.programs.word),
@@ -163,28 +208,17 @@ int cmd_view(int argc, char **argv)
 	char **operands;
 	int status;
 
-	if (!opts_parse(&opts, argc, argv, &operands, &status))
-		return status;
-	if (serve && output) {
-		complain(COMMAND, "--serve writes no file: '-o %s' cannot be used with it", output);
-		return EXIT_USAGE;
+	if (opts_parse(&opts, argc, argv, &operands, &status)) {
+		live.no_plugins = request.no_plugins;
+		request.path = operands[0] ? operands[0] : "trace.dat";
+		request.shown = strrchr(request.path, '/') ? strrchr(request.path, '/') + 1 : request.path;
+		if (is_wrong(&live, &why, &events, serve, output))
+			status = EXIT_USAGE;
+		else if (serve)
+			status = show_running(&live, &events, operands[0]);
+		else
+			status = show_file(&request, &why, output);
 	}
-	if (!serve && (live.programs.word || live.programs.dir)) {
-		complain(COMMAND, "%s needs --serve", live.programs.word ? "-P" : "--dir");
-		return EXIT_USAGE;
-	}
-	if (serve && why.span) {
-		complain(COMMAND, "--why needs the whole trace: it cannot be used with --serve; record a FILE first");
-		return EXIT_USAGE;
-	}
-	if (why.slowest && !why.span) {
-		complain(COMMAND, "--slowest needs --why SYSTEM:NAME");
-		return EXIT_USAGE;
-	}
-	live.no_plugins = request.no_plugins;
-	if (serve)
-		return view_serve(&live, operands[0]);
-	request.path = operands[0] ? operands[0] : "trace.dat";
-	request.shown = strrchr(request.path, '/') ? strrchr(request.path, '/') + 1 : request.path;
-	return show_file(&request, &why, output);
+	opt_list_free(&events);
+	return status;
 }

@@ -132,15 +132,12 @@ static int add_uname(const struct place *place)
 	return spool_add_text(place->spool, place->process, SPOOL_TEXT_UNAME, "", text, strlen(text));
 }
 
-/* The names that tasks have now; printk_formats grows with modules. */
-static int add_names(const struct place *place)
+int kernel_texts_names(struct spool *spool, unsigned int process)
 {
-	int err;
+	const struct place place = { spool, process };
+	const int err = add_top(&place, SPOOL_TEXT_PRINTK, "printk_formats");
 
-	err = add_top(place, SPOOL_TEXT_PRINTK, "printk_formats");
-	if (!err)
-		err = add_top(place, SPOOL_TEXT_CMDLINES, "saved_cmdlines");
-	return err;
+	return err ? err : add_top(&place, SPOOL_TEXT_CMDLINES, "saved_cmdlines");
 }
 
 int kernel_texts_begin(const struct kernel *kernel, struct spool *spool, unsigned int process)
@@ -160,7 +157,7 @@ int kernel_texts_begin(const struct kernel *kernel, struct spool *spool, unsigne
 		err = add_own(kernel, &place, SPOOL_TEXT_HEADER_EVENT, "", "events/header_event", true);
 	if (!err)
 		err = kernel_formats(kernel, add_format, &place);
-	return err || spool_buffer(&spool->entries[process]) ? err : add_names(&place);
+	return err || spool_buffer(&spool->entries[process]) ? err : kernel_texts_names(spool, process);
 }
 
 int kernel_texts_end(const struct kernel *kernel, struct spool *spool, unsigned int process)
@@ -183,7 +180,7 @@ int kernel_texts_end(const struct kernel *kernel, struct spool *spool, unsigned 
 	/* Names and symbols are the same for all buffers. */
 	if (err || spool_buffer(&spool->entries[process]))
 		return err;
-	err = add_names(&place);
+	err = kernel_texts_names(spool, process);
 	return err ? err : keep_kallsyms(&place);
 }
 

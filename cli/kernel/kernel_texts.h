@@ -16,6 +16,9 @@
 int kernel_texts_begin(const struct kernel *kernel, struct spool *spool, unsigned int process);
 int kernel_texts_end(const struct kernel *kernel, struct spool *spool, unsigned int process);
 
+/* The names that tasks have now, and printk_formats, which grows with modules, instead of earlier ones. 0 or -errno. */
+int kernel_texts_names(struct spool *spool, unsigned int process);
+
 /*
  * Note the recorder's present threads: their events are left out of the file (format/weave/hidden_threads.h). In a pid
  * namespace nothing is noted, because there the kernel's numbers of the threads are not known. Errors as above.

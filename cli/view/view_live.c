@@ -2,7 +2,7 @@
 /*
  * See view_live.h. The pages are copied as recorder snapshot copies them, put into a spool, and woven; so a picture of
  * running programs has the same events as a recording has. Of each lane only the last pages are taken, so that a
- * picture takes some tens of milliseconds, however large the lanes are.
+ * picture takes some tens of milliseconds, however large the lanes are. The same holds for the kernel's rings.
  */
 #include "cli/view/view_live.h"
 
@@ -15,14 +15,15 @@
 #include <unistd.h>
 
 #include "cli/common/opts.h"
+#include "cli/kernel/kernel_instance.h"
 #include "cli/recording/spool.h"
 #include "cli/recording/spool_to_weave.h"
 
 #define COMMAND "view"
 
-/* Bytes of all pages of a picture: some 50,000 events. */
+/* Bytes of all pages of programs in a picture, some 50,000 events; and of the kernel's. */
 #define PICTURE_BYTES (2u << 20)
-#define LANE_BYTES    (64u << 10) /* of each lane at least */
+#define LANE_BYTES    (64u << 10) /* of each lane, and of each CPU, at least */
 
 /* A page that the writer overtook while it was copied. */
 #define PAGE_TRIES 1000u
@@ -39,35 +40,60 @@ struct taking {
 	int err;
 };
 
-int view_live_open(struct view_live *live)
+static void path_of(const struct view_live *live, const char *name, char *path, size_t size)
+{
+	snprintf(path, size, "%s/%s", live->dir, name);
+}
+
+static size_t share(unsigned int nr)
+{
+	const size_t bytes = nr ? PICTURE_BYTES / nr : 0;
+
+	return bytes > LANE_BYTES ? bytes : LANE_BYTES;
+}
+
+/* False: one line was printed. */
+static bool open_kernel(struct view_live *live)
+{
+	char path[PATH_MAX + 16];
+	unsigned int nr = 0;
+	int err;
+
+	instance_sweep(&sink, false);
+	if (kernel_open(&sink, &live->request, "", &live->kernel))
+		return false;
+	kernel_cpus(live->kernel, &nr);
+	path_of(live, "texts", path, sizeof(path));
+	if (kernel_last_open(&sink, live->kernel, path, share(nr), &live->last))
+		return false;
+	err = kernel_start(live->kernel);
+	if (err)
+		complain(COMMAND, "cannot start the kernel's tracing: %s", strerror(-err));
+	return !err;
+}
+
+bool view_live_open(struct view_live *live)
 {
 	/* In memory: a file on a disk would be synced each time. */
 	const char *tmp = !access("/dev/shm", W_OK) ? "/dev/shm" : getenv("TMPDIR");
 
 	live->first = clock_reading_take();
 	snprintf(live->dir, sizeof(live->dir), "%s/recorder-view-%d-XXXXXX", tmp && *tmp ? tmp : "/tmp", (int)getpid());
-	return mkdtemp(live->dir) ? 0 : -errno;
-}
-
-static void path_of(const struct view_live *live, const char *name, char *path, size_t size)
-{
-	snprintf(path, size, "%s/%s", live->dir, name);
-}
-
-static void remove_files(const struct view_live *live)
-{
-	char path[PATH_MAX + 16];
-
-	path_of(live, "spool", path, sizeof(path));
-	unlink(path);
-	path_of(live, "trace.dat", path, sizeof(path));
-	unlink(path);
+	if (!mkdtemp(live->dir)) {
+		complain(COMMAND, "cannot make '%s': %s", live->dir, strerror(errno));
+		live->dir[0] = '\0';
+		return false;
+	}
+	return !kernel_request_is_any(&live->request) || open_kernel(live);
 }
 
 void view_live_close(struct view_live *live)
 {
-	remove_files(live);
-	rmdir(live->dir);
+	live->last = kernel_last_close(live->last);
+	live->kernel = kernel_close(live->kernel);
+	if (live->dir[0])
+		rmdir(live->dir);
+	live->dir[0] = '\0';
 }
 
 /* ------------------------------------------------------------------------------------------------------ one lane */
@@ -228,6 +254,7 @@ static int weave(const struct view_live *live, struct spool *spool, const char *
 			.version = 6,
 			.nr_cpus = cpus > 0 ? (unsigned int)cpus : 1,
 			.notes = { .program = "recorder " PACKAGE_VERSION,
+				   .hidden = live->last ? kernel_last_hidden(live->last) : NULL,
 				   .readings = { live->first, clock_reading_take() },
 				   .nr_readings = CLOCK_READINGS },
 			.refuse_empty = true,
@@ -249,42 +276,45 @@ static int add_block(void *arg, const void *bytes, size_t size)
 	return blocks->error;
 }
 
-static int take_spool(struct view_live *live, const char *spool_path, const char *path)
+static int fill_spool(struct view_live *live, struct spool *spool)
 {
-	const struct spool_head head = { .file_version = 6 };
+	struct taking taking = { .spool = spool, .err = live->last ? kernel_last_add(live->last, spool) : 0 };
 	struct programs programs = live->programs;
-	struct taking taking = { .err = 0 };
 	bool lacks = false;
-	int err;
 
+	if (taking.err)
+		return taking.err;
 	programs.ret_lacks = &lacks;
-	err = spool_create(spool_path, &head, &taking.spool);
-	if (err)
-		return err;
 	programs_files(&sink, &programs, count_lanes, &taking);
-	taking.lane_bytes = taking.lanes ? PICTURE_BYTES / taking.lanes : 0;
-	if (taking.lane_bytes < LANE_BYTES)
-		taking.lane_bytes = LANE_BYTES;
+	taking.lane_bytes = share(taking.lanes);
 	programs_files(&sink, &programs, take_program, &taking);
-	err = taking.err ? taking.err : weave(live, taking.spool, path);
-	spool_close(taking.spool);
-	return err;
+	return taking.err;
 }
 
 int view_live_take(struct view_live *live, struct blob *ret_blocks)
 {
 	const struct view_sink blocks = { .block = add_block, .arg = ret_blocks, .effort = 1 };
+	const struct spool_head head = { .file_version = 6 };
 	char spool_path[PATH_MAX + 16], path[PATH_MAX + 16];
-	struct view_request request = { .path = path, .shown = "running programs", .room = ROOM, .live = true };
+	struct view_request request = {
+		.path = path, .shown = "running programs", .room = ROOM, .no_plugins = live->no_plugins, .live = true
+	};
 	struct view_result result;
+	struct spool *spool;
 	int err;
 
 	path_of(live, "spool", spool_path, sizeof(spool_path));
 	path_of(live, "trace.dat", path, sizeof(path));
-	request.no_plugins = live->no_plugins;
-	err = take_spool(live, spool_path, path);
+	err = spool_create(spool_path, &head, &spool);
+	if (err)
+		return err;
+	err = fill_spool(live, spool);
+	if (!err)
+		err = weave(live, spool, path);
+	spool_remove(spool);
+	spool_close(spool);
 	if (!err)
 		err = view_file(&request, &blocks, &result);
-	remove_files(live);
+	unlink(path);
 	return err;
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Running programs as the blocks of a page: the contents of their lanes, also what a recorder has read already.
- * Nothing is consumed, and no mark is left: the programs and their recorder are not disturbed.
+ * Nothing is consumed, and no mark is left: the programs and their recorder are not disturbed. The kernel's events, if
+ * they are requested, come from a tracefs instance of its own.
  */
 #ifndef CLI_VIEW_LIVE_H
 #define CLI_VIEW_LIVE_H
 
 #include <limits.h>
 
+#include "cli/kernel/kernel_last.h"
 #include "cli/recording/programs.h"
 #include "cli/view/view_file.h"
 #include "format/io/clock_reading.h"
@@ -17,14 +19,17 @@ struct view_live {
 	char dir[PATH_MAX]; /* for the files of one picture, removed at the end */
 	bool no_plugins;
 	struct clock_reading first; /* when this was opened */
+	struct kernel_request request; /* no events: the kernel is not in the picture */
+	struct kernel *kernel;
+	struct kernel_last *last;
 };
 
-/* Make the directory. 0 or -errno. */
-int view_live_open(struct view_live *live);
+/* Make the directory, and trace the kernel if it is requested. False: one line was printed. */
+bool view_live_open(struct view_live *live);
 void view_live_close(struct view_live *live);
 
 /*
- * The blocks of the state as it is now, each as its size, 32 bits, and its bytes. 0; -ENODATA: no program has an event;
+ * The blocks of the state as it is now, each as its size, 32 bits, and its bytes. 0; -ENODATA: there is no event;
  * or another -errno.
  */
 int view_live_take(struct view_live *live, struct blob *ret_blocks);

@@ -297,7 +297,7 @@ int view_serve(struct view_live *live, const char *address)
 	const struct sigaction action = { .sa_handler = end };
 	struct server *server = calloc(1, sizeof(*server));
 	sigset_t set, waiting;
-	int status, err;
+	int status;
 
 	if (!server) {
 		complain(COMMAND, "not enough memory");
@@ -313,17 +313,14 @@ int view_serve(struct view_live *live, const char *address)
 	}
 	sigprocmask(SIG_BLOCK, &set, &waiting);
 	status = start(server, address ? address : "127.0.0.1:0");
-	err = status ? 0 : view_live_open(live);
-	if (err) {
-		complain(COMMAND, "cannot make '%s': %s", live->dir, strerror(-err));
+	if (!status && !view_live_open(live))
 		status = EXIT_FAILURE;
-	}
 	if (!status) {
 		printf("http://%s/%s/\n", server->host, server->token);
 		fflush(stdout);
 		serve(server, &waiting);
-		view_live_close(live);
 	}
+	view_live_close(live);
 	while (server->nr)
 		drop(server, 0);
 	if (server->fd >= 0)
