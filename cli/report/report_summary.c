@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the selected events are: number, rate, bytes, first and last time by event, task, process, CPU and buffer, and
- * what was lost. A trace.dat does not state the process of a thread; it is known from events task_newtask, and from the
- * names of the buffers of `record --buffers=split`. A thread of which nothing is known counts as a process.
+ * what was lost. The process of a thread is known from the notes that recordings of programs have in the file, from
+ * events task_newtask, and from the names of the buffers of `record --buffers=split`. Any other thread counts as a
+ * process.
  */
 #include "cli/report/report.h"
 
@@ -114,8 +115,11 @@ static void free_group(struct group *group)
 
 static uint32_t process_of(const struct summary *s, uint32_t tid)
 {
+	const int32_t noted = event_process(s->r->table, (int32_t)tid);
 	const uint64_t process = number_map_get(&s->process_of, tid);
 
+	if (noted >= 0)
+		return (uint32_t)noted;
 	return process ? (uint32_t)(process - 1) : tid;
 }
 

@@ -79,6 +79,11 @@ else
 	fail "a program with names: $(cat "$TMP/err")"
 fi
 
+# The threads of a program are one process, which the recording notes.
+ok "a program with three threads" "$RECORDER" record -q -o "$TMP/threads.dat" "$top_builddir/tests/programs/producer" 3 100
+like "--summary has it as one process" "$("$RECORDER" report --summary "$TMP/threads.dat")" \
+	$'  process\n +300 [^\n]* producer-[0-9]+\n\n'
+
 # --------------------------------------------------------------------------------------------------- wrong requests
 
 run "$RECORDER" report --json --csv "$TMP/k.dat"
