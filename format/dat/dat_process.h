@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which process a thread belongs to. trace.dat does not say it; recordings of recorder say it for programs, in their
+ * Which process a thread belongs to. trace.dat has no place for it; recordings of recorder state it for programs, in their
  * notes.
  */
 #ifndef FORMAT_DAT_PROCESS_H
@@ -17,7 +17,7 @@ struct dat_processes {
 int dat_processes_open(const struct dat_file *file, struct dat_processes *ret_processes);
 void dat_processes_close(struct dat_processes *processes);
 
-/* The process of a thread; -1: the file does not say it. */
+/* The process of a thread; -1: the file does not state it. */
 int32_t dat_process(const struct dat_processes *processes, int32_t tid);
 
 #endif
