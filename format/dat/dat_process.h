@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which process a thread belongs to. trace.dat has no place for it; recordings of recorder state it for programs, in their
- * notes.
+ * Which process a thread belongs to. trace.dat has no place for it; recordings of recorder state it for programs, in
+ * their notes.
  */
 #ifndef FORMAT_DAT_PROCESS_H
 #define FORMAT_DAT_PROCESS_H
