@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIXED "ts,cpu,pid,comm,buffer,system,event,lost"
+#define FIXED "ts,cpu,pid,comm,tgid,process,buffer,system,event,lost"
 
 struct column {
 	const char *name;
@@ -156,6 +156,20 @@ static void put_fields(struct csv *csv, const struct tep_record *record, uint32_
 	}
 }
 
+/* Two cells, which are empty if the file does not state the process of the thread. */
+static void put_process(struct csv *csv, int pid)
+{
+	const int32_t process = event_process(csv->r->table, pid);
+	const char *name = process < 0 ? "" : event_process_name(csv->r->table, process);
+
+	if (process >= 0)
+		put_unsigned(&csv->out, (uint64_t)process);
+	put(&csv->out, ",");
+	if (*name)
+		put_csv(&csv->out, name, strlen(name));
+	put(&csv->out, ",");
+}
+
 static void put_place(struct csv *csv, const struct dat_event *event, int pid, const struct event_type *type)
 {
 	const struct report_value number = { .is_signed = true };
@@ -170,6 +184,7 @@ static void put_place(struct csv *csv, const struct dat_event *event, int pid, c
 	put(out, ",");
 	put_csv(out, comm, strlen(comm));
 	put(out, ",");
+	put_process(csv, pid);
 	put_csv(out, event->buffer->name, strlen(event->buffer->name));
 	put(out, ",");
 	if (type)

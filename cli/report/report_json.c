@@ -2,12 +2,13 @@
 /*
  * The report as JSON, one object a line:
  *
- *	{"ts":ns,"cpu":0,"pid":1,"comm":"app","buffer":"name","system":"io","event":"submit",
- *	 "fields":{...},"names":{...}}
+ *	{"ts":ns,"cpu":0,"pid":2,"comm":"worker","tgid":1,"process":"app","buffer":"name","system":"io",
+ *	 "event":"submit","fields":{...},"names":{...}}
  *
- * "buffer" is in events of instance buffers, "context" in those of threads that have set values, "names" in events with
- * fields whose values have names, "text" in those that say what their fields do not. Lost events are objects of their
- * own, in front of the event that follows them.
+ * "buffer" is in events of instance buffers, "tgid" and "process" in those of threads whose process the file states,
+ * "context" in those of threads that have set values, "names" in events with fields whose values have names, "text" in
+ * those that say what their fields do not. Lost events are objects of their own, in front of the event that follows
+ * them.
  */
 #include "cli/common/put_text.h"
 #include "cli/report/report_field.h"
@@ -140,6 +141,23 @@ static void put_fields(struct json *json, const struct report_event_fields *fiel
 	put(&json->out, "}");
 }
 
+/* The process of the thread, if the file states it. */
+static void put_process(struct json *json, int pid)
+{
+	const int32_t process = event_process(json->r->table, pid);
+	const char *name;
+
+	if (process < 0)
+		return;
+	name = event_process_name(json->r->table, process);
+	put(&json->out, ",\"tgid\":");
+	put_unsigned(&json->out, (uint64_t)process);
+	if (!*name)
+		return;
+	put(&json->out, ",\"process\":");
+	put_json(&json->out, name, strlen(name));
+}
+
 /* The values to which the thread's events belong at this time, if there are any. */
 static void put_context(struct json *json, int pid, uint64_t ts)
 {
@@ -189,6 +207,7 @@ static int put_event(struct json *json, const struct dat_event *event, struct te
 	report_put_number(out, &number, (uint64_t)(int64_t)pid);
 	put(out, ",\"comm\":");
 	put_json(out, comm, strlen(comm));
+	put_process(json, pid);
 	put_context(json, pid, event->ts);
 	if (type) {
 		put(out, ",\"system\":");

@@ -3,6 +3,8 @@
 #include "format/io/bytes.h"
 #include "format/text/event_parse.h"
 
+#include <string.h>
+
 static int common_number(const struct event_table *t, uint32_t offset, uint32_t width, const void *data, uint32_t size)
 {
 	const bool big = t->big;
@@ -45,4 +47,12 @@ const struct event_type *event_type(const struct event_table *table, int id)
 int32_t event_process(const struct event_table *table, int32_t tid)
 {
 	return dat_process(&table->processes, tid);
+}
+
+const char *event_process_name(const struct event_table *table, int32_t process)
+{
+	const char *name = tep_data_comm_from_pid(table->tep, process);
+
+	/* What libtraceevent answers for a thread without a name. */
+	return name && strcmp(name, "<...>") != 0 ? name : "";
 }

@@ -13,6 +13,7 @@ mkdir "$RECORDER_DIR"
 
 # Requests by turns on two threads; each event carries what its context is to be.
 cat >server.c <<'END'
+#define _GNU_SOURCE
 #include <librecorder/event.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@ static void *serve(void *arg)
 {
 	char trace[32];
 
+	pthread_setname_np(pthread_self(), arg);
 	rec_context_set("tenant", arg);
 	for (int i = 0; i < requests; i++) {
 		snprintf(trace, sizeof(trace), "%s-%d", (const char *)arg, i);
@@ -47,8 +49,9 @@ static void *serve(void *arg)
 int main(int argc, char **argv)
 {
 	pthread_t threads[2];
+	FILE *pid = fopen("pid", "w");
 
-	if (argc < 3)
+	if (argc < 3 || !pid || fprintf(pid, "%d\n", getpid()) < 0 || fclose(pid))
 		return 2;
 	requests = atoi(argv[1]);
 	events = atoi(argv[2]);
@@ -85,6 +88,26 @@ print(events, wrong)'
 
 ok "a server is recorded" "$RECORDER" record -o all.dat ./server 3 4
 is "each of its events has its context" "$(judge all.dat)" "27 0"
+
+# The process of each thread, beside its name.
+"$RECORDER" report --json all.dat >all.json
+"$RECORDER" report --csv all.dat >all.csv
+cat >processes.py <<'END'
+import collections, csv, json
+
+def count(events):
+    found = collections.Counter((one["comm"], one.get("process"), one.get("tgid")) for one in events
+                                if one.get("event") == "step")
+    return " ".join(f"{nr}*{comm}:{process}-{tgid}" for (comm, process, tgid), nr in sorted(found.items(), key=str))
+
+print(count(json.loads(line) for line in open("all.json")))
+print(count(csv.DictReader(open("all.csv"))))
+END
+threads="1*server:server-PID 13*blue:server-PID 13*red:server-PID"
+run python3 processes.py
+is "JSON and CSV have the process of each thread" "$(tr ' ' '\n' <<<"$out" | sort | tr '\n' ' ')" \
+	"$(for _ in json csv; do tr ' ' '\n' <<<"${threads//PID/$(cat pid)}"; done | sort | tr '\n' ' ')"
+
 is "SQL has each value once" "$("$RECORDER" sql --list all.dat "SELECT group_concat(value, ' ') FROM
 	(SELECT value FROM contexts ORDER BY key, value)" | tail -n 1)" "blue red blue-0 blue-1 blue-2 red-0 red-1 red-2"
 is "for as long as it holds" "$("$RECORDER" sql --list all.dat "SELECT count(*) FROM step s JOIN contexts c ON c.key = 'trace_id' AND
