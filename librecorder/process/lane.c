@@ -255,7 +255,8 @@ bool rec_lane_take_over(uint32_t index, uint32_t owner, uint32_t tid)
 	uint32_t *bereft = &rec_process.own[index].bereft, none = 0;
 	bool taken;
 
-	if (!owner || owner == REC_OWNER_HELD || !rec_cmpxchg32(bereft, &none, owner))
+	/* Most owners live; then nothing need be announced. */
+	if (!owner || owner == REC_OWNER_HELD || !is_gone(owner) || !rec_cmpxchg32(bereft, &none, owner))
 		return false;
 	/* Either we find the new thread, or it finds the id in `bereft` (edge K3). */
 	rec_fence_full();
@@ -270,8 +271,7 @@ bool rec_lane_may_own(uint32_t tid)
 	const uint32_t lanes = rec_lanes();
 	uint32_t index;
 
-	/* Edge K3: this thread exists, which the kernel shows to others, before it looks. */
-	rec_fence_full();
+	/* No fence: the kernel's switch to the new thread is a full barrier after it exists for others (edge K3). */
 	for (index = 0; index < lanes; index++)
 		/* Acquire: edge O3. */
 		if (rec_load_acquire(&rec_process.own[index].bereft) == tid)

@@ -73,7 +73,7 @@ Test(edges, k3_a_lane_taken_over_and_a_new_thread)
 			       FENCE(SEQ_CST, "rec_lane_take_over() lane.c", EDGE_TO(ACQ_REL)),
 			       LD(EXISTS, 1, RELAXED, "the kernel's list of threads") },
 			     { ST(EXISTS, 1, RELAXED, "the kernel's list of threads"),
-			       FENCE(SEQ_CST, "rec_lane_may_own() lane.c", EDGE_TO(ACQ_REL)),
+			       FENCE(SEQ_CST, "the kernel switches to the thread", EDGE_TO(ACQ_REL)),
 			       LD(BEREFT, 1, ACQUIRE, "rec_lane_may_own() lane.c", SPARE(RELAXED)) } },
 	};
 
