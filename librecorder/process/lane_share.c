@@ -6,7 +6,8 @@
  * exchange of the owner makes the thread, without its handlers, the writer stack of a shared lane. The commit leaves
  * the fast path, too, and gives the lane back. The lane is chosen by the CPU, so its cache lines stay on that CPU and
  * its events need no marker. It is held by another thread only if that thread was preempted, or interrupted, in the
- * middle of an event. Then the next lane is tried, each one once. If no lane is free, the event is lost and counted.
+ * middle of an event, or ended there without notice. Then the next lane is tried, each one once. If no lane is free,
+ * the event is lost and counted.
  *
  * The pool turns some of its lanes into shared ones before it is used up (rec_share_wants_lane()), so they exist when
  * they are needed. They stay shared.
@@ -31,6 +32,16 @@ static __thread uint32_t own_tid __attribute__((tls_model("initial-exec")));
 
 /* If there is no lane to share, this number of events of the process are lost before the next attempt to get one. */
 #define RETRY_INTERVAL 4096u
+
+/*
+ * A thread that has found held lanes so often asks whether the holder of the last one is gone. It rarely finds one
+ * held, and then soon free again.
+ */
+#ifndef SHARE_PATIENCE
+#define SHARE_PATIENCE 256u
+#endif
+
+static __thread uint32_t nr_held __attribute__((tls_model("initial-exec")));
 
 /* Set once no lane was available. */
 static uint32_t starved;
@@ -105,6 +116,28 @@ static inline bool take(struct rec_handle *handle, uint32_t was, const struct re
 	return true;
 }
 
+/* Take a shared lane whose holder is gone. A child of vfork must not: see rec_lane_take_over(). */
+static __attribute__((noinline)) bool adopt(struct rec_handle *handle, const struct rec_handle *self)
+{
+	const int saved = errno;
+	struct rec_signal_block block;
+	uint32_t owner;
+	bool taken;
+
+	if (rec_process_is_guest())
+		return false;
+	rec_signal_block_begin(&block);
+	owner = rec_load_relaxed(&handle->lane->owner);
+	taken = owner && owner != own_tid && rec_lane_take_over(rec_lane_index(handle), owner, own_tid);
+	if (taken) {
+		handle->cpu = self->cpu;
+		rec_lane_repair(rec_lane_index(handle));
+	}
+	rec_signal_block_end(&block);
+	errno = saved;
+	return taken;
+}
+
 static struct rec_handle *find_free(const struct rec_handle *self)
 {
 	const uint32_t slots = rec_process.geometry.shared_max;
@@ -114,7 +147,12 @@ static struct rec_handle *find_free(const struct rec_handle *self)
 	for (i = 0; i < slots; i++) {
 		struct rec_handle *handle = slot_at((cpu + i) & (slots - 1));
 
-		if (handle && REC_LIKELY(rec_load_relaxed(&handle->lane->owner) == 0) && take(handle, 0, self))
+		if (!handle)
+			continue;
+		if (REC_LIKELY(rec_load_relaxed(&handle->lane->owner) == 0) && take(handle, 0, self))
+			return handle;
+		/* The events of a thread that is gone must not wait until all lanes are held. */
+		if (++nr_held % SHARE_PATIENCE == 0 && adopt(handle, self))
 			return handle;
 	}
 	return NULL;
@@ -123,23 +161,15 @@ static struct rec_handle *find_free(const struct rec_handle *self)
 /* All are held; the holder of one may be gone. */
 static struct rec_handle *find_orphan(const struct rec_handle *self)
 {
-	struct rec_handle *handle = NULL;
-	struct rec_signal_block block;
-	uint32_t i, owner;
-	bool found = false;
+	uint32_t i;
 
-	rec_signal_block_begin(&block);
-	for (i = 0; i < rec_process.geometry.shared_max && !found; i++) {
-		handle = slot_at(i);
-		owner = handle ? rec_load_relaxed(&handle->lane->owner) : 0;
-		found = owner && owner != own_tid && rec_lane_take_over(rec_lane_index(handle), owner, own_tid);
+	for (i = 0; i < rec_process.geometry.shared_max; i++) {
+		struct rec_handle *handle = slot_at(i);
+
+		if (handle && adopt(handle, self))
+			return handle;
 	}
-	if (found) {
-		handle->cpu = self->cpu;
-		rec_lane_repair(rec_lane_index(handle));
-	}
-	rec_signal_block_end(&block);
-	return found ? handle : NULL;
+	return NULL;
 }
 
 /*
@@ -186,7 +216,7 @@ static __attribute__((noinline)) struct rec_handle *find_rarely(const struct rec
 	}
 	if (!handle || handle == &own_handle)
 		handle = find_free(self);
-	if (!handle && !rec_process_is_guest())
+	if (!handle)
 		handle = find_orphan(self);
 	if (!handle)
 		rec_lane_count_lost(rec_load_relaxed(&rec_process.nr_shared) ? -EBUSY :

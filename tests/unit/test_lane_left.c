@@ -10,6 +10,7 @@
 
 #include <criterion/criterion.h>
 #include <limits.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -319,6 +320,51 @@ Test(left, a_thread_that_ends_in_an_event)
 Test(left, a_thread_that_ends_by_a_raw_exit_in_an_event)
 {
 	check_end(true);
+}
+
+static void write_a_thousand(struct worker *worker)
+{
+	uint64_t i;
+
+	for (i = 0; i < 1000; i++)
+		numbered_write(worker->number + i);
+}
+
+/*
+ * While another shared lane is free, no thread needs the one of a thread that is gone; but its events, which readers
+ * may not get before it is repaired, do not wait for long. On one CPU, whose threads begin their search at the same
+ * lane.
+ */
+Test(left, a_lane_that_a_raw_exit_left_is_repaired_though_another_one_is_free)
+{
+	struct rec_lane *lanes[2];
+	struct sums sums;
+	pthread_t thread;
+	cpu_set_t cpus;
+	unsigned int n;
+	size_t cpu = 0;
+	bool raw = true;
+
+	share_begin(8);
+	cr_assert_eq(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
+	while (!CPU_ISSET(cpu, &cpus))
+		cpu++;
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	cr_assert_eq(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
+	n = workers_until_one_shares();
+	cr_assert_eq(rec_process.nr_shared, 2);
+	cr_assert_eq(pthread_create(&thread, NULL, share_and_end, &raw), 0);
+	pthread_join(thread, NULL);
+	lanes[0] = rec_process.shared[0]->lane;
+	lanes[1] = rec_process.shared[1]->lane;
+	cr_assert(lanes[0]->owner || lanes[1]->owner);
+	worker_do(n - 1, write_a_thousand, 1000);
+	cr_assert_eq(lanes[0]->owner + lanes[1]->owner, 0);
+	sums = numbered_read();
+	cr_assert_eq(sums.torn, 1);
+	cr_assert_eq(sums.no_lane, 0);
+	cr_assert_eq(sums.events + sums.lost, n + 1000);
 }
 
 /* Its id is the one of the thread that held the shared lane; it has a lane of its own. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What must hold in every state, and once nothing moves any more. */
 #include "lanes.h"
+#include "small.h"
 
 #include <string.h>
 
@@ -87,16 +88,21 @@ static void each_thread(char action, unsigned int nr)
 	}
 }
 
-/* If all lanes are shared, a new thread gets one of them, also if its last holder is gone. */
+/* If all lanes are shared, a new thread gets one of them, and soon repairs one whose holder is gone. */
 static void check_sharing(void)
 {
 	const uint64_t lost = header.lost_no_lane;
+	uint32_t i;
 
 	if (config->shared_max < config->max_lanes)
 		return;
-	each_thread('s', 1);
+	for (i = 0; i < SHARE_PATIENCE; i++)
+		each_thread('s', 1);
 	if (header.lost_no_lane != lost)
 		fail("a new thread gets no shared lane");
+	/* The one at which its search begins. */
+	if (rec_process.shared[0]->lane->owner)
+		fail("a shared lane is held by a thread that is gone");
 	each_thread('x', 1);
 }
 

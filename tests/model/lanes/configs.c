@@ -52,6 +52,9 @@ const struct config configs[] = {
 	{ "lane-attach",      4, 1, 0, "",         { "allx",  "as", 0 },            "",     OVERWRITE | GROWS },
 	/* A thread ends without notice, at any step, while it has a shared lane. */
 	{ "lane-share-dies",  1, 1, 1, "",     { "s",     "s",    0 },              "",     OVERWRITE | DIES },
+	/* Others are free: it is settled all the same. */
+	{ "lane-share-dies-two", 2, 2, 2, "s", { "s",     "s",    0 },              "",     OVERWRITE | DIES },
+	{ "lane-share-dies-head", 2, 2, 2, "lll", { "ll", "s",    0 },              "",     OVERWRITE | DIES | LONG },
 	{ "lane-share-reuses", 1, 1, 1, "",    { "ss",    "s",    0 },              "",     OVERWRITE | DIES | REUSES },
 	{ "lane-share-dies-three", 1, 1, 1, "", { "s",    "s",    "s" },            "",     OVERWRITE | DIES | LONG },
 	/* A reader that sleeps until a lane is full; one that ends, and another one. */

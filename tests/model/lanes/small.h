@@ -12,4 +12,7 @@
 #undef REC_SUBBUF_MIN
 #define REC_SUBBUF_MIN 128u
 
+/* A thread that finds a shared lane held three times asks whether its holder is gone. */
+#define SHARE_PATIENCE 3u
+
 #endif
