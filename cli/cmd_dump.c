@@ -6,6 +6,7 @@
 #include "cli/cmd.h"
 #include "cli/common/show_text.h"
 #include "cli/common/terminal.h"
+#include "cli/common/verbosity.h"
 #include "cli/files/dump_head.h"
 #include "cli/files/dump_sections.h"
 #include "cli/files/dump_strings.h"
@@ -345,10 +346,29 @@ static int run(struct dump *d)
 	return status;
 }
 
+/* False: the options contradict each other, or one is wrong; one line was printed. */
+static bool check_options(const struct dump *d, const char *input, const char *operand, const char *verbose)
+{
+	enum verbosity level;
+
+	if (!verbosity_read(verbose, &level))
+		return false;
+	if (input && operand)
+		complain(COMMAND, "both '-i %s' and '%s' name the file", input, operand);
+	else if (d->validate && (d->pages || d->all))
+		complain(COMMAND, "--validate cannot be combined with --pages or --all");
+	else if (d->validate && has_parts(d))
+		complain(COMMAND, "--validate cannot be combined with options that show parts");
+	else
+		return true;
+	return false;
+}
+
 int cmd_dump(int argc, char **argv)
 {
 	struct dump d = { 0 };
 	const char *input = NULL;
+	const char *verbose = NULL;
 	unsigned int color = TERMINAL_COLOR_AUTO;
 	const struct opt table[] = {
 		OPT_STRING('i', "input", "FILE", "read FILE; same as the operand", &input),
@@ -370,6 +390,7 @@ int cmd_dump(int argc, char **argv)
 		OPT_FLAG(0, "clock", "the clock", &d.clock),
 		OPT_FLAG(0, "strings", "version 7: the descriptions of sections, with their offsets", &d.strings),
 		OPT_FLAG(0, "sections", "version 7: the headers of sections, in the order of the file", &d.headings),
+		OPT_MAYBE(0, "verbose", "LEVEL", "accepted because trace-cmd has it; does nothing", &verbose),
 		OPT_END,
 	};
 	const struct opts opts = {
@@ -384,18 +405,8 @@ int cmd_dump(int argc, char **argv)
 
 	if (!opts_parse(&opts, argc, argv, &operands, &status))
 		return status;
-	if (input && operands[0]) {
-		complain(COMMAND, "both '-i %s' and '%s' name the file", input, operands[0]);
+	if (!check_options(&d, input, operands[0], verbose))
 		return EXIT_USAGE;
-	}
-	if (d.validate && (d.pages || d.all)) {
-		complain(COMMAND, "--validate cannot be combined with --pages or --all");
-		return EXIT_USAGE;
-	}
-	if (d.validate && has_parts(&d)) {
-		complain(COMMAND, "--validate cannot be combined with options that show parts");
-		return EXIT_USAGE;
-	}
 	terminal_use(color);
 	d.path = input ? input : operands[0] ? operands[0] : "trace.dat";
 	d.records = d.all;

@@ -91,8 +91,10 @@ static int open_report(struct report *r)
 		return report_fail(r, &error);
 	dat_time_adjust(&r->time, r->ts_offset, r->hz);
 	r->print.hz_given = r->hz;
+	report_verbose(r);
 	err = event_table_open(r->file,
-			       (r->no_plugins ? EVENT_NO_PLUGINS : 0) | (r->local_plugins ? EVENT_LOCAL_PLUGINS : 0),
+			       (r->no_plugins ? EVENT_NO_PLUGINS : 0) | (r->local_plugins ? EVENT_LOCAL_PLUGINS : 0) |
+				       EVENT_LOG(r->verbosity > VERBOSITY_CRITICAL ? r->verbosity : VERBOSITY_NONE),
 			       &r->table);
 	if (err) {
 		snprintf(error.text, sizeof(error.text), "cannot parse the event formats: %s", strerror(-err));
@@ -146,8 +148,11 @@ static int open_all(struct report *all, unsigned int nr, report_form form)
 	const bool events = form != report_clock && form != report_list;
 	int status = report_handlers_options(&all->handlers);
 
-	for (unsigned int i = 0; !status && i < nr; i++)
+	for (unsigned int i = 0; !status && i < nr; i++) {
 		status = open_report(&all[i]);
+		if (!status && (events || all->lists.cpus))
+			report_verbose_cpus(&all[i], false);
+	}
 	if (!status && all->align && align(all, nr))
 		status = report_fail_memory(all);
 	for (unsigned int i = 0; !status && events && i < nr; i++)
@@ -448,7 +453,8 @@ int report_files(struct report *options, const struct opt_list *inputs, const ch
 		 &(r).profile_hooks),                                                                                  \
 	OPT_FLAG(0, "by-comm", "with --profile: tasks of the same name as one", &(r).profile_by_comm),                 \
 	OPT_FLAG('q', NULL, "accepted because trace-cmd has it; does nothing", &(quiet)),                              \
-	OPT_FLAG('V', NULL, "the same", &(verbose))
+	OPT_MAYBE('V', "verbose", "LEVEL", "print messages: " VERBOSITY_WORDS, &(verbose)),                            \
+	OPT_FLAG(0, "debug", "print where each event lies, and what lies between events", &(r).print.places)
 
 int cmd_report(int argc, char **argv)
 {
@@ -457,7 +463,8 @@ int cmd_report(int argc, char **argv)
 	struct forms forms = { 0 };
 	struct report_lists *lists = &r.lists;
 	struct opt_list inputs = { 0 };
-	bool quiet = false, verbose = false;
+	const char *verbose = NULL;
+	bool quiet = false;
 	unsigned int color = 0;
 	const struct opt table[] = {
 		OPT_REPORT_LINES(r, inputs),
@@ -479,7 +486,8 @@ int cmd_report(int argc, char **argv)
 	int status = 0;
 
 	if (opts_parse(&opts, argc, argv, &operands, &status)) {
-		form = choose_form(&forms, lists);
+		form = verbosity_read(verbose, &r.verbosity) ? choose_form(&forms, lists) : NULL;
+		r.print.boundary = r.print.boundary || r.print.places;
 		r.choice.lines = form == report_text;
 		terminal_use(color);
 		status = form ? report_files(&r, &inputs, operands[0], form) : EXIT_USAGE;

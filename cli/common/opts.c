@@ -44,7 +44,7 @@ void complain(const char *command, const char *format, ...)
 
 /* -------------------------------------------------------------------------------------------------------- help */
 
-/* "-o, --output FILE" */
+/* "-o, --output FILE"; "-V, --verbose[=LEVEL]" */
 static void spell(const struct opt *opt, char *text, size_t size)
 {
 	int n = 0;
@@ -55,7 +55,7 @@ static void spell(const struct opt *opt, char *text, size_t size)
 	if (opt->name && n >= 0 && (size_t)n < size)
 		n += snprintf(text + n, size - (size_t)n, "%s--%s", opt->letter ? "" : "    ", opt->name);
 	if (opt->arg && n >= 0 && (size_t)n < size)
-		snprintf(text + n, size - (size_t)n, " %s", opt->arg);
+		snprintf(text + n, size - (size_t)n, opt->kind == OPT_KIND_MAYBE ? "[=%s]" : " %s", opt->arg);
 }
 
 static void print_help(const struct opts *opts)
@@ -160,6 +160,7 @@ static bool set_value(const struct given *given, const char *value)
 		*(bool *)given->opt->value = true;
 		return true;
 	case OPT_KIND_STRING:
+	case OPT_KIND_MAYBE:
 		*(const char **)given->opt->value = value;
 		return true;
 	case OPT_KIND_NUMBER:
@@ -216,6 +217,8 @@ static bool parse_long(const struct opts *opts, char **argv, int *at)
 		return unknown_option(opts, argv[*at]);
 	if (!given.opt->arg)
 		return value ? wrong(&given, "takes no argument", NULL) : set_value(&given, NULL);
+	if (!value && given.opt->kind == OPT_KIND_MAYBE)
+		return set_value(&given, "");
 	if (!value) {
 		value = argv[*at + 1];
 		if (!value)
@@ -236,6 +239,8 @@ static bool parse_letters(const struct opts *opts, char **argv, int *at)
 		snprintf(given.word, sizeof(given.word), "-%c", *letter);
 		if (!given.opt)
 			return unknown_option(opts, letter == argv[*at] + 1 && !letter[1] ? argv[*at] : given.word);
+		if (given.opt->kind == OPT_KIND_MAYBE)
+			return set_value(&given, letter + 1);
 		if (given.opt->arg) {
 			value = letter[1] ? letter + 1 : argv[++*at];
 			return value ? set_value(&given, value) : wrong(&given, "needs an argument", NULL);

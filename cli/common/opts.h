@@ -19,6 +19,7 @@ enum opt_kind {
 	OPT_KIND_END,
 	OPT_KIND_FLAG,	 /* bool *: set to true */
 	OPT_KIND_STRING, /* const char **: the argument; the last one applies */
+	OPT_KIND_MAYBE,	 /* const char **: the argument in the same word, -V3 or --verbose=3; "" without one */
 	OPT_KIND_NUMBER, /* uint64_t *: decimal, from min to max */
 	OPT_KIND_TIME,	 /* uint64_t *: milliseconds; given as duration_read() takes it */
 	OPT_KIND_CHOICE, /* unsigned int *: place of the argument among `choices` */
@@ -52,6 +53,7 @@ struct opt {
 
 #define OPT_FLAG(letter, name, help, value)	 { OPT_KIND_FLAG, letter, name, NULL, help, value, 0, 0 }
 #define OPT_STRING(letter, name, arg, help, value) { OPT_KIND_STRING, letter, name, arg, help, value, 0, 0 }
+#define OPT_MAYBE(letter, name, arg, help, value) { OPT_KIND_MAYBE, letter, name, arg, help, value, 0, 0 }
 #define OPT_NUMBER(letter, name, arg, min, max, help, value) \
 	{ OPT_KIND_NUMBER, letter, name, arg, help, value, min, max }
 #define OPT_TIME(letter, name, arg, help, value) { OPT_KIND_TIME, letter, name, arg, help, value, 0, 0 }

@@ -12,7 +12,7 @@ end
 function __recorder_options
 	recorder $argv[1] --help 2>/dev/null | sed -nE '
 		/^ +-/!d
-		s/^ +(-[A-Za-z0-9])?(, )?(--[a-z0-9-]+)?( ([^ ]+))?  +(.*)/\1\t\5\t\6\n\3\t\5\t\6/
+		s/^ +(-[A-Za-z0-9])?(, )?(--[a-z0-9-]+)?(\[=[^ ]*\])?( ([^ ]+))?  +(.*)/\1\t\6\t\7\n\3\t\6\t\7/
 		s/^\t[^\n]*\n//
 		s/\n\t.*//
 		p

@@ -6,6 +6,7 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
+#include "cli/common/verbosity.h"
 #include "cli/report/report_follow.h"
 #include "cli/report/report_handlers.h"
 #include "cli/report/report_lines.h"
@@ -21,6 +22,7 @@ struct report {
 	bool no_date;
 	bool raw_ts;
 	bool raw_strings;
+	enum verbosity verbosity;
 	struct report_choice choice;
 	struct report_lists lists;
 	struct report_handlers handlers;
@@ -54,6 +56,12 @@ bool report_head(struct report *r);
 /* The file has the text of a latency tracer instead of events; print it. The exit status. */
 bool report_is_latency(const struct report *r);
 int report_latency(struct report *r);
+
+/* The version of an open file, and options that are not known, if the level or --debug wants them. */
+void report_verbose(const struct report *r);
+
+/* In the same way, the CPUs without events: of buffers that have a name, which follow the first line, or of others. */
+void report_verbose_cpus(const struct report *r, bool named);
 
 /* Report in one line that the file cannot be read, or that memory is short. The exit status. */
 int report_fail(const struct report *r, const struct dat_error *error);

@@ -113,7 +113,8 @@ void report_lines_stats(const struct report_lines *lines)
 int report_lines_print(struct report_lines *lines)
 {
 	/* A crew keeps lines until a batch is full. Latencies of wake-ups are printed within a line. */
-	const bool is_plain = !lines->at_once && !lines->escapes && !lines->wakeup && !*paint(PAINT_BAD);
+	const bool is_plain = !lines->at_once && !lines->escapes && !lines->wakeup && !*paint(PAINT_BAD) &&
+			      !lines->printer->options.places;
 	struct report_crew *crew = NULL;
 	int ret = is_plain ? report_crew_open(lines->printer, write_text, lines, &crew) : 0;
 

@@ -106,6 +106,7 @@ int report_text(struct report *r)
 {
 	if (!report_head(r))
 		return 0;
+	report_verbose_cpus(r, true);
 	return report_is_latency(r) ? report_latency(r) : print_events(r);
 }
 

@@ -33,4 +33,7 @@ enum dat_id {
 	DAT_MODULES_FILE = 25,
 };
 
+/* The last one that is known. */
+#define DAT_OPTION_LAST DAT_MODULES_FILE
+
 #endif

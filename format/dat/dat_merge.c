@@ -53,6 +53,7 @@ static bool next_page(struct dat_merge *m, struct stream *s)
 		note_damage(m, s, &error);
 	if (ret <= 0)
 		return false;
+	s->next.page = page.data;
 	s->next.offset = page.offset;
 	s->next.in_chunk = page.in_chunk;
 	s->page_size = page.size;

@@ -24,6 +24,7 @@ struct dat_event {
 	const unsigned char *data; /* within the page */
 	int64_t lost;		   /* as dat_record.lost */
 	uint32_t marked;	   /* the CPU that the last marker before it names; DAT_NO_MARKER: there was none */
+	const unsigned char *page; /* the start of its page */
 	uint64_t offset;	   /* of the page */
 	bool begins;		   /* it is the first event of its page */
 	const struct dat_buffer *buffer;

@@ -268,6 +268,7 @@ static int parse_formats(struct event_table *t, const struct dat_file *file)
 	for (size_t i = 0; !err && i < file->nr_formats; i++) {
 		const struct dat_format *format = &file->formats[i];
 
+		errno = 0; /* libtraceevent prints it with its messages */
 		if (bad[i] || !may_parse(&format->text) ||
 		    tep_parse_event(t->tep, format->text.text, format->text.size, format->system))
 			t->failures++;
@@ -402,7 +403,7 @@ int event_table_open(const struct dat_file *file, unsigned int flags, struct eve
 	struct event_table *t = calloc(1, sizeof(*t));
 	int err;
 
-	tep_set_loglevel(TEP_LOG_NONE);
+	tep_set_loglevel((enum tep_loglevel)(flags >> 8));
 	if (t)
 		t->tep = tep_alloc();
 	if (!t || !t->tep) {

@@ -51,6 +51,12 @@ struct event_table {
 #define EVENT_NO_PLUGINS    1u
 #define EVENT_LOCAL_PLUGINS 2u /* those of the user alone */
 
+/*
+ * What libtraceevent itself prints while it parses and when it is closed: its level, from TEP_LOG_NONE, the default, to
+ * TEP_LOG_ALL. It prints warnings on standard error, the rest on standard output.
+ */
+#define EVENT_LOG(level) ((unsigned int)(level) << 8)
+
 /* 0, or -ENOMEM, or the -errno of mmap or fork (event_probe.h). The file may be closed before the table. */
 int event_table_open(const struct dat_file *file, unsigned int flags, struct event_table **ret_table);
 

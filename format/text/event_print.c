@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See event_print.h; the columns are described in trace-dat.md 9. */
-#include "format/text/event_print.h"
+#include "format/text/event_page.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 int event_printer_open(struct event_printer *ret_printer, const struct dat_file *file, const struct dat_time *time,
 		       const struct event_table *table, const struct event_print_options *options)
 {
-	struct event_printer p = { .options = *options, .table = table, .seconds = time->seconds };
+	struct event_printer p = { .options = *options, .file = file, .table = table, .seconds = time->seconds };
 	int err;
 
 	trace_seq_init(&p.seq);
@@ -219,31 +219,6 @@ static void put_buffer(const struct event_printer *p, const struct dat_buffer *b
 	print_text_put(text, size ? ": " : "  ", 2);
 }
 
-static void put_losses(const struct event_line *line, struct print_text *text)
-{
-	char losses[80];
-
-	if (line->lost > 0)
-		snprintf(losses, sizeof(losses), "CPU:%d [%lld EVENTS DROPPED]\n", (int)line->cpu,
-			 (long long)line->lost);
-	else
-		snprintf(losses, sizeof(losses), "CPU:%d [EVENTS DROPPED]\n", (int)line->cpu);
-	print_text_puts(text, losses);
-}
-
-/* The lines before an event: what was lost, and that a sub-buffer begins. */
-static void put_lines_before(const struct event_line *line, struct print_text *text)
-{
-	char begin[40];
-
-	if (line->lost)
-		put_losses(line, text);
-	if (!line->begins)
-		return;
-	snprintf(begin, sizeof(begin), "CPU:%d [SUBBUFFER START]\n", (int)line->cpu);
-	print_text_puts(text, begin);
-}
-
 static void put_task(const struct event_line *line, struct print_text *text)
 {
 	const uint32_t cpu = line->cpu, size = line->task->size;
@@ -356,7 +331,7 @@ static void put_latency(struct event_printer *p, const struct event_line *line, 
 static void put_columns(struct event_printer *p, const struct event_line *line, int pid, struct print_text *text)
 {
 	put_buffer(p, line->buffer, text);
-	put_lines_before(line, text);
+	event_page_before(p->file, line, text);
 	p->parts.losses = text->size;
 	if (p->options.latency)
 		put_latency(p, line, pid, text);
@@ -401,6 +376,7 @@ static int open_line(struct event_printer *p, const struct dat_event *event, str
 		.last_ts = p->last_ts,
 		.lost = event->lost,
 		.begins = p->options.boundary && event->begins,
+		.placed = p->options.places ? event : NULL,
 		.cpu = event->cpu,
 		.size = event->size,
 	};
@@ -436,6 +412,8 @@ int event_print(struct event_printer *printer, const struct dat_event *event)
 		err = note_tasks(p, line.plan, event->data, event->size);
 	}
 	end_line(text, 0);
+	if (line.placed)
+		event_page_after(p->file, event, text);
 	return text->failed ? -ENOMEM : err;
 }
 
@@ -446,7 +424,7 @@ int event_line_open(struct event_printer *printer, const struct dat_event *event
 	struct event_printer *p = printer;
 	int pid, err;
 
-	if (p->options.raw || p->options.latency)
+	if (p->options.raw || p->options.latency || p->options.places)
 		return 0;
 	err = open_line(p, event, ret_line, &pid);
 	if (err || !ret_line->plan || !has_program(ret_line->plan, event->data, event->size))
@@ -460,7 +438,7 @@ int event_line_open(struct event_printer *printer, const struct dat_event *event
 static void put_head(const struct event_printer *p, const struct event_line *line, struct print_text *text)
 {
 	put_buffer(p, line->buffer, text);
-	put_lines_before(line, text);
+	event_page_before(p->file, line, text);
 	put_task(line, text);
 	put_time(p, line->ts, text);
 	if (p->options.ts_diff)

@@ -24,6 +24,7 @@ struct event_print_options {
 	bool ts_diff; /* time since the event printed before (--ts-diff) */
 	bool hz_given; /* the clock is another one than the file's (--ts2secs) */
 	bool boundary; /* a line where a page begins (--boundary) */
+	bool places;   /* where in its page each event lies (--debug) */
 	bool names;   /* each line begins with its buffer's name */
 };
 
@@ -54,6 +55,7 @@ struct event_fallbacks {
 
 struct event_printer {
 	struct event_print_options options;
+	const struct dat_file *file;
 	const struct event_table *table;
 	struct event_ftrace ftrace;
 	struct print_text text; /* of the last event */
@@ -79,6 +81,7 @@ struct event_line {
 	uint64_t ts, last_ts;
 	int64_t lost;
 	bool begins; /* a line says that a sub-buffer begins */
+	const struct dat_event *placed; /* the event, if its place is printed */
 	uint32_t cpu;
 	uint32_t size; /* of the record */
 };

@@ -53,6 +53,12 @@ for compression in none zstd; do
 	done
 done
 like "they have descriptions" "$("$RECORDER" dump --strings v6-kernel-zstd.dat)" '"ftrace events" @ [0-9]+'
+# trace-cmd takes it, too, and prints the same.
+same_headings "--sections --verbose=debug" v6-kernel-none.dat
+same_headings "--strings --verbose" v6-kernel-none.dat
+run "$RECORDER" dump --verbose=much v6-kernel-none.dat
+is "a level that does not exist: status" "$status" 2
+like "a level that does not exist" "$err" "^recorder dump: --verbose 'much' is not a level"
 "$mkdat" v7-options >v7.dat
 same_headings --sections v7.dat
 same_headings --strings v7.dat

@@ -64,9 +64,32 @@ for flags in -e -p -f -P -E --check-events --uname --version --cpus --first-even
 	all none $flags
 done
 # Of compressed data it prints places in a file of its own.
-for flags in --stat "--stat --uname"; do
+for flags in --stat "--stat --uname" --debug "--debug -l -t" "--debug -R -w" "-V3 --debug --ts-diff"; do
 	# shellcheck disable=SC2086
 	all '.*-zstd.*' $flags
+done
+# Messages on standard output; libtraceevent makes most of them. trace-cmd adds plugins of its own, here for a kernel's calls.
+for flags in -V --verbose=3 "--verbose=debug -N" "-Vcrit -t" --verbose=99; do
+	# shellcheck disable=SC2086
+	all kernel $flags
+done
+like "-V: there are messages" "$("$RECORDER" report -V "$TMP/v6-many.dat" 2> /dev/null | head -40)" "^version = 6.registering plugin: .*CPU 3 is empty"
+for flags in --verbose=warn -V3 -V --debug; do
+	for name in v6-unknown v7-unknown; do
+		# Its lines begin with the last error of the system, ours with the command and the file.
+		theirs=$(trace-cmd report $flags "$TMP/$name.dat" 2>&1 > /dev/null | sed -nE '/^libtrace/d; s/^ *//p' | sort)
+		ours=$("$RECORDER" report $flags "$TMP/$name.dat" 2>&1 > /dev/null | sed -E "s|^recorder report: $TMP/$name.dat: ||; s/^ *//" | sort)
+		is "$name, $flags: messages on standard error" "$ours" "$theirs"
+	done
+done
+for flags in "" --verbose=err -V0 --verbose=critical; do
+	# shellcheck disable=SC2086
+	is "report $flags: no messages" "$("$RECORDER" report $flags "$TMP/v6-unknown.dat" 2>&1 > /dev/null)" ""
+done
+for level in bogus warns -1 3x; do
+	run "$RECORDER" report --verbose=$level "$TMP/v6-one.dat"
+	is "--verbose=$level: status" "$status" 2
+	like "--verbose=$level" "$err" "^recorder report: --verbose '$level' is not a level"
 done
 # It does not align the times of a file that begins with an empty page.
 for flags in --align-ts "--align-ts -t --ts-diff"; do

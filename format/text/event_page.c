@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* See event_page.h. */
+#include "format/text/event_page.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "format/dat/dat_page.h"
+
+static void put_losses(const struct event_line *line, struct print_text *text)
+{
+	char losses[80];
+
+	if (line->lost > 0)
+		snprintf(losses, sizeof(losses), "CPU:%d [%lld EVENTS DROPPED]\n", (int)line->cpu,
+			 (long long)line->lost);
+	else
+		snprintf(losses, sizeof(losses), "CPU:%d [EVENTS DROPPED]\n", (int)line->cpu);
+	print_text_puts(text, losses);
+}
+
+/* The page from its start on. It was read before, so that what does not fit is its end. */
+static int open_walk(const struct dat_file *file, const struct dat_event *event, struct dat_walk *ret_walk)
+{
+	const unsigned char *end = event->data + ((event->size + 3u) & ~3u) + event->bytes_after;
+	const struct dat_page page = {
+		.data = event->page, .size = (uint32_t)(end - event->page), .offset = event->offset, .cut = true
+	};
+	struct dat_error error;
+
+	return dat_walk_open(file, &page, ret_walk, &error);
+}
+
+void event_page_before(const struct dat_file *file, const struct event_line *line, struct print_text *text)
+{
+	char begin[96] = "";
+	struct dat_walk walk;
+
+	if (line->lost)
+		put_losses(line, text);
+	if (!line->begins)
+		return;
+	snprintf(begin, sizeof(begin), "CPU:%d [SUBBUFFER START]", (int)line->cpu);
+	print_text_puts(text, begin);
+	if (line->placed && !open_walk(file, line->placed, &walk)) {
+		snprintf(begin, sizeof(begin), " [%" PRIu64 ":0x%" PRIx64 "]", walk.page_ts, line->placed->offset);
+		print_text_puts(text, begin);
+	}
+	print_text_putc(text, '\n');
+}
+
+static void put_record(const struct dat_record *record, uint64_t before, struct print_text *text)
+{
+	char line[96] = "";
+
+	if (record->kind == DAT_RECORD_STAMP)
+		snprintf(line, sizeof(line), "\n TIME STAMP: timestamp:%" PRIu64 " length:0", record->ts);
+	else if (record->kind == DAT_RECORD_EXTEND)
+		snprintf(line, sizeof(line), "\n TIME EXTEND: delta:%" PRIu64 " length:0", record->ts - before);
+	else
+		snprintf(line, sizeof(line), "\n PADDING: delta:%" PRIu32 " length:%" PRIu32, record->delta,
+			 record->length - 4);
+	print_text_puts(text, line);
+}
+
+void event_page_after(const struct dat_file *file, const struct dat_event *event, struct print_text *text)
+{
+	struct dat_record record = { 0 };
+	struct dat_error error;
+	struct dat_walk walk;
+	char place[96];
+	uint64_t before;
+
+	if (open_walk(file, event, &walk))
+		return;
+	while (record.data != event->data)
+		if (dat_walk_next(&walk, &record, &error) <= 0)
+			return;
+	snprintf(place, sizeof(place), " [%" PRIu32 ":0x%" PRIx32 ":%" PRIu32 "]", record.delta, record.pos,
+		 record.size);
+	print_text_puts(text, place);
+	for (before = record.ts; dat_walk_next(&walk, &record, &error) > 0; before = record.ts) {
+		if (record.kind == DAT_RECORD_DATA)
+			return;
+		put_record(&record, before, text);
+	}
+}
