@@ -76,7 +76,8 @@ static int next_event(struct weave *weave, struct staged *staged)
 	struct weave_input *input = &staged->input;
 	int got = 1;
 
-	while (rec_page_next(&input->iter, &input->record) <= 0) {
+	/* Before the first page the iterator has none. */
+	while (!input->iter.data || rec_page_next(&input->iter, &input->record) <= 0) {
 		got = next_page(weave, staged);
 		if (got <= 0)
 			break;

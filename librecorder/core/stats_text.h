@@ -24,9 +24,10 @@ static inline uint64_t rec_stats_figure(const char *stats, const char *name)
 {
 	uint64_t value = 0;
 
-	for (const char *line = stats; line && !rec_stats_line(line, name, &value);) {
+	for (const char *line = stats; !rec_stats_line(line, name, &value); line++) {
 		line = strchr(line, '\n');
-		line += line != NULL;
+		if (!line)
+			break;
 	}
 	return value;
 }

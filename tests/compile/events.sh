@@ -50,6 +50,11 @@ mistake "a wrong type" 'REC(m, e, 1, 2.0)'
 mistake "no such event" 'REC(m, x, 1)'
 mistake "a wrong printf argument" 'rec_printf("%s", 1)'
 
+# Each language and each compiler; together only in the long tier (COMPILERS=all).
+each=("gcc -std=c11")
+[ -z "$clang" ] || each+=("clang++ -x c++ -std=c++17")
+[ "${COMPILERS-}" != all ] || each+=("g++ -x c++ -std=c++17" ${clang:+"clang -std=c11"})
+
 # Mistakes in a declaration: the compiler reports which one, in a sentence, wherever the event is used. declares FIELD
 # REGEX: in each language, with each compiler
 declares()
@@ -57,7 +62,7 @@ declares()
 	local compiler language
 
 	printf '#include <librecorder/event.h>\nREC_EVENT(m, e, u8(first), %s);\n' "$1" >"$TMP/mistake.c"
-	for compiler in "gcc -std=c11" "g++ -x c++ -std=c++17" ${clang:+"clang -std=c11" "clang++ -x c++ -std=c++17"}; do
+	for compiler in "${each[@]}"; do
 		# shellcheck disable=SC2086
 		fails "$compiler: $1" $compiler -I"$top_srcdir/include" -fsyntax-only "$TMP/mistake.c"
 		like "the error says so" "$err" "error: static.assert[a-z]* failed.*$2"
@@ -78,7 +83,7 @@ misdeclares()
 	local compiler
 
 	printf '#include <librecorder/event.h>\n%s;\n' "$1" >"$TMP/mistake.c"
-	for compiler in "gcc -std=c11" "g++ -x c++ -std=c++17" ${clang:+"clang -std=c11" "clang++ -x c++ -std=c++17"}; do
+	for compiler in "${each[@]}"; do
 		# shellcheck disable=SC2086
 		fails "$compiler: $1" $compiler -I"$top_srcdir/include" -fsyntax-only "$TMP/mistake.c"
 		like "the error says so" "$err" "error: static.assert[a-z]* failed.*$2"
@@ -109,7 +114,7 @@ misformats()
 		#include <librecorder/event.h>
 		REC_EVENT_FMT(m, e, ($1), u8(first), s64(big), f64(part), string(s), named(op, 1, 2));
 	END
-	for compiler in "gcc -std=c11" "g++ -x c++ -std=c++17" ${clang:+"clang -std=c11" "clang++ -x c++ -std=c++17"}; do
+	for compiler in "${each[@]}"; do
 		# shellcheck disable=SC2086
 		fails "$compiler: $1" $compiler -I"$top_srcdir/include" -fsyntax-only "$TMP/mistake.c"
 		like "the error says so" "$err" "error: .*$2"

@@ -5,7 +5,7 @@
  * its writer had committed must be there or be counted as lost. tests/crash/test_points.c kills at known places
  * instead.
  *
- * RECORDER_SEED=N draws other lives; RECORDER_RANDOM_KILLS=N kills N times instead of 1000. A failure prints a line
+ * RECORDER_SEED=N draws other lives; RECORDER_RANDOM_KILLS=N kills N times instead of 300. A failure prints a line
  * with RECORDER_LIFE, which repeats only the life that failed; the kill may then come at another moment. A line of JSON
  * for each kind of victim goes to the file of the tests' figures.
  */
@@ -21,7 +21,7 @@ static unsigned int kills_wanted;
 static void prepare(void)
 {
 	set_up();
-	kills_wanted = (unsigned int)number_from("RECORDER_RANDOM_KILLS", 1000);
+	kills_wanted = (unsigned int)number_from("RECORDER_RANDOM_KILLS", 300);
 }
 
 TestSuite(kills, .init = prepare, .fini = tear_down, .timeout = 36000);

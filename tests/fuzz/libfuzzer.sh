@@ -3,14 +3,14 @@
 #
 # Readers of bytes, fuzzed with libFuzzer: it changes inputs so that they reach more of the code. Each target is a file
 # tests/fuzz/target_NAME.c, built here with clang and its sanitizers from the sources below, and runs for
-# LIBFUZZER_SECONDS (30) from the same seed, LIBFUZZER_SEED (1), on inputs of dat_make.c or of its own. A crash, a leak,
+# LIBFUZZER_SECONDS (10) from the same seed, LIBFUZZER_SEED (1), on inputs of dat_make.c or of its own. A crash, a leak,
 # an input of more than ten seconds, an allocation of more than 64 MB at once or 512 MB in all fails the test, and prints
 # the command that repeats it. LIBFUZZER_TARGETS: the names of those to run. LIBFUZZER_CORPUS: a directory in which the
 # inputs found are kept, and from which the next run continues.
 . "$top_srcdir/tests/tap.sh"
 
 cc=${LIBFUZZER_CC-clang}
-seconds=${LIBFUZZER_SECONDS-30}
+seconds=${LIBFUZZER_SECONDS-10}
 seed=${LIBFUZZER_SEED-1}
 targets=${LIBFUZZER_TARGETS-dat spool view core elf filter words print}
 corpus=${LIBFUZZER_CORPUS-$TMP/corpus}

@@ -9,6 +9,7 @@
 #
 # The code to be checked is compiled with -fsanitize=thread and linked with tests/model/tsan.c instead of that
 # sanitizer's library, with the portable atomic operations, which it can see. COVERAGE=yes: with gcov's counters.
+# MODEL_CFLAGS: further options of the compiler.
 set -eu
 
 sources=$1 out=$2
@@ -20,6 +21,8 @@ ring=(ring ring_commit ring_consume ring_count ring_enter ring_init ring_reader 
 flags=(-std=gnu11 -D_GNU_SOURCE -DREC__DETAIL=1 -g -O2 -fno-pie -fno-stack-protector -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
 	-Wmissing-prototypes -Wpointer-arith -Wundef "-I$sources/include" "-I$sources" "-I$top")
 watched=(-fsanitize=thread -DREC_GENERIC_ATOMICS -Dfree=model_free -Dsyscall=model_syscall -Dsigaltstack=model_sigaltstack)
+read -ra more <<<"${MODEL_CFLAGS-}"
+flags+=("${more[@]}")
 case $("$cc" --version) in
 *clang*) watched+=(-mllvm -tsan-instrument-func-entry-exit=0) ;;
 *) watched+=(--param tsan-instrument-func-entry-exit=0 -Wno-tsan) ;;

@@ -7,8 +7,9 @@
 #	short	those that take seconds
 #	long	those that take longer
 #	all	both, and those that take minutes and some GB each
-#	clocks	those of the ring with handlers, under a clock that stands still, one that only steps back, and one that
-#		does either or advances; of the last, at most MODEL_STATES states
+#	clocks	the short ones of the ring with handlers, under a clock that stands still, and one that only steps back;
+#		and all of them under one that does either or advances, at most MODEL_STATES (10,000) states of each
+#	slow-clocks	the same, with the longer ones under each clock
 . "$top_srcdir/tests/tap.sh"
 
 [ "$(uname -m)" = x86_64 ] || skip_all "the checker switches stacks on x86-64 only"
@@ -36,10 +37,14 @@ for which in ${MODEL//,/ }; do
 	short) plan model -s && plan lanes/lanes -s ;;
 	long) plan model -t && plan lanes/lanes -t ;;
 	all) plan model -a && plan lanes/lanes -a ;;
-	clocks)
-		plan model -c 0
-		plan model -c -
-		plan model -c 10- -n "${MODEL_STATES-100000}"
+	clocks | slow-clocks)
+		short=-s
+		[ $which = clocks ] || short=
+		# shellcheck disable=SC2086
+		plan model $short -c 0
+		# shellcheck disable=SC2086
+		plan model $short -c -
+		plan model -c 10- -n "${MODEL_STATES-10000}"
 		;;
 	*) diag "no such configurations: MODEL=$which"; exit 1 ;;
 	esac

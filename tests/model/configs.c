@@ -15,7 +15,7 @@ const struct config configs[] = {
 	{ "head-3-pages",      3, 6, "lls",  "l",    "rl",   3, 2, "",    "1",   OVERWRITE | CUT | LONG },
 	{ "rounds",            2, 6, "lls",  "l",    "Rl",   3, 2, "",    "1",   OVERWRITE | CUT | LONG },
 	{ "wrap",              2, 6, "sp",   "s",    "R",    2, 1, "",    "01",  OVERWRITE | CUT },
-	{ "discard",           2, 7, "s",    "Dl",   "sdD",  3, 2, "",    "01",  OVERWRITE | CUT },
+	{ "discard",           2, 7, "s",    "Dl",   "sdD",  3, 2, "",    "01",  OVERWRITE | CUT | LONG },
 	{ "discard-page",      2, 6, "ss",   "ds",   "lds",  3, 2, "",    "1",   OVERWRITE | CUT },
 	{ "discard-far",       3, 6, "s",    "d",    "r",    2, 1, "",    "1",   OVERWRITE | CUT },
 	{ "inside",            2, 6, "s",    "zz",   "sl",   2, 2, "",    "1",   OVERWRITE | CUT },
@@ -51,7 +51,7 @@ const struct config configs[] = {
 	{ "announce-twice",    3, 6, "lllsss", "s",  "l",    2, 1, "",    "1",   OVERWRITE | CUT },
 	/* With a reader. */
 	{ "read",              2, 6, "ss",   "sl",   "s",    2, 1, "pp",  "1",   OVERWRITE | CUT },
-	{ "read-head",         2, 6, "ll",   "l",    "l",    2, 1, "ww",  "1",   OVERWRITE | CUT },
+	{ "read-head",         2, 6, "ll",   "l",    "l",    2, 1, "ww",  "1",   OVERWRITE | CUT | LONG },
 	{ "read-head-3-pages", 3, 6, "lll",  "l",    "l",    2, 1, "ww",  "1",   OVERWRITE | LONG },
 	{ "read-rounds",       2, 6, "ll",   "l",    "r",    2, 1, "w",   "1",   OVERWRITE | LONG },
 	{ "read-rounds-stays", 2, 6, "sp",   "s",    "R",    2, 1, "wp",  "1",   OVERWRITE | STAYS | THOROUGH },

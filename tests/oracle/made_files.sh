@@ -6,8 +6,8 @@
 #
 #	choose		sets $chosen to the files for the next flags
 #
-# By default these are a third of the files, another third at each call: every file is read, every flag is tried on files of
-# every kind. REPORT_FILES=all, in the long tier, is each flag on each file.
+# By default these are a sixth of the files, another sixth at each call: every file is read, every flag is tried on several
+# files. REPORT_FILES=all, in the long tier, is each flag on each file.
 
 made="$("$top_builddir/tests/golden/mkdat") $("$top_builddir/tests/golden/mkdat" --latency)"
 for name in $made; do
@@ -23,6 +23,6 @@ choose()
 	chosen=
 	for name in $made; do
 		n=$((n + 1))
-		[ "${REPORT_FILES-third}" != all ] && [ $((n % 3)) -ne 0 ] || chosen="$chosen $name"
+		[ "${REPORT_FILES-sixth}" != all ] && [ $((n % 6)) -ne 0 ] || chosen="$chosen $name"
 	done
 }

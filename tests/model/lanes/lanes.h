@@ -38,6 +38,7 @@ enum {
 	LONG = 8,      /* the long tier's */
 	GROWS = 16,    /* threads may take further lanes, from the beginning */
 	LATE = 32,     /* no lane is shared before the exploration */
+	THOROUGH = 64, /* minutes: only when asked for */
 };
 
 struct config {

@@ -2,8 +2,8 @@
 /*
  * usage: lanes [-s | -t | -a] [-l] [-v] [-n STATES] [CONFIGURATION...]
  *
- * Explores the configurations named, or otherwise all of lanes/configs.c except those of the long tier. -s: the same;
- * -t: only those of the long tier; -a: all. -l lists them. -v prints the steps that led to a failure. -n stops each
+ * Explores the configurations named, or otherwise the short ones of lanes/configs.c. -s: the same; -t: only those of
+ * the long tier; -a: all, including the thorough ones. -l lists them. -v prints the steps that led to a failure. -n stops each
  * after this many states. Prints TAP.
  */
 #include "lanes.h"
@@ -14,10 +14,10 @@
 
 static bool is_wanted(const struct config *what, int which, char *const *names)
 {
-	const bool is_long = what->flags & LONG;
+	const unsigned int size = what->flags & (LONG | THOROUGH);
 
 	if (!*names)
-		return which == 'a' || is_long == (which == 't');
+		return which == 'a' || size == (which == 't' ? LONG : 0);
 	for (; *names; names++)
 		if (!strcmp(*names, what->name))
 			return true;
