@@ -3,8 +3,8 @@
  * usage: lanes [-s | -t | -a] [-l] [-v] [-n STATES] [CONFIGURATION...]
  *
  * Explores the configurations named, or otherwise the short ones of lanes/configs.c. -s: the same; -t: only those of
- * the long tier; -a: all, including the thorough ones. -l lists them. -v prints the steps that led to a failure. -n stops each
- * after this many states. Prints TAP.
+ * the long tier; -a: all, including the thorough ones. -l lists them. -v prints the steps that led to a failure. -n
+ * stops each after this many states. Prints TAP.
  */
 #include "lanes.h"
 
