@@ -318,6 +318,11 @@ int model_span_end(struct model *model, struct model_step *step)
 
 	if (step->rule->is_keyed)
 		return keyed_end(model, step);
+	/* Its call ended, and events were lost since then: this is the end of a later call, whose begin is not there. */
+	if (step->thread->beside && step->thread->beside_until && step->thread->loss_ts > step->thread->beside_until)
+		err = leave_beside(model, step->thread, ts, MODEL_CUT);
+	if (err)
+		return err;
 	if (step->thread->beside && step->thread->beside->span.rule->pair == step->rule->pair) {
 		step->span = step->thread->beside->span.id;
 		set_end(&step->thread->beside->span, step);

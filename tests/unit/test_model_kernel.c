@@ -327,6 +327,23 @@ Test(model, both_events_of_a_system_call)
 		     "syscalls:read 1 40-51 own 11 depth 0\n");
 }
 
+/* The end of the second event's span, and the begin of the next call, are lost: its end is not that of the first. */
+Test(model, the_end_of_a_later_system_call)
+{
+	feed_long(10, CALL_ENTER, 1, SYS_read);
+	feed_int(11, READ_ENTER, 1, 3);
+	feed_two(20, CALL_EXIT, 1, SYS_read, 5);
+	event_of(CALL_EXIT, 1);
+	event_put64(SYS_read);
+	event_put64(5);
+	event_feed_lost(40, 0, 3);
+	feed_long(41, READ_EXIT, 1, 5);
+	expect_spans("raw_syscalls:read 1 10-20 own 10 depth 0\n"
+		     "syscalls:read 1 11-20 own 9 depth 1 cut in 1\n"
+		     "raw_syscalls:read 1 40-40 own 0 depth 0 no-begin\n"
+		     "syscalls:read 1 40-41 own 1 depth 0 no-begin\n");
+}
+
 /* One event of a call was lost, or the thread dies in it. */
 Test(model, half_of_the_events_of_a_system_call)
 {
