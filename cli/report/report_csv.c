@@ -160,7 +160,7 @@ static void put_fields(struct csv *csv, const struct tep_record *record, uint32_
 static void put_process(struct csv *csv, int pid)
 {
 	const int32_t process = event_process(csv->r->table, pid);
-	const char *name = process < 0 ? "" : event_process_name(csv->r->table, process);
+	const char *name = process < 0 ? "" : event_comm(csv->r->table, process);
 
 	if (process >= 0)
 		put_unsigned(&csv->out, (uint64_t)process);

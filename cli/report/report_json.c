@@ -149,7 +149,7 @@ static void put_process(struct json *json, int pid)
 
 	if (process < 0)
 		return;
-	name = event_process_name(json->r->table, process);
+	name = event_comm(json->r->table, process);
 	put(&json->out, ",\"tgid\":");
 	put_unsigned(&json->out, (uint64_t)process);
 	if (!*name)

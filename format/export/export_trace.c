@@ -50,9 +50,7 @@ void export_trace_close(struct export_trace *trace)
 
 const char *export_task_name(const struct export_trace *trace, int32_t tid)
 {
-	const char *name = tep_data_comm_from_pid(trace->table->tep, tid);
-
-	return name && strcmp(name, "<...>") != 0 ? name : "";
+	return event_comm(trace->table, tid);
 }
 
 int32_t export_process(const struct export_trace *trace, int32_t tid)

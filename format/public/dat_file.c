@@ -278,10 +278,9 @@ uint64_t rec_dat_iter_damaged(const struct rec_dat_iter *iter, struct rec_dat_er
 
 const char *rec_dat_comm(const struct rec_dat *dat, int32_t tid)
 {
-	const char *comm = tep_data_comm_from_pid(dat->table->tep, tid);
+	const char *comm = event_comm(dat->table, tid);
 
-	/* What libtraceevent answers for a thread without a name. */
-	return comm && strcmp(comm, "<...>") != 0 ? comm : NULL;
+	return comm[0] ? comm : NULL;
 }
 
 int32_t rec_dat_process(const struct rec_dat *dat, int32_t tid)

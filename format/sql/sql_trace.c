@@ -98,11 +98,8 @@ const struct pooled_text *sql_trace_comm(struct sql_trace *trace, int32_t tid)
 
 	if (known)
 		return (const struct pooled_text *)(uintptr_t)known;
-	comm = tep_data_comm_from_pid(trace->table->tep, tid);
-	/* What libtraceevent answers for a thread without a name. */
-	if (comm && !strcmp(comm, "<...>"))
-		comm = NULL;
-	text = comm ? text_pool_add(&trace->pool, comm, strlen(comm)) : NULL;
+	comm = event_comm(trace->table, tid);
+	text = comm[0] ? text_pool_add(&trace->pool, comm, strlen(comm)) : NULL;
 	if (text)
 		number_map_set(&trace->comms, (uint64_t)(uint32_t)tid, (uint64_t)(uintptr_t)text);
 	return text;

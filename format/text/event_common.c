@@ -49,9 +49,9 @@ int32_t event_process(const struct event_table *table, int32_t tid)
 	return dat_process(&table->processes, tid);
 }
 
-const char *event_process_name(const struct event_table *table, int32_t process)
+const char *event_comm(const struct event_table *table, int32_t tid)
 {
-	const char *name = tep_data_comm_from_pid(table->tep, process);
+	const char *name = tep_data_comm_from_pid(table->tep, tid);
 
 	/* What libtraceevent answers for a thread without a name. */
 	return name && strcmp(name, "<...>") != 0 ? name : "";

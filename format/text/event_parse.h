@@ -83,8 +83,8 @@ static inline bool event_ids_lead(const struct event_table *table)
 /* The process of a thread, as dat_process(). */
 int32_t event_process(const struct event_table *table, int32_t tid);
 
-/* The name of a process: that of its first thread. Empty: the file does not have it. */
-const char *event_process_name(const struct event_table *table, int32_t process);
+/* The name of a thread, or of a process: that of its first thread. Empty: the file does not have it. */
+const char *event_comm(const struct event_table *table, int32_t tid);
 
 /* NULL: no format has this id. */
 const struct event_type *event_type(const struct event_table *table, int id);
