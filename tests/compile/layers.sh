@@ -124,13 +124,18 @@ is "a folder that the table does not have" "$(arrows <<<'cli/attic/x.c < stdio.h
 
 # ------------------------------------------------------------------------------------------------ calls
 
-# symbols: "folder kind symbol", with an address before the kind if it is defined there, of each folder's objects
+# symbols: "folder kind symbol", with an address before the kind if it is defined there, of each folder's objects. What an
+# earlier build left, of sources that are gone, does not count.
 symbols()
 {
 	local folder objects
 
 	while IFS=' :' read -r folder _; do
 		objects=$(ls "$top_builddir/$folder"/*.o 2>/dev/null || ls "$top_builddir/$folder"/.libs/*.o 2>/dev/null)
+		objects=$(for object in $objects; do
+			source=$folder/$(basename "$object" .o | sed 's/.*-//').c
+			[ ! -e "$source" ] && [ ! -e "$top_builddir/$source" ] || echo "$object"
+		done)
 		# shellcheck disable=SC2086
 		[ -z "$objects" ] || nm -A $objects | sed -E "s|^[^:]*:|$folder |"
 	done <"$TMP/rooms"
