@@ -90,6 +90,10 @@ for part in head-event systems events kallsyms printk cmd-lines flyrecord; do
 	is_escaped dump --color never "--$part" hostile.dat
 done
 is_escaped dump --color never --pages hostile.dat
+# Messages of libtraceevent about formats quote names of the file.
+"$top_builddir/tests/golden/mkdat" v7-unknown | LC_ALL=C sed 's/test\x00/\x1b[1m\x00/g' >unknown.dat
+is_escaped report --color never -V6 unknown.dat
+like "a message of the library is among this" "$out" '\[\\033\[1m:bad\] function no_such_call not defined'
 is "piped: as in the file" "$("$RECORDER" report --uname hostile.dat | tr -cd '\033')" $'\033\033'
 
 # ---- colours
