@@ -125,6 +125,7 @@ static void put_record(const struct rec_dat *dat, const struct rec_dat_record *r
 {
 	const struct rec_dat_event *event = rec_dat_event_find(dat, record->id);
 	const char *comm = rec_dat_comm(dat, record->tid);
+	const int32_t process = rec_dat_process(dat, record->tid);
 
 	if (record->lost) {
 		put_place(dat, record);
@@ -136,6 +137,12 @@ static void put_record(const struct rec_dat *dat, const struct rec_dat_record *r
 	put_place(dat, record);
 	printf(",\"pid\":%" PRId32 ",\"comm\":", record->tid);
 	put_string(comm ? comm : "<...>");
+	if (process >= 0)
+		printf(",\"tgid\":%" PRId32, process);
+	if (process >= 0 && rec_dat_comm(dat, process)) {
+		printf(",\"process\":");
+		put_string(rec_dat_comm(dat, process));
+	}
 	if (event) {
 		printf(",\"system\":");
 		put_string(rec_dat_event_system(event));
