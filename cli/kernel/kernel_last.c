@@ -85,6 +85,12 @@ static int make_texts(struct kernel_last *last, const char *path)
 	return err ? err : kernel_texts_own_threads(last->texts, 0);
 }
 
+/* Other errors mean that the CPU is offline. */
+static bool is_failure(int number)
+{
+	return number == EMFILE || number == ENFILE || number == EACCES || number == EPERM || number == ENOMEM;
+}
+
 static int open_rings(struct kernel_last *last)
 {
 	const unsigned int *cpus = kernel_cpus(last->kernel, &last->nr);
@@ -104,6 +110,8 @@ static int open_rings(struct kernel_last *last)
 		ring->cpu = cpus[i];
 		ring->raw = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		ring->room = PIECES / last->nr > PIECES_MIN ? PIECES / last->nr : PIECES_MIN;
+		if (ring->raw < 0 && is_failure(errno))
+			err = -errno;
 		ring->pieces = calloc(ring->room, sizeof(*ring->pieces));
 		err = ring->pieces ? err : -ENOMEM;
 	}

@@ -311,14 +311,19 @@ int view_serve(struct view_live *live, const char *address)
 		sigaddset(&set, *number);
 		sigaction(*number, &action, NULL);
 	}
+	signal(SIGPIPE, SIG_IGN);
 	sigprocmask(SIG_BLOCK, &set, &waiting);
 	status = start(server, address ? address : "127.0.0.1:0");
 	if (!status && !view_live_open(live))
 		status = EXIT_FAILURE;
 	if (!status) {
 		printf("http://%s/%s/\n", server->host, server->token);
-		fflush(stdout);
-		serve(server, &waiting);
+		if (fflush(stdout)) {
+			complain(COMMAND, "cannot write the address: %s", strerror(errno));
+			status = EXIT_FAILURE;
+		} else {
+			serve(server, &waiting);
+		}
 	}
 	view_live_close(live);
 	while (server->nr)

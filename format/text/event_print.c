@@ -376,7 +376,8 @@ static int open_line(struct event_printer *p, const struct dat_event *event, str
 		.last_ts = p->last_ts,
 		.lost = event->lost,
 		.begins = p->options.boundary && event->begins,
-		.placed = p->options.places ? event : NULL,
+		/* A span's event is kept without its page. */
+		.placed = p->options.places && event->page ? event : NULL,
 		.cpu = event->cpu,
 		.size = event->size,
 	};

@@ -136,4 +136,12 @@ fails "a full disk" bash -c '"$1" report --spans trace.dat >/dev/full' bash "$RE
 like "is reported" "$err" 'cannot write the report'
 like "on a terminal, control characters are escaped" \
 	"$(script -qec "PAGER= '$RECORDER' report --spans --color=never trace.dat" /dev/null)" 'path=\\033open'
+# Spans have no pages, JSON and CSV no lines besides the events'.
+ok "--spans --debug" "$RECORDER" report --spans --debug trace.dat
+for form in --json --csv; do
+	"$RECORDER" report $form trace.dat >plain
+	"$RECORDER" report $form --debug -V3 trace.dat >debug
+	ok "$form --debug -V3 is that without them" cmp plain debug
+done
+
 done_testing

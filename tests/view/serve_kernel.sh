@@ -42,8 +42,29 @@ fails "-e without --serve" "$RECORDER" view -e sched
 is "is a wrong command line" "$status$err" "2recorder view: -e and -f need --serve"
 fails "-f without -e" "$RECORDER" view --serve -f 'pid == 1'
 is "is a wrong command line, too" "$status$err" "2recorder view: a filter (-f) needs an -e before it"
-fails "an event that this kernel does not have" "$RECORDER" view --serve -e nosuch:event
+"$RECORDER" view --serve -e nosuch:event >address 2>errors &
+server=$!
+wait "$server"
+is "an event that this kernel does not have: the status" "$?" 1
+err=$(<errors)
 like "is named" "$(forget_others && echo "$err")" "^recorder view: .*'nosuch:event'"
-is "and nothing is left" "$(find /dev/shm -maxdepth 1 -name "recorder-view-*" -newer errors -user "$(id -un)" -empty)" ""
+is "and no file is left" "$(find /dev/shm -maxdepth 1 -name "recorder-view-$server-*")" ""
+is "nor an instance" "$(left "$server")" ""
+
+# Nobody reads the address: the write fails, or there is a signal that would end the server at once.
+cat >closed.py <<'END'
+import os, signal, subprocess, sys
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+reading, writing = os.pipe()
+os.close(reading)
+server = subprocess.Popen(sys.argv[1:], stdout=writing, stderr=subprocess.PIPE, restore_signals=True)
+message = server.communicate()[1].decode()
+print(server.pid, server.returncode, message, end="")
+END
+read -r server status message <<<"$(python3 closed.py "$RECORDER" view --serve -e sched_switch)"
+is "nobody reads the address: the status" "$status" 1
+like "one line says so" "$message" "^recorder view: cannot write the address: "
+is "no file is left" "$(find /dev/shm -maxdepth 1 -name "recorder-view-$server-*")" ""
+is "nor an instance" "$(left "$server")" ""
 
 done_testing
