@@ -60,7 +60,7 @@ part_gcc()
 # With the unit tests, which the short tier runs under sanitizers only.
 part_gcc-long()
 {
-	build_and gcc programs check-all -j"$jobs" && FUZZ_SECONDS=1 make -C "$results/gcc" -k check-unit
+	build_and gcc programs check-all -j"$jobs" && FUZZ_SECONDS=1 make -C "$results/gcc" -k check-unit -j"$jobs"
 }
 
 # Every file of the tree is in the tarball, except git's own.
