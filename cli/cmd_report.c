@@ -489,11 +489,8 @@ int cmd_report(int argc, char **argv)
 		form = verbosity_read(verbose, &r.verbosity) ? choose_form(&forms, lists) : NULL;
 		r.print.boundary = r.print.boundary || r.print.places;
 		r.choice.lines = form == report_text;
-		/* JSON and CSV have no lines besides the events'. */
-		if (form == report_json || form == report_csv) {
-			r.verbosity = VERBOSITY_NONE;
-			r.print.places = false;
-		}
+		if (form == report_json || form == report_csv)
+			report_not_verbose(&r);
 		terminal_use(color);
 		status = form ? report_files(&r, &inputs, operands[0], form) : EXIT_USAGE;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The messages of libtraceevent, which calls tep_vprint() of the program if the program has one. They quote the texts of
- * a file, so on a terminal they are escaped like the rest of it.
+ * The messages of libtraceevent, which calls tep_vprint() of the program if the program has one. They quote the texts
+ * of a file, so on a terminal they are escaped like the rest of it.
  */
 #include <errno.h>
 #include <event-utils.h>

@@ -63,6 +63,9 @@ void report_verbose(const struct report *r);
 /* In the same way, the CPUs without events: of buffers that have a name, which follow the first line, or of others. */
 void report_verbose_cpus(const struct report *r, bool named);
 
+/* For forms that have no lines besides the events'. */
+void report_not_verbose(struct report *r);
+
 /* Report in one line that the file cannot be read, or that memory is short. The exit status. */
 int report_fail(const struct report *r, const struct dat_error *error);
 int report_fail_memory(const struct report *r);

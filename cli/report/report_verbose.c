@@ -42,3 +42,9 @@ void report_verbose_cpus(const struct report *r, bool named)
 				printf("CPU %" PRIu32 " is empty\n", cpu);
 	}
 }
+
+void report_not_verbose(struct report *r)
+{
+	r->verbosity = VERBOSITY_NONE;
+	r->print.places = false;
+}

@@ -318,7 +318,7 @@ int model_span_end(struct model *model, struct model_step *step)
 
 	if (step->rule->is_keyed)
 		return keyed_end(model, step);
-	/* Its call ended, and events were lost since then: this is the end of a later call, whose begin is not there. */
+	/* Its call ended, and events were lost since then: this is the end of a later call. */
 	if (step->thread->beside && step->thread->beside_until && step->thread->loss_ts > step->thread->beside_until)
 		err = leave_beside(model, step->thread, ts, MODEL_CUT);
 	if (err)

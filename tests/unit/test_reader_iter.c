@@ -342,7 +342,7 @@ Test(reader_iter, beside_a_writer_and_a_consumer)
 			continue;
 		cr_assert_eq(r, 1, "%d", r);
 		if (expected != UINT64_MAX)
-			/* A refusal would be in `lost` without a number of its own; then the stored number differs, too. */
+			/* A refusal would be in `lost`, but have no number; then the stored number differs, too. */
 			cr_assert_eq(event.number, expected + event.lost, "number %lu, expected %lu + %lu, stored %lu",
 				     event.number, expected, event.lost, reader_number(&event));
 		cr_assert_eq(reader_number(&event), event.number);
