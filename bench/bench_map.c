@@ -45,7 +45,7 @@ static const char instance[] = "/sys/kernel/tracing/instances/librecorder-bench-
 struct figures {
 	uint64_t pages, events, lost;
 	double ns_a_page[ROUNDS]; /* the reader's */
-	double writer[ROUNDS];	  /* ns an event meanwhile */
+	double writer[ROUNDS];	  /* ns an event while the reader reads */
 };
 
 static double ns_per_tick;

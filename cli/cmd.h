@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands. CONTRIBUTING.md lists the steps that add one ("Add a command"). */
+/* The commands. CONTRIBUTING.md, "Add a command", lists the steps for a new one. */
 #ifndef CLI_CMD_H
 #define CLI_CMD_H
 

@@ -41,7 +41,7 @@ static uint64_t clock_ns(void)
 
 /* -------------------------------------------------------------------------------------------------------- measuring */
 
-/* Also where memory is short. The exit status. */
+/* Report that the trace could not be read, or that memory is short. The exit status. */
 static int fail(const struct run *run, const struct assertion *assertion, const struct assert_error *error)
 {
 	const struct message_sink sink = COMMAND_SINK(COMMAND);
@@ -65,7 +65,7 @@ static int note_loss(void *arg, const struct dat_event *event)
 	return 0;
 }
 
-/* Before the file is read: an invalid expression is reported at once. */
+/* Expressions are parsed before the file is read, so that an invalid one is reported at once. */
 static int parse(struct run *run)
 {
 	struct assert_error error;
@@ -110,7 +110,10 @@ static int decide(struct run *run)
 
 /* --------------------------------------------------------------------------------------------------------- printing */
 
-/* Also if the trace cannot be read, or lacks what an assertion names: then some assertions are not decided. */
+/*
+ * Also called if the trace cannot be read, or does not have what an assertion names: then some assertions are
+ * undecided.
+ */
 static int write_junit(const struct run *run, const char *path)
 {
 	const struct assert_suite suite = {
@@ -175,7 +178,7 @@ static int run_assert(const struct options *o, const char *path, char *const *ex
 		status = decide(&run);
 	if (!status)
 		status = print(&run);
-	/* A wrong command line is no result. */
+	/* After a wrong command line there are no results. */
 	if (o->junit && is_valid && write_junit(&run, o->junit) && !status)
 		status = EXIT_FAILURE;
 	for (unsigned int i = 0; run.assertions && i < run.nr; i++) {

@@ -25,7 +25,7 @@
 static const struct message_sink sink = COMMAND_SINK(NAME);
 
 struct clean {
-	const char *dirs; /* where to look; NULL: as dirs.h has it */
+	const char *dirs; /* where to search; NULL: the directories of dirs.h */
 	bool dry_run;
 	bool listed; /* the heading of the list was printed */
 	bool failed;
@@ -53,7 +53,7 @@ static void clean_buffer(struct clean *clean, const struct left_place *place, co
 		snprintf(pid, sizeof(pid), "%" PRIu32, item->pid);
 	list(clean, pid, item->last, human_size(item->size, size, sizeof(size)), item->comm[0] ? item->comm : "-",
 	     place->dir.path, item->name);
-	/* If another process has removed the file meanwhile, nothing is wrong. */
+	/* It is not an error if another process has removed the file meanwhile. */
 	if (!clean->dry_run && unlinkat(place->dir.fd, item->name, 0) < 0 && errno != ENOENT) {
 		complain(NAME, "cannot remove '%s/%s': %s", place->dir.path, item->name, strerror(errno));
 		clean->failed = true;
@@ -94,7 +94,7 @@ static unsigned int clean_place(struct clean *clean, struct left_place *place, u
 	clean->stages += stages;
 	nr += stages;
 	/*
-	 * A session stays if one of its programs is still running without its recorder, or if that is unknown: a
+	 * A session stays if one of its programs is still running without its recorder, or may be running, because a
 	 * recovery can still take its events.
 	 */
 	if (pid || !place->is_session || place->living || place->unknown)

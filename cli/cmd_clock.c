@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder clock: measure, on each CPU, how far the kernel's clock is from that of programs, and how good the
- * programs' is as CLOCK_MONOTONIC (clock_offset.h).
+ * recorder clock: measures on each CPU the offset of the kernel's clock from that of programs, and the error of the
+ * programs' clock against CLOCK_MONOTONIC (clock_offset.h).
  */
 #include "cli/kernel/clock_offset.h"
 #include "cli/cmd.h"
@@ -151,7 +151,7 @@ int cmd_clock(int argc, char **argv)
 
 	if (!opts_parse(&opts, argc, argv, &operands, &status))
 		return status;
-	/* As record takes it. */
+	/* The same words as for record. */
 	if (m.kernel_clock && !strcmp(m.kernel_clock, "tsc"))
 		m.kernel_clock = "x86-tsc";
 	return run(&m);

@@ -20,7 +20,7 @@ struct options {
 	unsigned int color;
 };
 
-/* "io:submit -> io:complete by id". False: out of memory. */
+/* The title, "io:submit -> io:complete by id". False: out of memory. */
 static bool make_name(const struct series_spec *spec, struct blob *name)
 {
 	blob_printf(name, "%s", spec->name);

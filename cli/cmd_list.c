@@ -24,7 +24,7 @@
 
 #define NAME "list"
 
-/* Of a filter as text: longer than what a condition holds. */
+/* Room for a filter as text, longer than any condition. */
 #define FILTER_SIZE 16384u
 
 /* The event of rec_printf. */
@@ -45,8 +45,8 @@ static const char *const meaning_words[] = {
 };
 
 /*
- * Fields from `first` on that are part of the key, or are not, as written; the first one after `before`. Returns the
- * next field.
+ * Print the fields from `first` on, as written, as long as they are part of the key, or as long as they are not.
+ * `before` precedes the first one. Returns the next field.
  */
 static uint32_t print_fields(const struct rec_event_info *info, uint32_t first, bool keys, const char *before)
 {
@@ -74,8 +74,8 @@ static void print_state(const char *state)
 }
 
 /*
- * The filter and rate in force, as they are given to enable; `event` NULL: of rec_printf's. To be freed; NULL: no
- * memory.
+ * The present filter and rate, in the form for `recorder enable`; `event` NULL: of rec_printf's event. The caller frees
+ * the text; NULL: no memory.
  */
 static char *condition_text(const struct rec_view *view, const struct rec_log_event *event)
 {
@@ -105,7 +105,7 @@ static char *condition_text(const struct rec_view *view, const struct rec_log_ev
 	return NULL;
 }
 
-/* Of a span whose begin and end have different conditions, those of both. */
+/* If begin and end of a span have different conditions, both are shown. */
 static void print_condition(const struct rec_view *view, const struct rec_log_event *event,
 			    const struct rec_log_event *end)
 {
@@ -121,7 +121,7 @@ static void print_condition(const struct rec_view *view, const struct rec_log_ev
 	free(of_end);
 }
 
-/* Without what the name of a span's begin has at its end. */
+/* The length of the name without the ending of a span's begin. */
 static struct rec_words name_of(const struct listed *listed)
 {
 	struct rec_words name = listed->info.name;
@@ -137,7 +137,9 @@ static unsigned int width_of(const struct listed *listed)
 	return listed->info.system.size + 1 + name_of(listed).size;
 }
 
-/* `view` NULL: a binary's, which has no state. What follows the name begins after `column` characters. */
+/*
+ * Print an event. `view` NULL: it is in a binary, and has no state. The text after the name begins in column `column`.
+ */
 static void print_event(const struct listed *listed, const struct rec_view *view, const char *state,
 			unsigned int column)
 {
@@ -190,7 +192,7 @@ static const char *state_of(const struct rec_view *view, const struct listed *li
 	return on && end_on ? "on   " : on || end_on ? "part " : "off  ";
 }
 
-/* Of the longest name that leaves room for the rest. */
+/* The length of the longest name that leaves room for the rest of the line. */
 static unsigned int name_column(struct listing listing)
 {
 	unsigned int column = 0;
@@ -204,7 +206,7 @@ static unsigned int name_column(struct listing listing)
 	return column;
 }
 
-/* `view`: whose states are shown; NULL: none are. Returns how many events there are. */
+/* Print the events of a log. `view` has their states; NULL: no states are shown. Returns the number of events. */
 static unsigned int print_log(const void *log, size_t size, const struct rec_view *view)
 {
 	struct listing listing = { .log = log, .size = size, .of_binary = !view };
@@ -253,7 +255,7 @@ static const char *elf_reason(int err)
 	}
 }
 
-/* The events compiled into one file; nothing is printed of a file without events. 0, or as elf_events_read(). */
+/* Print the events compiled into one file; if it has none, print nothing. 0, or as elf_events_read(). */
 static int list_file(const char *path)
 {
 	void *log;
@@ -269,7 +271,10 @@ static int list_file(const char *path)
 	return 0;
 }
 
-/* A file and the libraries that it needs. 0; -ENODATA: none of them has events; or as elf_events_read(). */
+/*
+ * Print the events of a file and of the libraries that it needs. 0; -ENODATA: none of them has events; or as
+ * elf_events_read().
+ */
 static int list_files(const struct elf_libraries *libraries)
 {
 	int status = -ENODATA, err = 0;
@@ -303,8 +308,8 @@ static int list_binary(const char *path)
 }
 
 /*
- * A word alone: a path with a slash is a file; any other name is that of a running program, and if there is none, of a
- * file in the working directory.
+ * List for a single word. A path with a slash is a file. Any other name is that of a running program; if no such
+ * program runs, it is that of a file in the working directory.
  */
 static int list_word(struct programs *programs)
 {

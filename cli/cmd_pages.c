@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder pages: the meta page of a mapped ring and the ring's pages; a program's lanes or the kernel's rings. By
- * default nothing is taken. --take shows each reader page as it is taken: what is shown counts as read.
+ * recorder pages: shows the meta page and the pages of mapped rings, of a program's lanes or the kernel's. By default
+ * no page is taken. --take shows each reader page as it is taken, and its events count as read.
  */
 #include "cli/cmd.h"
 
@@ -26,7 +26,7 @@
 
 static const struct message_sink sink = COMMAND_SINK(NAME);
 
-/* Between two looks at rings that are followed. */
+/* The pause between two looks at rings that are followed. */
 #define LOOK_MS 20
 
 struct totals {
@@ -91,7 +91,7 @@ static void print_stats(const struct pages *pages)
 
 /* -------------------------------------------------------------------------------------------------------- taking */
 
-/* Everything that a ring has now. Returns how many times there was something, or -errno. */
+/* Take all pages that a ring has now. Returns the number of calls that returned events, or -errno. */
 static int take(struct pages *pages, unsigned int number)
 {
 	struct rec_map *map = pages->maps[number];
@@ -125,7 +125,7 @@ static void show(void *arg, const struct rec_meta *meta, const struct rec_page *
 		page_text_print(&pages->text, meta, page, pages->hex);
 }
 
-/* What a ring holds. 0 or -errno. */
+/* Show the contents of a ring. 0 or -errno. */
 static int look(struct pages *pages, unsigned int number)
 {
 	const uint64_t before = rec_clock_mono();
@@ -153,7 +153,7 @@ static bool cannot(const struct pages *pages, unsigned int number, int err)
 	return false;
 }
 
-/* Room for the rings that there are by now: a program's threads come and go. */
+/* Make room for the present number of rings, which changes with a program's threads. */
 static int make_room(struct pages *pages, unsigned int nr)
 {
 	struct rec_map **maps = nr > pages->nr_maps ? realloc(pages->maps, nr * sizeof(struct rec_map *)) : pages->maps;
@@ -174,7 +174,9 @@ static int open_map(struct pages *pages, unsigned int number)
 	if (err == 0)
 		page_text_print_meta(kind(pages), number, rec_map_meta(pages->maps[number]),
 				     rec_map_is_copy(pages->maps[number]));
-	/* The program is just making it or giving it another shape: next time. A CPU may have been taken out. */
+	/*
+	 * The program is just making the lane or changing its size: try again next time. A CPU may have gone offline.
+	 */
 	return err == -EAGAIN || err == -ENODATA || (err == -ENODEV && number && pages->cpu == UINT64_MAX) ? 0 : err;
 }
 
@@ -183,7 +185,7 @@ static unsigned int nr_rings(const struct pages *pages)
 	return pages->kernel ? (unsigned int)sysconf(_SC_NPROCESSORS_CONF) : rec_view_lanes(pages->view);
 }
 
-/* The one ring that is asked for; UINT64_MAX: all. */
+/* The number of the requested ring; UINT64_MAX: all. */
 static uint64_t only_ring(const struct pages *pages)
 {
 	return pages->kernel ? pages->cpu : pages->lane;
@@ -200,7 +202,7 @@ static bool has_ring(const struct pages *pages)
 	return false;
 }
 
-/* Map the rings that are asked for and not mapped yet. */
+/* Map the requested rings that are not mapped yet. */
 static bool open_maps(struct pages *pages)
 {
 	const uint64_t only = only_ring(pages);
@@ -225,7 +227,7 @@ static bool is_over(const struct pages *pages)
 	return interrupted || !pages->follow || (pages->view && !rec_view_alive(pages->view));
 }
 
-/* The lanes of a program: not even their reader's place is needed. */
+/* Show the lanes of a program without becoming their reader. */
 static bool look_at_lanes(struct pages *pages)
 {
 	if (!has_ring(pages))
@@ -237,7 +239,7 @@ static bool look_at_lanes(struct pages *pages)
 		if (pages->lane != UINT64_MAX && pages->lane != lane)
 			continue;
 		err = pages_look_meta(pages->view, lane, &meta);
-		/* The program is just making it. */
+		/* The program is just making the lane. */
 		if (err == -EAGAIN)
 			continue;
 		if (!err)
@@ -271,7 +273,7 @@ static bool take_all(struct pages *pages)
 
 	complain(NAME, "the events that are shown count as read: no recording gets them");
 	do {
-		/* Asked first: what a program that is over has written is all there then. */
+		/* This is checked first: if the program is gone, all that it has written is visible then. */
 		over = is_over(pages);
 		taken = 0;
 		if (!open_maps(pages))

@@ -23,8 +23,8 @@ static bool is_on(const struct rec_view *view, unsigned int id)
 }
 
 /*
- * A span counts as one event, as in list. The event of rec_printf, which has the first id, exists everywhere: it counts
- * where it was used, as for enable.
+ * Count the events. A span is one event, as in list. Every program has the event of rec_printf, with the first id; it
+ * counts only if it was used, as for enable.
  */
 static int print_program(struct rec_view *view, void *data)
 {
@@ -51,14 +51,14 @@ static int print_program(struct rec_view *view, void *data)
 	return 0;
 }
 
-/* What cannot be examined was reported when programs were looked for. */
+/* Programs that cannot be examined were already reported during the search. */
 static void ignore(const void *arg, const char *line)
 {
 	(void)arg;
 	(void)line;
 }
 
-/* What programs that are gone have left, unless certain programs are asked for. */
+/* Report leftovers of programs that are gone, unless the user named programs. */
 static void print_left(const struct programs *programs)
 {
 	const struct message_sink quiet = { .message = ignore, .summary = ignore };

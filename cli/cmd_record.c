@@ -50,7 +50,7 @@ static const char *wrong_with_command(const struct record *record)
 	return NULL;
 }
 
-/* Options about the events of programs, where they are left out. */
+/* Report options about programs' events if programs are not recorded. */
 static const char *wrong_without_user(const struct record *record)
 {
 	if (!record_buffers_any(&record->kernel.buffers))
@@ -61,7 +61,7 @@ static const char *wrong_without_user(const struct record *record)
 	return NULL;
 }
 
-/* Either a command or programs, and nothing that only one of them takes. */
+/* Check that there is either a command or programs, with options for this form only. */
 static bool is_complete(struct record *record)
 {
 	const char *wrong = record->command[0] ? wrong_with_command(record) : wrong_without_command(record);
@@ -102,7 +102,7 @@ static void choose_user(struct record *record)
 				 !record_buffers_any(&record->kernel.buffers));
 }
 
-/* KB, or auto: as the rate of events has it. */
+/* Read a size in KB, or auto: then rings grow with the rate of events. */
 static bool read_size(struct record_buffer *buffer)
 {
 	const char *word = buffer->size;
@@ -121,7 +121,7 @@ static bool read_size(struct record_buffer *buffer)
 	return false;
 }
 
-/* What is set of each of the kernel's buffers. False: one line was printed. */
+/* Complete the settings of each of the kernel's buffers. False: one line was printed. */
 static bool read_buffers(struct record *record)
 {
 	struct record_buffers *buffers = &record->kernel.buffers;
@@ -146,7 +146,7 @@ static bool read_buffers(struct record *record)
 	return kernel_options_events(RECORD, &record->events, requests, &record->user_events);
 }
 
-/* What the options mean together. False: one line was printed. */
+/* Evaluate the options together. False: one line was printed. */
 static bool read_options(struct record *record)
 {
 	if (!compression_choose(RECORD, record->compression, &record->version, &record->packing,
@@ -166,7 +166,7 @@ static bool read_options(struct record *record)
 	record->output.quiet = record->quiet;
 	record->output.ret_empty = &record->is_empty;
 	record->output.why_empty = "none of the kernel's events occurred";
-	/* A command that is recorded for the kernel's sake need not use librecorder. */
+	/* If a command is run only for the kernel's events, it need not use librecorder. */
 	record->output.programs_may_lack = record_buffers_any(&record->kernel.buffers) && !record->user_is_asked;
 	return is_complete(record);
 }
@@ -183,7 +183,7 @@ static bool select_events(struct record *record)
 	return record->enable;
 }
 
-/* In this process, or with --daemonize in another one, which outlives it. Returns the exit status. */
+/* Record in this process; with --daemonize in another one, which outlives it. Returns the exit status. */
 static int run(struct record *record)
 {
 	int status = EXIT_FAILURE;
@@ -199,7 +199,7 @@ static int run(struct record *record)
 	return status;
 }
 
-/* The options: what is recorded. */
+/* Options: which events are recorded. */
 #define OPT_RECORD_WHAT(record)                                                                                        \
 	OPT_STRING('o', "output", "FILE", "write to FILE (trace.dat); -: to standard output",                          \
 		   &(record).output_name),                                                                             \
@@ -218,7 +218,7 @@ static int run(struct record *record)
 	OPT_TIME(0, "duration", "TIME", "end after this time: seconds, or as 500ms, 2m", &(record).duration),          \
 	OPT_STRING(0, "user", "NAME", "run COMMAND as this user (root only)", &(record).as_user)
 
-/* How it is recorded. */
+/* Options: how they are recorded. */
 #define OPT_RECORD_HOW(record)                                                                                         \
 	OPT_STRING('b', "buffer-size", "KB|auto",                                                                      \
 		   "size of a thread's lane (1024) and of a CPU's ring in the kernel (auto)",                          \
@@ -231,7 +231,7 @@ static int run(struct record *record)
 	OPT_NUMBER(0, "subbuf-size", "KB", 4, 512, "size of sub-buffers (4)", &(record).subbuf_kb),                    \
 	OPT_CHOICE('C', "clock", CLOCK_WORDS, "clock (tsc, if it is reliable)", &(record).clock)
 
-/* What the file is like. */
+/* Options: the form of the file. */
 #define OPT_RECORD_FILE(record)                                                                                        \
 	OPT_CHOICE(0, "file-version", "6|7", "version of the file (6; compressed: 7)", &(record).version),             \
 	OPT_STRING(0, "compression", "METHOD", "none, any, zstd, or zstd:LEVEL (none)", &(record).compression),        \

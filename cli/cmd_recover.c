@@ -48,7 +48,10 @@ static bool open_left_spool(const char *path, struct spool **ret_spool)
 	}
 }
 
-/* The file was made, and its recorder was killed while it removed the rest. That is done now; *spool is NULL then. */
+/*
+ * If the file is complete and the recorder was killed while it removed the spool, complete the removal; *spool is NULL
+ * then.
+ */
 static bool remove_if_done(struct spool **spool)
 {
 	int err;
@@ -79,8 +82,8 @@ static bool take_buffers_of_spool(struct recover *recover)
 	if (!recover_take_dir(recover, session))
 		return false;
 	/*
-	 * A spool may name any file. A user's spool must not make root take another user's buffers. Root's own may
-	 * name a user's: that of 'recorder record --user'.
+	 * A spool may name any file. A user's spool must not make root take another user's buffers. Root's own spool
+	 * may name a user's buffers, because 'recorder record --user' makes such spools.
 	 */
 	if (!fstat(recover->spool->fd, &spool) && !fstat(recover->dir.fd, &dir) &&
 	    (!spool.st_uid || spool.st_uid == dir.st_uid))
@@ -89,7 +92,7 @@ static bool take_buffers_of_spool(struct recover *recover)
 	return false;
 }
 
-/* What the command line and the spool say about the output. */
+/* Take the settings of the output from the command line and the spool. */
 static bool choose_output(struct recover *recover)
 {
 	char name[PATH_MAX];
@@ -177,7 +180,7 @@ static void report_stage(const struct spool *spool)
 			 spool->head.stage, spool->path);
 }
 
-/* A whole session, which is removed once all of it is in our spool. */
+/* Recover a whole session, which is removed once all of it is in our spool. */
 static int gather_session(struct recover *recover, struct left_place *place)
 {
 	const struct drain_trouble before = recover->trouble;

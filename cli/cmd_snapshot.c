@@ -27,12 +27,12 @@
 static const struct message_sink sink = COMMAND_SINK(NAME);
 
 /*
- * How often a page is copied again that the writer overtook during the copy; after that the lane is left to the next
- * snapshot.
+ * The number of attempts to copy a page if the writer keeps overtaking the copy; after that the lane is left to the
+ * next snapshot.
  */
 #define PAGE_TRIES 1000u
 
-/* A program whose lanes were copied, and up to where: the lanes are marked once the file is complete. */
+/* A program whose lanes were copied, with the end of each copy. The lanes are marked after the file is complete. */
 struct copied {
 	struct rec_view *view;
 	struct rec_lane_mark *marks;
@@ -44,14 +44,14 @@ struct snapshot {
 	struct programs programs;
 	unsigned int version; /* place among the words */
 	bool raw, quiet;
-	bool only_new; /* than the last snapshot */
+	bool only_new; /* only events newer than the last snapshot */
 
 	struct output output;
 	struct spool *spool;
 	struct drain_trouble trouble;
 	struct copied *copied;
 	unsigned int nr_copied;
-	bool reported; /* the reason for the end was printed */
+	bool reported; /* the reason of the failure was printed */
 	bool is_empty; /* no event was copied, and so no file was written */
 };
 
@@ -109,7 +109,7 @@ static int copy_lane(struct snapshot *snapshot, unsigned int process, const stru
 
 	if (err)
 		return err;
-	/* A mark of zeros: everything. */
+	/* A mark of zeros means the oldest event. */
 	if (snapshot->only_new)
 		err = rec_view_mark(copied->view, lane, &copied->marks[lane]);
 	if (!err) {
@@ -186,7 +186,7 @@ static int copy_program(int dir, const char *name, void *data)
 	err = number < 0 ? number : add_anchors(snapshot, copied->view, &now);
 	if (!err)
 		err = copy_lanes(snapshot, (unsigned int)number, copied, now);
-	/* Read after the pages, so it explains all events in them. */
+	/* The log is read after the pages, so it describes all events in them. */
 	if (!err)
 		err = copy_log(snapshot, (unsigned int)number, copied->view);
 	return err && snapshot->reported ? -ECANCELED : err;
@@ -211,10 +211,10 @@ static void give_up(int number)
 	if (doomed->stream)
 		unlink(doomed->path);
 	output_close(doomed);
-	raise(number); /* SA_RESETHAND: it ends us as if it had not been handled */
+	raise(number); /* SA_RESETHAND: the second delivery ends the process, as without a handler */
 }
 
-/* They stay blocked until the spool is there: *ret_before is the mask without them. */
+/* The signals stay blocked until the spool exists: *ret_before is the mask without them. */
 static void handle_signals(const struct output *output, sigset_t *set, sigset_t *ret_before)
 {
 	static const int numbers[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
@@ -257,7 +257,7 @@ static bool run(struct snapshot *snapshot)
 	snprintf(head.command, sizeof(head.command), "%s", snapshot->programs.word);
 	if (!output_choose(&snapshot->output, snapshot->output_name))
 		return false;
-	/* Handled only while the spool is there and ours. */
+	/* Signals are handled only while the spool exists and is ours. */
 	handle_signals(&snapshot->output, &set, &before);
 	if (output_spool(&snapshot->output, &head, &snapshot->spool)) {
 		sigprocmask(SIG_SETMASK, &before, NULL);

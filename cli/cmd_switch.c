@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder enable, disable, start, stop: switch the events of running programs, which take no part in it.
+ * recorder enable, disable, start, stop: switch the events of running programs from outside.
  */
 #include "cli/cmd.h"
 
@@ -69,10 +69,10 @@ static int act(struct rec_view *view, void *data)
 		r = rec_view_switch(view, action->selections.list[0].selector, action->on);
 	else
 		r = action->on ? rec_view_start(view) : rec_view_stop(view);
-	/* It ended a moment ago. */
+	/* The program ended a moment ago. */
 	if (r == -ESRCH)
 		return 0;
-	/* The other programs are switched nevertheless. */
+	/* Continue with the other programs. */
 	if (r < 0) {
 		action->failed = true;
 		complain(action->command, "process %s: %s", programs_pid(view, pid), programs_switch_reason(r));
@@ -113,7 +113,7 @@ static int run(struct action *action, int argc, char **argv)
 	char **operands;
 	int status, nr;
 
-	/* The others choose nothing. */
+	/* The other commands take no selection. */
 	if (!action->takes_patterns || !action->on)
 		table[2] = (struct opt)OPT_END;
 	if (!opts_parse(&opts, argc, argv, &operands, &status))

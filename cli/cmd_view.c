@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder view: a trace.dat as a picture, in one HTML file that opens in any browser without network; or running
- * programs and the kernel, in a page that follows them.
+ * recorder view: shows a trace.dat as a picture, in one HTML file that opens in any browser without network; or shows
+ * running programs and the kernel in a page that follows them.
  */
 #include "cli/cmd.h"
 
@@ -97,7 +97,7 @@ static int run(const struct view_request *request, const char *output)
 	else if (result.left_out)
 		complain(COMMAND, "%s: the fields of %" PRIu64 " events are not in '%s', which would be too large",
 			 request->path, result.left_out, output);
-	/* Events are missing from the page, which was written nevertheless. */
+	/* The page was written, but events are missing from it. */
 	if (!err && result.damaged)
 		complain(COMMAND,
 			 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64
@@ -107,7 +107,7 @@ static int run(const struct view_request *request, const char *output)
 	return err || result.damaged ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* The trace is read for the overlay first, so that an output that exists stays if there is no such span. */
+/* The trace is read for the overlay first, so that an existing output is not replaced if there is no such span. */
 static int show_file(struct view_request *request, struct why_wanted *why, const char *output)
 {
 	struct overlay overlay = { 0 };

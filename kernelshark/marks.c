@@ -184,7 +184,7 @@ static size_t free_line(const struct blob *ends, int64_t begin)
 	return line;
 }
 
-/* Which line each span is in, and how many each line has. */
+/* Assign a line to each span, and count the spans of each line. */
 static int choose_lines(const struct mark_span *spans, size_t nr, uint32_t *lines, struct blob *counts)
 {
 	struct blob ends = BLOB_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the plugin for KernelShark draws for a trace.dat: the spans of each thread in lines, in which no two overlap,
- * and counters as curves. No graphics here. Times are those that KernelShark shows.
+ * The data that the plugin for KernelShark draws: the spans of each thread in lines without overlap, and counters as
+ * curves. There are no graphics here. Times are those that KernelShark shows.
  */
 #ifndef KERNELSHARK_MARKS_H
 #define KERNELSHARK_MARKS_H
@@ -27,7 +27,7 @@ struct mark_span {
 	enum mark_state state;
 };
 
-/* By begin, which is also by end. */
+/* Sorted by begin; spans of a line do not overlap, so also by end. */
 struct mark_line {
 	const struct mark_span *spans;
 	size_t nr;
@@ -63,7 +63,7 @@ int marks_open(const char *path, struct marks **ret_marks, char error[MARKS_ERRO
 /* Takes NULL. Returns NULL. */
 struct marks *marks_close(struct marks *marks);
 
-/* NULL: the thread has nothing to be drawn. Valid until marks_close(). */
+/* The row of a thread; NULL: it has nothing to draw. Valid until marks_close(). */
 const struct mark_row *marks_row(const struct marks *marks, int32_t tid);
 
 /* Threads are numbered from 0 in the order in which the first of their spans ended. False: there are no more. */

@@ -55,7 +55,7 @@ void add_bar(const canvas &on, const mark_span &span, int y, int thickness)
 	const bool is_whole = span.state == MARK_WHOLE;
 	const int left = on.x(on.bin(span.begin)), right = std::max(on.x(on.bin(span.end)), left + 1);
 
-	/* What was not seen whole is hollow. */
+	/* A span that was not seen whole is drawn hollow. */
 	bar->setFill(is_whole || right - left < 3);
 	bar->_size = 1;
 	bar->setPoint(0, left, y);
@@ -90,7 +90,7 @@ void draw_lines(const canvas &on, const mark_row &row)
 		draw_line(on, row.lines[i], y, thickness);
 }
 
-/* In steps: a counter keeps its value until the next one. */
+/* The curve has steps: a counter keeps its value until the next one. */
 void draw_curve(const canvas &on, const mark_curve &curve)
 {
 	const mark_value *const last = curve.values + curve.nr;
@@ -166,7 +166,7 @@ extern "C" {
 __attribute__((visibility("default"))) int KSHARK_PLOT_PLUGIN_INITIALIZER(struct kshark_data_stream *stream);
 __attribute__((visibility("default"))) int KSHARK_PLOT_PLUGIN_DEINITIALIZER(struct kshark_data_stream *stream);
 
-/* How many handlers were registered. */
+/* Returns the number of registered handlers. */
 int KSHARK_PLOT_PLUGIN_INITIALIZER(struct kshark_data_stream *stream)
 {
 	const std::shared_ptr<struct marks> marks = open_file(stream->file);

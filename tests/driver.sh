@@ -3,8 +3,8 @@
 #
 # usage: driver.sh TAP-DRIVER OPTION...
 #
-# automake's TAP driver. It also writes a file LOG.seconds beside the test's log, for tests/times.sh: how long the test
-# took, and how much processor time.
+# automake's TAP driver. For tests/times.sh it also writes a file LOG.seconds beside the test's log, with the elapsed
+# time and the processor time.
 
 for ((i = 1; i < $#; i++)); do
 	next=$((i + 1))

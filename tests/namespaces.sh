@@ -47,7 +47,7 @@ leave_mounts()
 }
 trap leave_mounts EXIT
 
-# Ends with the shell that started it, and with it all processes in the namespace.
+# Ends with the shell that started it; then all processes in the namespace end, too.
 in_pids()
 {
 	setpriv --pdeathsig KILL unshare --pid --fork --mount --mount-proc --kill-child "$@"

@@ -28,10 +28,10 @@ peer_files=()
 peer_hangs=0
 peer_gone=
 
-# The statistics in the file are the kernel's counts. trace-cmd takes them before it reads the rest of its rings: the
-# events that are in a ring at that time ("entries") must be in the file, and so must those that were read before. It
-# reads one counter after the other, so the sum may be too large, never too small. trace-cmd --date reads one event
-# itself.
+# The statistics in the file are the kernel's counts. trace-cmd takes them before it reads the rest of its rings. So the
+# file must have the events that were read before, and those that were in a ring at that time ("entries"). trace-cmd
+# reads the counters one after the other, so their sum may be too large, but never too small. trace-cmd --date reads one
+# event itself.
 peer_losses()
 {
 	local file=$1 own=0 keys='entries|read events|overrun|commit overrun|dropped events' counted shown
@@ -113,7 +113,7 @@ beside_peer()
 		tail -n 60 "$TMP/.attempt" | sed 's/^/# /'
 	done
 	skip "$name" "fault of the environment: $peer_fault, three times in a row"
-	# The next check would wait as long in vain, so the peer is given up.
+	# The next check would wait just as long in vain, so the remaining checks of this peer are skipped.
 	[ $peer_hangs -lt 3 ] || peer_gone="fault of the environment: $peer_fault, three times in a row before"
 }
 

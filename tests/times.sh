@@ -3,8 +3,8 @@
 #
 # usage: times.sh LOG...
 #
-# How long the tests with these logs took, in seconds by the clock and of processor time: each folder, and the ten
-# slowest tests. Tests that ran at the same time are added up.
+# Prints the time of the tests with these logs, elapsed and processor time in seconds: of each folder, and of the ten
+# slowest tests. The times of tests that ran in parallel are added up.
 
 for log; do
 	seconds=${log%.log}.seconds

@@ -40,7 +40,7 @@ is_left()
 	left "$1" >/dev/null
 }
 
-# tracing_on alone does not say it: it is 1 in an instance that was just made, and then 0 before an event is switched on.
+# tracing_on alone does not show it: it is 1 in a new instance, and then 0 until an event is switched on.
 traces()
 {
 	local instance

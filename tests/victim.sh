@@ -31,7 +31,7 @@ go_on()
 	wait_until has_written "$1" $(($(written "$1") + $2))
 }
 
-# The pid of the process PID, or of that descendant of it whose program is file $2.
+# Prints the pid of the descendant of process $1 whose program is file $2, or of the process itself.
 find_pid()
 {
 	local child
@@ -88,13 +88,14 @@ numbers()
 		END { print first + 0, last + 0, NR, missing + 0 }'
 }
 
-# error_of FILE: the bound of its times' error that the file states, in ns
+# error_of FILE: the error bound of the times, in ns, as stated in the file
 error_of()
 {
 	"$RECORDER" dump "$1" | sed -nE 's/.*time error at most ([0-9]+) ns.*/\1/p'
 }
 
-# Each recovery compares the clocks anew: its times differ from another's by no more than the errors that the files state.
+# Each recovery compares the clocks anew, so the times of two recoveries may differ, but not by more than the errors
+# that the files state.
 equal_events()
 {
 	"$RECORDER" report -t "$1" >"$1.text"

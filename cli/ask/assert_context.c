@@ -13,7 +13,7 @@
 #define LINES_INSIDE 12u
 #define LINES_AFTER  1u
 
-/* How far before the place events are searched, ns. */
+/* Events are searched from this time before the place on, ns. */
 #define BEFORE_NS 10000000u
 
 struct context {
@@ -33,7 +33,7 @@ static bool is_wanted(const struct context *c, const struct trace_input *input, 
 	return c->place->tid == ASSERT_ANY_THREAD || tid == c->place->tid || tid == c->place->end_tid;
 }
 
-/* A line of the report, without the remark that events were lost. */
+/* Append a line of the report, without the remark about lost events. */
 static int print_event(struct context *c, const struct dat_event *event, const char **ret_line, size_t *ret_size)
 {
 	struct dat_event alone = *event;
@@ -80,7 +80,7 @@ static int put_event(struct context *c, const struct dat_event *event, bool is_i
 	return 0;
 }
 
-/* 1: there is enough. 0; -ENOMEM. */
+/* Add an event. 1: there are enough lines. 0; -ENOMEM. */
 static int take_event(struct context *c, const struct dat_event *event)
 {
 	if (event->ts < c->place->begin)
@@ -88,7 +88,7 @@ static int take_event(struct context *c, const struct dat_event *event)
 	if (event->ts <= c->place->end) {
 		if (!c->inside)
 			put_before(c);
-		/* The last one matters as much as the first ones. */
+		/* The last line in the place is always shown, too. */
 		if (c->inside++ < LINES_INSIDE || event->ts == c->place->end)
 			return put_event(c, event, true);
 		if (!c->skipped++)

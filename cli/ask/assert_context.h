@@ -7,7 +7,7 @@
 
 #include "cli/common/trace_input.h"
 
-/* Of which thread; or of every one. */
+/* The id of a thread, or all threads. */
 #define ASSERT_ANY_THREAD (-1)
 
 struct assert_place {
@@ -15,7 +15,7 @@ struct assert_place {
 	int32_t tid, end_tid; /* ASSERT_ANY_THREAD */
 };
 
-/* Some events of the threads before, in, and after the place. 0; -ENOMEM. */
+/* Append some events of the threads before, in and after the place. 0; -ENOMEM. */
 int assert_context_print(const struct trace_input *input, const struct assert_place *place, FILE *out);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What expressions measure, and their values. */
+/* Measures the figures of expressions, and evaluates them. */
 #include "cli/ask/assert_expr.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 /* -------------------------------------------------------------------------------------------------------- measuring */
 
-/* Puts a point into its place; the last one falls out. `sign` 0: in the order in which they come. */
+/* Inserts a point in order, and drops the last one. `sign` 0: points stay in the order of their arrival. */
 static void keep(struct assert_kept *kept, const struct series_point *point, int sign)
 {
 	unsigned int at = kept->nr;
@@ -34,7 +34,7 @@ static int take_point(void *arg, const struct series_point *point)
 	return hist_add(&measure->hist, point->value);
 }
 
-/* A name alone is an event in functions that count events, and otherwise a span. */
+/* A name means an event in functions that count events, otherwise a span. */
 static int add_series(struct assert_node *node, struct series_set *set, struct series_error *error)
 {
 	struct assert_measure *m = &node->measure;
@@ -138,7 +138,7 @@ static struct assert_value compare(enum assert_op op, double a, double b)
 	}
 }
 
-/* One side may decide even if the other one is not known. */
+/* One operand may decide the result even if the other one is unknown. */
 static struct assert_value decide(struct assert_value left, struct assert_value right, bool decisive)
 {
 	const double truth = decisive ? 1 : 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The expressions of recorder assert, as trees. From what binds least: || && ! comparisons (== != < <= > >=) + - * /
- * and a sign. Operands are numbers, durations (200us), lost, and functions of what the trace has (recorder-assert(1)).
+ * The expressions of recorder assert, as trees. Operators, from the lowest precedence to the highest: ||, &&, !,
+ * comparisons (== != < <= > >=), + -, * /, and a sign. Operands are numbers, durations (200us), the word lost, and
+ * functions of the trace's spans and events (recorder-assert(1)).
  */
 #ifndef CLI_ASSERT_EXPR_H
 #define CLI_ASSERT_EXPR_H
@@ -21,7 +22,7 @@ enum assert_op {
 	ASSERT_SUBTRACT,
 	ASSERT_MULTIPLY,
 	ASSERT_DIVIDE,
-	ASSERT_LESS, /* here the results begin to be truths */
+	ASSERT_LESS, /* from here on results are truth values */
 	ASSERT_LESS_EQUAL,
 	ASSERT_GREATER,
 	ASSERT_GREATER_EQUAL,
@@ -50,12 +51,12 @@ struct assert_kept {
 	struct series_point points[ASSERT_KEPT];
 };
 
-/* What a function is about, and its values. */
+/* The subject of a function, and its values. */
 struct assert_measure {
-	struct series_spec spec; /* its names are in `words` */
+	struct series_spec spec; /* its names point into `words` */
 	char *words[3];
-	size_t columns[3]; /* of the words in the text; from 1 */
-	bool is_latency;   /* latency(...) is written out: it is not the name of an event */
+	size_t columns[3]; /* place of the words in the text, from 1 */
+	bool is_latency;   /* latency(...) is in the text, so it is not the name of an event */
 	struct series *series;
 	struct hist hist;
 	struct assert_kept first, smallest, largest;
@@ -76,21 +77,21 @@ struct assert_error {
 	char reason[192];
 };
 
-/* 0; -EINVAL or -ENOMEM with *ret_error. The result is a truth. assert_free() takes NULL; returns NULL. */
+/* 0; -EINVAL or -ENOMEM with *ret_error. The result is a truth value. assert_free() takes NULL; returns NULL. */
 int assert_parse(const char *text, struct assert_node **ret_node, struct assert_error *ret_error);
 struct assert_node *assert_free(struct assert_node *node);
 
-/* Adds what the functions are about to a set. 0; -EINVAL or -ENOMEM with *ret_error. */
+/* Adds the subjects of all functions to a set of series. 0; -EINVAL or -ENOMEM with *ret_error. */
 int assert_prepare(struct assert_node *node, struct series_set *set, struct assert_error *ret_error);
 
-/* The results of a set, besides its series. */
+/* Further results of the pass over the trace. */
 struct assert_trace {
 	const struct dat_gaps *gaps;
 	bool has_ns;	/* times are nanoseconds */
-	double seconds; /* from the first to the last event */
+	double seconds; /* time from the first to the last event */
 };
 
-/* A number, or a truth that is 0 or 1. If it depends on a figure that has no values, it is unknown. */
+/* A number, or a truth value, 0 or 1. It is unknown if it depends on a figure without values. */
 struct assert_value {
 	bool is_known;
 	double number;

@@ -24,7 +24,7 @@ static struct assert_node *parse_or(struct parser *p);
 static struct assert_node *wrong(struct parser *p, const char *at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The first error counts. */
+/* Only the first error is kept. */
 static struct assert_node *wrong(struct parser *p, const char *at, const char *format, ...)
 {
 	va_list args;
@@ -88,7 +88,7 @@ static bool is_truth(const struct assert_node *node)
 	return node->op >= ASSERT_LESS;
 }
 
-/* Takes both operands, also if it fails. */
+/* Takes over both operands, also on failure. */
 static struct assert_node *join(struct parser *p, enum assert_op op, struct assert_node *left,
 				struct assert_node *right)
 {
@@ -117,7 +117,7 @@ static struct assert_node *join(struct parser *p, enum assert_op op, struct asse
 
 /* -------------------------------------------------------------------------------------------------------- functions */
 
-/* "p99.9" and so on: the percentile in millionths. False: it is not one. */
+/* Read "p99.9" and the like, as a percentile in millionths. False: the word is something else. */
 static bool read_percent(const char *text, size_t size, uint32_t *ret_millionths)
 {
 	char room[24], *end;
@@ -283,7 +283,7 @@ static struct assert_node *parse_number(struct parser *p)
 	const double number = strtod(begin, &end);
 	struct assert_node *node;
 
-	/* "1.2.3", ".". What strtod() takes beyond digits is a unit that does not exist. */
+	/* "1.2.3", ".": strtod() accepts more than digits, so an unknown unit follows. */
 	if (end < begin + size || end == begin)
 		return wrong(p, begin, "expected a number or a duration such as 200us");
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {

@@ -86,7 +86,7 @@ static void put_point(struct body *b, const struct assert_node *node, const stru
 		b->error = assert_context_print(b->input, &place, b->out);
 }
 
-/* Whether a value by itself breaks "value op limit". */
+/* Whether a single value violates "value op limit". */
 static bool offends(double value, enum assert_op op, double limit)
 {
 	switch (op) {
@@ -119,7 +119,7 @@ static enum assert_op turned(enum assert_op op)
 	}
 }
 
-/* The points of a function that a comparison with `limit` fails for. */
+/* Print the points of a function for which the comparison with `limit` fails. */
 static void put_points(struct body *b, const struct assert_node *node, enum assert_op op, double limit)
 {
 	const bool is_low = op == ASSERT_GREATER || op == ASSERT_GREATER_EQUAL;
@@ -132,7 +132,7 @@ static void put_points(struct body *b, const struct assert_node *node, enum asse
 		kept = &node->measure.largest;
 	if (!counts && is_low)
 		kept = &node->measure.smallest;
-	/* If a sum or a count is too small, no single event is the reason. */
+	/* If a sum or a count is too small, no single event is the cause. */
 	if (counts && is_low)
 		return;
 	for (unsigned int i = 0; i < kept->nr; i++) {
@@ -178,7 +178,7 @@ static void put_side(struct body *b, const struct assert_node *side, enum assert
 		put_points(b, side, op, limit.number);
 }
 
-/* The comparisons that do not hold, of an expression that ought to be `wanted`. */
+/* Print the failed comparisons of an expression that should have the value `wanted`. */
 static void put_offending(struct body *b, const struct assert_node *node, bool wanted)
 {
 	const struct assert_value value = assert_eval(node, b->trace);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What recorder assert prints about an assertion: its figures, and the offending events; for people, and as JUnit's
- * XML for CI.
+ * The output of recorder assert: for each assertion its figures and the offending events; as text, and as JUnit's XML
+ * for CI.
  */
 #ifndef CLI_ASSERT_REPORT_H
 #define CLI_ASSERT_REPORT_H
@@ -11,7 +11,7 @@
 #include "cli/ask/assert_context.h"
 #include "cli/ask/assert_expr.h"
 
-/* Places where events were lost, the first ones. */
+/* The first places where events were lost. */
 struct assert_losses {
 	unsigned int nr;
 	struct {
@@ -31,10 +31,10 @@ struct assertion {
 	enum assert_verdict verdict;
 	char *body; /* lines of text about it, to be freed */
 	size_t size;
-	double seconds; /* that it took to decide */
+	double seconds; /* time that the decision took */
 };
 
-/* All of a command line. */
+/* All assertions of a command line. */
 struct assert_suite {
 	const char *trace;
 	const struct assertion *assertions;
@@ -42,14 +42,14 @@ struct assert_suite {
 	double seconds; /* with the reading of the trace */
 };
 
-/* Decides an expression and makes its body. 0; -ENOMEM. */
+/* Evaluate an expression and make the text about it. 0; -ENOMEM. */
 int assert_report(struct assertion *assertion, const struct trace_input *input, const struct assert_trace *trace,
 		  const struct assert_losses *losses);
 
-/* On standard output. */
+/* Print to standard output. */
 void assert_print(const struct assertion *assertion);
 
-/* A file of JUnit's form: one test case an assertion. 0; -errno. */
+/* Write a file in JUnit's form, with a test case for each assertion. 0; -errno. */
 int assert_write_junit(const char *path, const struct assert_suite *suite);
 
 #endif

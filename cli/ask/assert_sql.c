@@ -10,7 +10,7 @@
 
 #define ROWS_MAX 10u
 
-/* The number in a column of this name; `otherwise` if there is none. */
+/* The number in a column of this name; `otherwise` if there is no such column. */
 static int64_t column_number(sqlite3_stmt *s, const char *name, int64_t otherwise)
 {
 	for (int i = 0; i < sqlite3_column_count(s); i++)
@@ -19,7 +19,7 @@ static int64_t column_number(sqlite3_stmt *s, const char *name, int64_t otherwis
 	return otherwise;
 }
 
-/* "ts=1 name=x", and the events there if it has a time. */
+/* Append a row, "ts=1 name=x", and the events at its time if it has one. */
 static int put_row(sqlite3_stmt *s, const struct trace_input *input, FILE *out)
 {
 	const int64_t ts = column_number(s, "ts", -1), dur = column_number(s, "dur", 0);

@@ -50,7 +50,7 @@ void diff_print_json(const struct diff_result *result, bool all)
 
 /* ------------------------------------------------------------------------------------------------------------- text */
 
-/* Four digits with their unit, or a number of events. */
+/* Print four digits with their unit, or a number of events. */
 static void value_text(const struct diff_row *row, double value, char *text, size_t size)
 {
 	static const struct {
@@ -72,7 +72,7 @@ static void value_text(const struct diff_row *row, double value, char *text, siz
 	snprintf(text, size, "%.4g %s", value / units[i].ns, units[i].name);
 }
 
-/* With its sign; what was nothing before is new, however much it is. */
+/* Print a change with its sign. If the value was 0 before, it is "new". */
 static void change_text(double change, char *text, size_t size)
 {
 	if (isinf(change))

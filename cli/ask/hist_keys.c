@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See hist_keys.h. A part of a key is its kind and eight bytes: a number, or the length of the text that follows. */
+/*
+ * See hist_keys.h. A key consists of parts. Each part is a kind and eight bytes: a number, or the length of the text
+ * after them.
+ */
 #include "cli/ask/hist_keys.h"
 #include "cli/common/put_text.h"
 
@@ -42,7 +45,7 @@ static const struct {
 	{ "cpu", HIST_CPU },	    { "comm", HIST_COMM }, { "event", HIST_EVENT },
 };
 
-/* "name.suffix". 0 or the exit status. */
+/* Parse "name.suffix". 0 or the exit status. */
 static int read_key(const char *text, size_t size, struct hist_key *key)
 {
 	char *dot;
@@ -115,7 +118,7 @@ static int find_fields(struct hist_keys *keys, int id, const char *value)
 	return 0;
 }
 
-/* Which of the events have a field: at least one must. 0 or the exit status. */
+/* Find the events that have a field; there must be at least one. 0 or the exit status. */
 static int check_key(struct hist_keys *keys, unsigned int which)
 {
 	struct hist_key *key = &keys->keys[which];
@@ -301,7 +304,7 @@ bool hist_value_of(const struct hist_keys *keys, const struct dat_event *event, 
 
 /* ------------------------------------------------------------------------------------------------------------- text */
 
-/* The next part of a key; *text is that of a PART_TEXT. */
+/* Read the next part of a key; *text is the text of a PART_TEXT. */
 static struct part next_part(const unsigned char **at, const char **text)
 {
 	struct part part = { .kind = **at };

@@ -25,7 +25,7 @@ struct hist_key {
 	enum hist_source source;
 };
 
-/* Of an event: NULL where it has no such field. */
+/* The fields of an event; NULL: the event has no such field. */
 struct hist_event {
 	const struct export_event *event;
 	const struct export_field *keys[HIST_KEYS_MAX];
@@ -35,27 +35,28 @@ struct hist_event {
 struct hist_keys {
 	const struct event_table *table;
 	struct export_fields *fields;
-	struct hist_event **events; /* by id; NULL: not wanted */
+	struct hist_event **events; /* by id; NULL: the event is not counted */
 	unsigned int nr;
 	struct hist_key keys[HIST_KEYS_MAX];
 	bool value_is_signed;
 };
 
 /*
- * For the events that the filter names. `keys`: separated by commas; NULL: the event's name. `value`: NULL, or a field
- * with a number. 0; or the exit status, and one line was printed. hist_keys_close() also takes what failed.
+ * Find the keys' fields in the events that the filter names. `keys`: separated by commas; NULL: the event's name.
+ * `value`: NULL, or a field with a number. 0; or the exit status, and one line was printed. Call hist_keys_close() in
+ * either case.
  */
 int hist_keys_open(const struct trace_input *input, const struct report_filter *filter, const char *keys,
 		   const char *value, struct hist_keys *ret_keys);
 void hist_keys_close(struct hist_keys *keys);
 
-/* Makes the key of an event. False: it lacks a field. blob->error: -ENOMEM. */
+/* Makes the key of an event. False: the event lacks a field. blob->error: -ENOMEM. */
 bool hist_key_of(const struct hist_keys *keys, const struct dat_event *event, struct blob *ret_key);
 
 /* The number of the field `value`, as 64 bits. False: the event has none. */
 bool hist_value_of(const struct hist_keys *keys, const struct dat_event *event, uint64_t *ret_value);
 
-/* "{ name: value, name: value }" as the kernel prints it, and the members of a JSON object. */
+/* Append a key as text, "{ name: value, name: value }" as the kernel prints it, or as members of a JSON object. */
 void hist_key_put_text(const struct hist_keys *keys, const void *key, struct blob *out);
 void hist_key_put_json(const struct hist_keys *keys, const void *key, struct blob *out);
 

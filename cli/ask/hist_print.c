@@ -90,7 +90,7 @@ static void print_rows(const struct hist_shown *shown)
 	while (hist_rows_next(&rows, &row)) {
 		unsigned int length = (unsigned int)((double)row.count / (double)rows.highest * BAR_WIDTH + 0.5);
 
-		/* What is there is seen. */
+		/* A row with a value has at least a visible bar. */
 		length = row.count && !length ? 1 : length;
 		hist_text(row.low, shown->is_ns, low);
 		hist_text(row.high, shown->is_ns, high);
@@ -132,7 +132,7 @@ static void put_figures(struct blob *out, const struct hist *hist)
 		blob_printf(out, ",\"mean\":%.17g", hist_mean(hist));
 	else
 		blob_printf(out, ",\"mean\":null");
-	/* What does not fit into 64 bits is not exact. */
+	/* A sum beyond 64 bits is printed as a rounded number. */
 	if (hist_sum(hist, &sum))
 		blob_printf(out, ",\"sum\":%" PRId64, sum);
 	else

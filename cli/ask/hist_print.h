@@ -10,11 +10,11 @@
 #include "format/series/series.h"
 
 struct hist_shown {
-	const char *name; /* what was measured */
+	const char *name; /* name of the measured quantity */
 	const char *of;	  /* its values in the plural: "latencies" */
 	bool is_ns;
 	const struct hist *hist;
-	const struct series_counts *counts; /* of what was left out; NULL: nothing can be */
+	const struct series_counts *counts; /* counts of left-out values; NULL: none can be left out */
 	const struct dat_gaps *gaps;
 };
 
@@ -22,12 +22,14 @@ struct hist_shown {
 #define HIST_TEXT_SIZE 40u
 const char *hist_text(int64_t value, bool is_ns, char to[HIST_TEXT_SIZE]);
 
-/* On standard output: figures and a bar for each row; one JSON object, on one line; a picture. 0; -ENOMEM. */
+/*
+ * Print to standard output: figures and a bar for each row; or one JSON object on one line; or a picture. 0; -ENOMEM.
+ */
 void hist_print_text(const struct hist_shown *shown);
 int hist_print_json(const struct hist_shown *shown);
 void hist_print_svg(const struct hist_shown *shown);
 
-/* Members of a JSON object, each with a comma before it: what is missing from the trace. */
+/* Print the members of a JSON object about events missing from the trace, each with a comma before it. */
 void hist_put_gaps(struct blob *out, const struct dat_gaps *gaps);
 
 #endif

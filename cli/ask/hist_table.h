@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counts by key: how often each occurred, and the sum of its values. */
+/* Counts by key: the number of occurrences, and the sum of the values. */
 #ifndef CLI_HIST_TABLE_H
 #define CLI_HIST_TABLE_H
 
@@ -11,7 +11,7 @@ struct hist_row {
 	uint64_t hash;
 	uint64_t hits;
 	uint64_t sum;	 /* of the values, modulo 2^64 */
-	uint64_t number; /* of rows that were there before */
+	uint64_t number; /* number of rows made before this one */
 	size_t size;
 	unsigned char key[];
 };
@@ -32,7 +32,8 @@ int hist_table_add(struct hist_table *table, const void *key, size_t size, uint6
 void hist_table_free(struct hist_table *table);
 
 /*
- * The rows, those with the fewest hits first, ties in the order in which they appeared; to be freed. NULL: no memory.
+ * The rows, sorted by hits, lowest first; equal ones in the order in which they appeared. The caller frees the list.
+ * NULL: no memory.
  */
 struct hist_row **hist_table_rows(const struct hist_table *table);
 

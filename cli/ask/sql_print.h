@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 enum sql_mode {
-	SQL_MODE_BOX,  /* a table for people; its rows are kept until the widths of its columns are known */
+	SQL_MODE_BOX,  /* a table for people; rows are kept until the widths of the columns are known */
 	SQL_MODE_CSV,  /* RFC 4180, with a line of names */
 	SQL_MODE_JSON, /* an array of objects */
 	SQL_MODE_LIST, /* values separated by | */
@@ -17,7 +17,7 @@ enum sql_mode {
 
 /*
  * Steps through a statement and prints its rows; one without columns prints nothing. An SQLite code: SQLITE_DONE at the
- * end. *ret_written is false if standard output cannot be written.
+ * end, SQLITE_INTERRUPT if the rest was not printed. *ret_written is false if standard output cannot be written.
  */
 int sql_print(sqlite3_stmt *statement, enum sql_mode mode, bool *ret_written);
 

@@ -13,7 +13,7 @@ struct svg_bars {
 	unsigned int y; /* of the next line */
 };
 
-/* For this many lines of text and bars. Titles and labels may be any bytes. */
+/* Begin a picture with this number of lines of text and bars. Titles and labels may be any bytes. */
 void svg_open(struct svg_bars *bars, FILE *out, const char *title, unsigned int nr_lines, unsigned int nr_bars);
 void svg_line(struct svg_bars *bars, const char *text);
 void svg_bar(struct svg_bars *bars, const char *label, size_t size, uint64_t count, uint64_t highest);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts. The time that a thread ran or was ready comes from the model's states, which it makes of switches and
- * wake-ups; a time without known state counts as neither. Spans of which a begin or an end is missing, or inside which
- * events were lost, have no duration and are left out.
+ * Counts. The time that a thread ran or was ready comes from the model's states, which are derived from switches and
+ * wake-ups. A time in which the state is unknown counts as neither. Spans of which a begin or an end is missing, or
+ * inside which events were lost, have no duration and are left out.
  */
 #include "cli/ask/top_count.h"
 
@@ -13,7 +13,7 @@
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-/* NULL: no memory. A new row has all zeros but its key. */
+/* NULL: no memory. A new row is zeros except for its key. */
 static struct top_row *row_of(struct top_list *list, uint64_t key)
 {
 	const uint64_t place = number_map_get(&list->places, key);
@@ -52,7 +52,7 @@ static struct top_row *thread_row(struct top *top, int32_t tid)
 	return row;
 }
 
-/* A name of two parts, "system:event", of a new row. 0; -ENOMEM. */
+/* Give a new row a name of two parts, "system:event". 0; -ENOMEM. */
 static int name_row(struct top *top, struct top_row *row, const char *system, const char *name)
 {
 	char room[256];
@@ -68,7 +68,7 @@ static int name_row(struct top *top, struct top_row *row, const char *system, co
 
 /* --------------------------------------------------------------------------------------------------------- counting */
 
-/* Names of spans have one address each. */
+/* Equal names of spans have the same address. */
 static uint64_t key_of(const struct model_span *span)
 {
 	if (span->name != span->rule->name)
@@ -89,7 +89,7 @@ static int take_span(void *arg, const struct model_span *span)
 		return -ENOMEM;
 	row->events++;
 	row->running += dur;
-	/* Spans that end on any thread have no inner ones. */
+	/* A keyed span has no inner spans. */
 	row->runnable += span->rule->is_keyed ? dur : span->own;
 	row->longest = dur > row->longest ? dur : row->longest;
 	return 0;
@@ -100,7 +100,7 @@ static int take_state(void *arg, const struct model_thread_state *state)
 	struct top *top = arg;
 	struct top_row *row;
 
-	/* Idle CPUs are not a thread. */
+	/* The idle tasks are not counted as a thread. */
 	if (state->tid <= 0)
 		return 0;
 	top->has_switches = true;
@@ -138,7 +138,7 @@ static int count_event(struct top *top, const struct dat_event *event)
 	return 0;
 }
 
-/* Names are known when all events are. Threads of which the file does not state the process are left alone. */
+/* Names are complete after all events. If the file does not state a thread's process, the thread is in no process. */
 static int add_processes(struct top *top)
 {
 	struct top_list *threads = &top->lists[TOP_THREADS];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What took the most of a trace: by process, thread, event and span. */
+/* Counts by process, thread, event and span: which took most of a trace. */
 #ifndef CLI_TOP_COUNT_H
 #define CLI_TOP_COUNT_H
 
@@ -12,7 +12,7 @@ struct top_row {
 	uint64_t key;	   /* process, thread, event or span */
 	const char *name;  /* lives as long as the struct top */
 	int32_t tid, pid;  /* of a thread or process; pid -1: not known */
-	uint64_t events;   /* of a span: how many there were */
+	uint64_t events;   /* of a span: their number */
 	uint64_t running;  /* ns on a CPU; of a span: its duration */
 	uint64_t runnable; /* ns ready, waiting for a CPU; of a span: its own time */
 	uint64_t longest;  /* span */

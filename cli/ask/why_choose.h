@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which spans of a trace are explained. Failures are reported in the name of `command`. */
+/* Chooses the spans of a trace that are explained. Messages begin with `command`. */
 #ifndef CLI_WHY_CHOOSE_H
 #define CLI_WHY_CHOOSE_H
 
@@ -14,16 +14,19 @@ struct why_trace {
 	struct why *why;
 };
 
-/* `time_flags`: as for dat_time_open(). 0; an exit status. Call why_trace_close() in any case; set it to 0 before. */
+/*
+ * `time_flags`: as for dat_time_open(). 0; an exit status. Call why_trace_close() in any case; set it to 0 before. The
+ * caller reports formats that the table does not have.
+ */
 int why_trace_open(const char *command, const char *path, unsigned int time_flags, struct why_trace *t);
 void why_trace_close(struct why_trace *t);
 
 struct why_wanted {
 	const char *span; /* system:name, or name */
-	uint64_t slowest; /* at most this many; 0: all of those with the id or the time, otherwise one */
+	uint64_t slowest; /* the most spans; 0: all that match `id` or `over`, or the slowest one if neither is given */
 	const char *id;	  /* a number; NULL: any */
 	bool is_over;
-	uint64_t over; /* ns; those that took longer */
+	uint64_t over; /* ns: only spans that took longer */
 };
 
 struct why_chosen {

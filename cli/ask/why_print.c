@@ -78,7 +78,7 @@ static void print_ns(uint64_t ns)
 	fputs(human_ns(ns, text), stdout);
 }
 
-/* Pieces that differ in nothing but their time. */
+/* Pieces that differ only in their time. */
 struct sum {
 	const struct why_piece *piece;
 	uint64_t ns;
@@ -149,7 +149,7 @@ static void print_what(struct why *why, const struct why_span *span, const struc
 		fputs(piece->class == WHY_RUNNING ? "own time" : "", stdout);
 }
 
-/* The lines of a class below its sum: what took longest, and how much the rest is. */
+/* Print the lines below the sum of a class: the longest causes, and the sum of the rest. */
 static void print_class(struct why *why, const struct why_span *span, const struct sum *sums, long nr,
 			enum why_class class)
 {

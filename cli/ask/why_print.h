@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An explained span on standard output. 0; -ENOMEM. */
+/* Prints an explained span to standard output. 0; -ENOMEM. */
 #ifndef CLI_WHY_PRINT_H
 #define CLI_WHY_PRINT_H
 
@@ -10,7 +10,7 @@
 /* {"span": "io:request", "id": 17, "begin": ns, "dur": ns, "classes": {...}, "path": [...]} on one line. */
 int why_print_json(struct why *why, const struct why_span *span);
 
-/* Classes, and below each what took its time, longest first. `path`: all pieces in time order after that. */
+/* The classes, and below each its causes, longest first. With `path`, all pieces in time order follow. */
 int why_print_text(struct why *why, const struct why_span *span, bool path);
 
 #endif

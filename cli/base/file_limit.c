@@ -3,7 +3,7 @@
 
 #include <sys/resource.h>
 
-/* Other open files: the output, buffers, tracefs, standard streams. */
+/* Reserved for other open files: the output, buffers, tracefs, standard streams. */
 #define OTHERS 256u
 
 void file_limit_raise(unsigned int files)

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Raise the limit by this number of files above those in use; to the maximum if that is too much. */
+/* Raise the limit to the files in use plus this number; if that is more than the maximum, to the maximum. */
 void file_limit_raise(unsigned int files);
 
 /* The maximum to which the limit can be raised. */

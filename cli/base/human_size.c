@@ -13,7 +13,7 @@ const char *human_size(uint64_t bytes, char *text, int size)
 		snprintf(text, (size_t)size, "%u bytes", (unsigned int)bytes);
 		return text;
 	}
-	/* A value that would be rounded to 1000 of one unit is 1.0 of the next. */
+	/* A value that would be rounded to 1000 of a unit is shown as 1.0 of the next unit. */
 	while (value >= 999.95 && unit < 3) {
 		value /= 1000;
 		unit++;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The least of what the machine has and what each control group above this process still permits, of version 2 or 1. A
- * group's page cache counts as used there; what is inactive of it is given up before the limit is reached.
+ * The smallest of two kinds of figures: the machine's available memory, and what each control group above this process
+ * (version 2 or 1) still permits. A group counts its page cache as used, but the kernel reclaims the inactive part of
+ * it before the limit is reached.
  */
 #include "cli/base/memory.h"
 
@@ -72,7 +73,7 @@ static uint64_t left_above(const char *root, char *group, const struct group_fil
 	uint64_t left = UINT64_MAX;
 	char *slash;
 
-	/* Outside of what can be seen. */
+	/* The group is outside of the visible part of the tree. */
 	if (strstr(group, "/.."))
 		group[0] = '\0';
 	do {

@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* Settings and commands that a message may name. */
+/* Settings and commands that messages may name. */
 enum message_word {
 	WORD_NONE,
 	WORD_CLOCK,
@@ -23,8 +23,8 @@ enum message_word {
 	WORD_GRAPH_FUNCTION,
 	WORD_KEEP_LAST,
 	WORD_LANE_SIZE,
-	WORD_LIST_EVENTS,   /* what shows the events of a program that follows */
-	WORD_LIST_PROGRAMS, /* what shows the programs that use librecorder */
+	WORD_LIST_EVENTS,   /* the command that shows the events of a program, which follows */
+	WORD_LIST_PROGRAMS, /* the command that shows the programs that use librecorder */
 	WORD_MODULE,
 	WORD_NO_FUNCTION,
 	WORD_OPTION,
@@ -32,12 +32,12 @@ enum message_word {
 	WORD_PATTERN,
 	WORD_PROCESSES,
 	WORD_RATE,
-	WORD_RECOVER, /* what makes a trace.dat of the file that follows */
+	WORD_RECOVER, /* the command that makes a trace.dat of a file, which follows */
 	WORD_RING_SIZE,
 	WORD_SKIP_MISSING,
 	WORD_STACKS,
-	WORD_START,	    /* what starts the recording of stopped programs again */
-	WORD_START_PROGRAM, /* what starts the recording of a program again, followed by its pid */
+	WORD_START,	    /* the command that starts the recording of stopped programs again */
+	WORD_START_PROGRAM, /* the command that starts the recording of a program again; its pid follows */
 	WORD_STDOUT,
 	WORD_SUBBUF_SIZE,
 	WORD_THREADS,
@@ -53,7 +53,7 @@ struct message_sink {
 	/* A line of the summary at the end of a recording. NULL: the summary is not wanted. */
 	void (*summary)(const void *arg, const char *line);
 	/*
-	 * What the user calls a setting or a command, for example an option of the command line; NULL: our word is
+	 * The user's word for a setting or a command, for example an option of the command line; NULL: our word is
 	 * used, if there is one. The function may be missing.
 	 */
 	const char *(*word)(enum message_word word);
@@ -70,7 +70,7 @@ void message_v(const struct message_sink *sink, const char *format, va_list args
 /* The same for the summary. */
 void message_summary(const struct message_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What the user calls a setting or a command; "": users have no word for it. */
+/* The user's word for a setting or a command; "": users have none. */
 const char *message_word(const struct message_sink *sink, enum message_word word);
 
 /* The same as a remark in a message: " (WORD)", or nothing. */

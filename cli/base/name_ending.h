@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* How long the name is without the ending; 0: it does not end so, or is nothing else. */
+/* The length of the name without the ending; 0: it has another ending, or nothing before it. */
 static inline size_t name_before(const char *name, const char *ending)
 {
 	const size_t size = strlen(name), end = strlen(ending);

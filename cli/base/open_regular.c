@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* 0, or why a file of this kind is not opened. */
+/* 0, or the error for a kind of file that is not opened. */
 static int check(int fd)
 {
 	struct stat st;
@@ -32,7 +32,7 @@ int open_regular(int dir, const char *path, int flags)
 		close(place);
 		return err;
 	}
-	/* The very file that was looked at, whatever has its name by now. */
+	/* Opens the same file that was examined, even if another file has its name now. */
 	snprintf(again, sizeof(again), "/proc/self/fd/%d", place);
 	fd = open(again, flags | O_CLOEXEC);
 	/* There is no /proc. */

@@ -11,7 +11,7 @@
  */
 int proc_stat_read(int dir, const char *path, struct rec_proc_stat *ret_stat);
 
-/* The same of a process or thread, by its number; -ENOENT: there is none. */
+/* Reads the same file of a process or thread. As above; -ENOENT: no process or thread has this number. */
 int proc_stat_of(uint32_t pid, struct rec_proc_stat *ret_stat);
 
 #endif

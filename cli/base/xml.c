@@ -5,7 +5,7 @@
 
 #include "cli/base/escape.h"
 
-/* The reference that stands for a character; NULL: none does. */
+/* The reference for a character; NULL: it is written as it is. */
 static const char *reference(char c)
 {
 	switch (c) {
@@ -28,7 +28,7 @@ static const char *reference(char c)
 	}
 }
 
-/* XML has neither control characters nor U+FFFE and U+FFFF. */
+/* XML permits neither control characters nor U+FFFE and U+FFFF. */
 static int is_legal(const char *at, size_t length)
 {
 	if (!length || (unsigned char)*at < ' ' || *at == 0x7f)

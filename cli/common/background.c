@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Wait until the other process writes a byte or is gone. */
+/* Wait until the other process has written a byte or is gone. */
 static int wait_for(pid_t pid, int from)
 {
 	int status;

@@ -15,9 +15,9 @@
 bool compression_read(const char *command, const char *word, int *ret_level);
 
 /*
- * The same for a command with --file-version 6|7. *version is the place among them, UINT32_MAX if none was named; it
- * becomes that of 7 if the file is compressed. *ret_use becomes `packing`, filled in; or NULL: not compressed. `word`
- * NULL: none was given. False: one line was printed.
+ * The same for a command with --file-version 6|7. *version is the index of the version, UINT32_MAX if none was named;
+ * it becomes that of 7 if the file is compressed. *ret_use becomes `packing`, filled in; or NULL: not compressed.
+ * `word` NULL: none was given. False: one line was printed.
  */
 bool compression_choose(const char *command, const char *word, unsigned int *version, struct dat_packing *packing,
 			const struct dat_packing **ret_use);

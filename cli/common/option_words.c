@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Messages of code below the commands name settings; here are the options by which users know them. If there is none,
- * the word of message.c is used.
+ * The options of the settings that messages name. The code below the commands does not know options, so its messages
+ * have a number for each setting, which is looked up here. A setting without an option has the word of
+ * cli/base/message.c.
  */
 #include "cli/common/opts.h"
 

@@ -3,8 +3,8 @@
  * Command lines. A command describes itself in one table: parsing, --help and bash completion are made from it, and
  * tests/cli/help_man.sh compares the man page with it.
  *
- * Options are accepted as -o FILE, -oFILE, --output FILE and --output=FILE, letters without an argument in one word
- * (-qi), -- ends them. A mistake in a command line is reported on one line on stderr.
+ * Options are accepted as -o FILE, -oFILE, --output FILE and --output=FILE, letters without an argument may share a
+ * word (-qi), and -- ends the options. A mistake in a command line is reported on one line on stderr.
  */
 #ifndef CLI_OPTS_H
 #define CLI_OPTS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The messages of libtraceevent, which calls tep_vprint() of the program if the program has one. They quote the texts
- * of a file, so on a terminal they are escaped like the rest of it.
+ * Prints the messages of libtraceevent, which calls the program's tep_vprint() if there is one. The messages quote
+ * texts of a file, so on a terminal they are escaped as the file's other texts are.
  */
 #include <errno.h>
 #include <event-utils.h>
@@ -23,7 +23,7 @@ static int put(const char *name, enum tep_loglevel level, bool print_err, const 
 	return r;
 }
 
-/* Exported, so that the library finds it before its own. */
+/* The symbol is exported, so that the library uses it instead of its own. */
 __attribute__((visibility("default"))) int tep_vprint(const char *name, enum tep_loglevel level, bool print_err,
 						      const char *fmt, va_list args)
 {

@@ -18,7 +18,7 @@ void put_unsigned(struct blob *out, uint64_t number)
 	blob_put(out, text + at, sizeof(text) - at);
 }
 
-/* Bytes that stand for themselves: UTF-8, and for JSON nothing that must be escaped. */
+/* The number of bytes that are printed unchanged: valid UTF-8, and for JSON without characters that must be escaped. */
 static size_t plain(const char *text, size_t size, bool json)
 {
 	size_t n = 0, length;

@@ -9,21 +9,21 @@
 
 #include "format/text/event_print.h"
 
-/* Whether what is printed goes to a terminal, so that its control characters must be escaped. */
+/* Whether standard output is a terminal, so that control characters must be escaped. */
 bool show_escapes(FILE *out);
 
-/* As they are. The address of no bytes may be NULL, which fwrite() does not permit. */
+/* Prints bytes unchanged. If size is 0, the address may be NULL, which fwrite() does not permit. */
 void show_bytes(FILE *out, const void *bytes, size_t size);
 
-/* With escapes. `lines`: line feeds and tabs are the text's own layout. */
+/* Prints with escapes. `lines`: line feeds and tabs are the text's own layout. */
 void show_text(FILE *out, const char *text, size_t size, bool lines);
 
 /* A name on one line, with escapes or as it is. */
 void show_name(FILE *out, const char *text, bool escapes);
 
 /*
- * What print(arg) writes to standard output, with escapes, although others than this program's functions write it. Line
- * feeds and tabs are its layout. Returns what print() does, or -ENOMEM.
+ * Calls print(arg) and escapes the text that it writes to standard output, which may come from functions of libraries.
+ * Line feeds and tabs are its layout. Returns the result of print(), or -ENOMEM.
  */
 int show_escaped(int (*print)(void *arg), void *arg);
 

@@ -17,14 +17,16 @@ static struct {
 	bool is;
 	bool color;
 	pid_t pager;  /* 0: none */
-	int out, err; /* the terminal, while standard output and standard error are the pager's; err -1: it is not */
+	int out, err; /* copies of the terminal's descriptors during the pager; err -1: stderr is not the pager's */
 } terminal;
 
 /* ------------------------------------------------------------------------------------------------------- colours */
 
 const char *paint(enum paint what)
 {
-	/* Only attributes and the terminal's own palette: they are legible on light and on dark. */
+	/*
+	 * Only attributes and the terminal's own palette are used, which are legible on light and on dark backgrounds.
+	 */
 	static const char *const codes[] = {
 		[PAINT_TITLE] = "\033[1m", [PAINT_NAME] = "\033[36m", [PAINT_TIME] = "\033[32m",
 		[PAINT_GOOD] = "\033[32m", [PAINT_DIM] = "\033[2m",   [PAINT_BAD] = "\033[31m",
@@ -61,7 +63,10 @@ static bool could_not_run(int status)
 	return status == 126 || status == 127;
 }
 
-/* The user has quit the pager, so the rest has no reader. terminal_end() waits for a pager that could not be run. */
+/*
+ * If the user has quit the pager, nobody reads the rest of the output. If the pager could not be run, terminal_end()
+ * reports that.
+ */
 static void on_child(int signal)
 {
 	const int saved = errno;
@@ -74,7 +79,10 @@ static void on_child(int signal)
 	errno = saved;
 }
 
-/* Ctrl-C ends the output, not the pager: it shows what it has got, and keeps the terminal until the user quits it. */
+/*
+ * Ctrl-C ends the output, but not the pager: the pager shows the text that it has got, and keeps the terminal until the
+ * user quits it.
+ */
 static void on_interrupt(int signal)
 {
 	close(STDOUT_FILENO);
@@ -88,7 +96,7 @@ static void handle(int signal, void (*handler)(int))
 {
 	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
 
-	/* One handler at a time. */
+	/* Both signals are blocked in the handler, so only one handler runs at a time. */
 	sigaddset(&action.sa_mask, SIGCHLD);
 	sigaddset(&action.sa_mask, SIGINT);
 	sigaction(signal, &action, NULL);
@@ -130,7 +138,7 @@ void terminal_start(void)
 	if ((command && (!*command || !strcmp(command, "cat"))) || pipe2(ends, O_CLOEXEC))
 		return;
 	fflush(stdout);
-	/* The handlers need the pid. */
+	/* The handlers are set now because they need the pid. */
 	signals(SIG_BLOCK);
 	terminal.pager = fork();
 	if (!terminal.pager) {
@@ -168,7 +176,7 @@ int terminal_end(int status)
 		__fpurge(stdout);
 		clearerr(stdout);
 	}
-	/* The pager sees the end once no process holds the pipe. */
+	/* The pager finds the end of the text when no process has the pipe open any more. */
 	dup2(terminal.out, STDOUT_FILENO);
 	if (terminal.err >= 0)
 		dup2(terminal.err, STDERR_FILENO);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What output to a terminal has: colours, and a pager. Nothing changes if standard output is not a terminal, unless
+ * Output on a terminal: colours, and a pager. Nothing changes if standard output is not a terminal, unless
  * --color=always asks for colours.
  *
  * The state is the process's, as standard output is: only main() and the commands call these functions.
@@ -34,7 +34,7 @@ void terminal_start(void);
  */
 int terminal_end(int status);
 
-/* What is coloured. */
+/* The parts that are coloured. */
 enum paint {
 	PAINT_TITLE,
 	PAINT_NAME,
@@ -44,7 +44,7 @@ enum paint {
 	PAINT_BAD,
 };
 
-/* What begins and ends a colour: to be printed as strings; "" without colours. */
+/* The strings that begin and end a colour; "" without colours. */
 const char *paint(enum paint what);
 const char *paint_end(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The trace that a command examines: FILE of the command line, opened, and the number of events that are missing from
- * it.
+ * The trace that a command examines: the FILE of the command line, opened, with the number of events that are missing
+ * from it.
  */
 #ifndef CLI_TRACE_INPUT_H
 #define CLI_TRACE_INPUT_H
@@ -24,14 +24,14 @@ struct trace_input {
  */
 const char *trace_input_path(char ***operands);
 
-/* 0; or the exit status, and one line was printed. trace_input_close() also takes what failed. */
+/* 0; or the exit status, and one line was printed. trace_input_close() is also for a trace that could not be opened. */
 int trace_input_open(const char *command, const char *path, struct trace_input *ret_input);
 void trace_input_close(struct trace_input *input);
 
 /* Reports that memory is short. The exit status. */
 int trace_input_fail_memory(const struct trace_input *input);
 
-/* On standard error, if events are missing from the trace: how many, and that results may lack them. */
+/* If events are missing from the trace, reports on standard error how many, and that results may lack them. */
 void trace_input_report_gaps(const struct trace_input *input, const struct dat_gaps *gaps);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How much a command says of what it reads: trace-cmd's levels, which are libtraceevent's too. A level includes those
- * below it. Failures of the command itself are always reported.
+ * How much a command reports about the file that it reads: trace-cmd's levels, which libtraceevent has, too. A level
+ * includes those below it. Failures of the command itself are always reported.
  */
 #ifndef CLI_VERBOSITY_H
 #define CLI_VERBOSITY_H
@@ -22,8 +22,8 @@ enum verbosity {
 #define VERBOSITY_WORDS "none, crit, err, warn, info, debug, all or 0 to 6"
 
 /*
- * Reads the argument of --verbose: a number, where all above the last level is that level; a name; "" is
- * VERBOSITY_INFO; NULL is no option. False: it is not a level, and one line says so.
+ * Reads the argument of --verbose: a number (a number above the last level means that level), or a name; "" means
+ * VERBOSITY_INFO; NULL: the option was not given. False: it is not a level, and one line was printed.
  */
 bool verbosity_read(const char *text, enum verbosity *ret_level);
 

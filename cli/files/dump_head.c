@@ -58,7 +58,7 @@ void dump_section_list(const struct dat_file *f)
 	}
 }
 
-/* Whether all that the option has is the place of a section. */
+/* Whether the option contains only the place of a section. */
 static bool is_place(const struct dat_file *f, const struct dat_option *option)
 {
 	if (f->version != 7 || option->size != 8)
@@ -71,7 +71,7 @@ static bool is_place(const struct dat_file *f, const struct dat_option *option)
 	return false;
 }
 
-/* As text when it is text, else as bytes; not more than fits a line. */
+/* Print the contents as text or as bytes, limited to one line. */
 static void show_payload(const struct dat_file *f, const struct dat_option *option)
 {
 	size_t size = option->size;
@@ -136,7 +136,7 @@ void dump_buffer(const struct dat_buffer *b, bool escapes)
 	}
 }
 
-/* The clock as report uses it. */
+/* The clock that report uses. */
 void dump_clock(const struct dat_file *f, bool escapes)
 {
 	char name[64];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What recorder dump shows of a file besides texts and pages: the header, lists of sections and options, buffers, the
+ * The output of recorder dump except for texts and pages: the header, lists of sections and options, buffers, the
  * clock. `escapes`: on a terminal, names from the file are escaped.
  */
 #ifndef CLI_DUMP_HEAD_H

@@ -45,7 +45,7 @@ static void print_events(const struct dump_sections *s, const struct dat_file *f
 		const char *system = file->systems[i];
 		size_t end = at;
 
-		/* Formats lead to the very name that the system has in this list. */
+		/* Formats have the same pointer as the system's name in this list. */
 		while (end < file->nr_formats && file->formats[end].system == system)
 			end++;
 		if (s->systems)

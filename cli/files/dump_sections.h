@@ -18,10 +18,10 @@ struct dump_sections {
 	bool cmd_lines;
 };
 
-/* Whether any was asked for. */
+/* Whether a text was requested. */
 bool dump_sections_any(const struct dump_sections *sections);
 
-/* Print those that were asked for, in the order of version 6. */
+/* Print the requested texts, in the order of version 6. */
 void dump_sections(const struct dump_sections *sections, const struct dat_file *file);
 
 /* Prints the contents of an option of trace-cmd 3.4, indented: lines of text, or the sizes in a BTF header. */

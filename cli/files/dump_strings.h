@@ -13,7 +13,7 @@
 void dump_strings(const struct dat_headings *headings, bool escapes);
 void dump_headings(const struct dat_headings *headings, bool escapes);
 
-/* The number of sections, which trace-cmd prints at the end of its output. */
+/* Print the number of sections, as trace-cmd does at the end of its output. */
 void dump_headings_count(const struct dat_headings *headings);
 
 #endif

@@ -29,13 +29,13 @@ struct event_select {
 bool event_select_check(struct event_select *select, const char *command);
 
 /*
- * Apply it to a file. 0; -ENOMEM; or -ENOENT: a pattern, name or CPU occurs nowhere in the file, and one line was
- * printed. Call event_select_close() in any case.
+ * Apply the selection to a file. 0; -ENOMEM; or -ENOENT: the file has no event, thread or CPU for one of the words, and
+ * one line was printed. Call event_select_close() in any case.
  */
 int event_select_open(struct event_select *select, const char *command, const struct dat_file *file);
 void event_select_close(struct event_select *select);
 
-/* For dat_merge_open(); `select` is the selection. */
+/* The callback for dat_merge_open(); `select` is the selection. */
 bool event_select_has_cpu(const void *select, const struct dat_buffer *buffer, uint32_t cpu);
 
 bool event_select_has(const struct event_select *select, const struct dat_event *event);

@@ -32,7 +32,7 @@ struct split {
 	int64_t **carried;    /* by buffer and CPU: losses of events that were left out */
 };
 
-/* Begin to read. The file, its times and the selection are open. 0, -ENOMEM. */
+/* Begin to read. The caller has opened the file, its times and the selection. 0, -ENOMEM. */
 int split_open(struct split *split);
 void split_close(struct split *split);
 
@@ -42,7 +42,7 @@ void split_close(struct split *split);
  */
 int split_piece(struct split *split, const char *path, uint64_t *ret_events, struct dat_error *ret_error);
 
-/* As dat_merge_damaged(). */
+/* Damage found so far, as dat_merge_damaged() returns it. */
 uint64_t split_damaged(const struct split *split, struct dat_error *ret_error, uint32_t *ret_cpu);
 
 #endif

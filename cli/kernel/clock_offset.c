@@ -19,13 +19,13 @@
 #include "cli/base/message.h"
 #include "format/weave/time_map.h"
 
-/* A round takes some 40 bytes in the ring: far less than the ring of an instance, as the kernel makes it. */
+/* A round takes some 40 bytes in the ring, so all rounds fit into an instance's ring of the default size. */
 #define ROUNDS_MAX 10000u
 
-/* The text in an event of trace_marker: it is after the common fields and the writer's address. */
+/* Offset of the text in an event of trace_marker: after the common fields and the writer's address. */
 #define TEXT_OFFSET (sizeof(struct rec_event_common) + sizeof(long))
 
-/* The first rounds on a CPU find nothing in its caches. */
+/* The first rounds on a CPU are not used, because its caches are cold. */
 #define ROUNDS_AHEAD 8u
 
 struct round {
@@ -92,7 +92,7 @@ static void take_page(const struct clock_probe *probe, unsigned int nr, struct i
 	}
 }
 
-/* The pages that the rounds have written on the CPU. */
+/* Reads the pages that the rounds have written on the CPU. */
 static int read_rounds(const struct clock_probe *probe, uint32_t cpu, unsigned int nr, struct interval *interval)
 {
 	const size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -121,8 +121,8 @@ static int64_t divide(__int128 number, uint64_t by, bool up)
 }
 
 /*
- * Converts an interval in ticks to nanoseconds, by the first anchor and the last. The result must not be narrower than
- * what was measured: so the rate is varied as far in both directions as these two anchors allow, and the ends are
+ * Converts an interval in ticks to nanoseconds, by the first and the last anchor. The result must not be narrower than
+ * the measured interval. So both the highest and the lowest rate that these anchors allow are used, and the ends are
  * rounded outwards.
  */
 static void scale(const struct clock_probe *probe, struct interval *interval)

@@ -79,7 +79,7 @@ void clock_watch_start(struct clock_watch *watch)
 
 	if (!watch->clock)
 		return;
-	/* The main thread handles signals. */
+	/* All signals are blocked, because the main thread handles them. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	watch->runs = pthread_create(&watch->thread, NULL, watch_clocks, watch) == 0;

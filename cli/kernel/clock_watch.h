@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compares the clocks of a recording (clock_offset.h) at its start and at its end. Making an instance, setting its
- * clock, and removing it each take the kernel some tens of milliseconds. So a separate thread does it, in one instance
- * for both, and the recording does not wait for it.
+ * clock, and removing it each take the kernel some tens of milliseconds. So a separate thread does this, in one
+ * instance for both measurements, and the recording does not wait.
  */
 #ifndef CLI_CLOCK_WATCH_H
 #define CLI_CLOCK_WATCH_H

@@ -63,7 +63,7 @@ static int find_cpus(struct kernel *kernel)
 	return err;
 }
 
-/* Kernels on which it cannot be changed do not have the file. */
+/* Kernels with a fixed size do not have the file. */
 static void find_page_size(struct kernel *kernel)
 {
 	long long kb;

@@ -75,7 +75,7 @@ static bool cannot(const struct kernel_drain *drain, const char *what, int err)
 	return false;
 }
 
-/* Threads end only by the event. */
+/* Threads end only by the eventfd. */
 static void end_threads(struct kernel_drain *drain, enum kernel_ring_end how)
 {
 	const uint64_t one = 1;
@@ -136,7 +136,7 @@ static int add_anchor(struct kernel_drain *drain)
 	struct rec_anchor anchor;
 
 	drain->anchored_ms = now_ms();
-	/* The first drain's texts are those of the spool. */
+	/* The first drain writes the spool's texts. */
 	if (drain->clock != REC_CLOCK_TSC || drain->request.buffer || rec_clock_anchor(drain->clock, &anchor))
 		return 0;
 	return spool_add_anchor(drain->spool, drain->clock, &anchor);
@@ -281,7 +281,8 @@ static int start_grower(struct kernel_drain *drain)
 
 /*
  * The events of our own threads are left out of the file, unless requested. The threads are noted repeatedly, because
- * the drain of programs starts threads later; the first drain notes those of all. 0 or as kernel_texts_own_threads().
+ * the drain of programs starts threads later. The first drain notes the threads of all drains. 0 or as
+ * kernel_texts_own_threads().
  */
 static int note_threads(const struct kernel_drain *drain)
 {

@@ -32,8 +32,8 @@ static bool parse(char *log, const char *text, const char **ret_reason, size_t *
 		return false;
 	*caret++ = '\0';
 	/*
-	 * The text comes after two blanks and "Command: ", and the caret is shifted accordingly. Of a trigger, the
-	 * kernel shows only its condition.
+	 * The text comes after two blanks and "Command: ", and the caret is shifted accordingly. For a trigger, the
+	 * kernel shows only the condition.
 	 */
 	if (!strstr(text, said))
 		return false;

@@ -47,7 +47,7 @@ static bool has_filter(const struct setting *setting, const struct kernel_name *
 	return has;
 }
 
-/* Whether an event has a field pid of its own: it names another thread than the one that writes the event. */
+/* Whether an event has a field pid of its own, which may name another thread than the one that writes the event. */
 static bool has_pid(const struct setting *setting, const struct kernel_name *name)
 {
 	char *format = tracefs_event_file_read(setting->instance->tracefs, name->system, name->event, "format", NULL);

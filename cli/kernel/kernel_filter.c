@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel itself knows comm and cpu beside COMM and CPU, unless an event has such a field. It knows neither pid nor
- * true and false.
+ * The kernel accepts comm and cpu as well as COMM and CPU, unless an event has such a field. It does not know pid, true
+ * and false.
  */
 #include "cli/kernel/kernel_filter.h"
 
@@ -33,7 +33,7 @@ static const char *kernel_word(const char *at, size_t size, bool has_pid)
 	return !has_pid && is_word(at, size, "pid") ? "common_pid" : NULL;
 }
 
-/* The end of a text in quotes that begins here; of any other character, the next one. */
+/* Returns the end of the text in quotes that begins here; if no such text begins here, the next character. */
 static const char *skip(const char *at)
 {
 	const char *end = *at == '"' || *at == '\'' ? strchr(at + 1, *at) : NULL;

@@ -25,13 +25,13 @@ struct kernel_grower {
 	sem_t ready; /* from then on tid is known */
 	pid_t tid;
 	sem_t wake;
-	atomic_bool sleeps; /* and must be woken */
+	atomic_bool sleeps; /* 1: the thread sleeps, and must be woken */
 };
 
 /* The thread. */
 void *kernel_grower_main(void *grower);
 
-/* The ring's thread comes to a ring that was half full, or has finished with it; any thread may call this. */
+/* Called when a ring's thread begins or ends a turn of a ring that was half full. Any thread may call it. */
 void kernel_grower_wake(struct kernel_grower *grower);
 
 #endif

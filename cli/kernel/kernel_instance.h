@@ -39,7 +39,10 @@ int instance_no_rights(const struct message_sink *sink);
 /* False: one line was printed; then another recorder removes it. */
 bool instance_destroy(const struct message_sink *sink, struct instance *instance);
 
-/* Remove the instances of killed recorders, if there is a tracefs that we may change. Reports it unless `quiet`. */
+/*
+ * Remove the instances of killed recorders, if tracefs is mounted and may be changed. Reports the removal unless
+ * `quiet`.
+ */
 void instance_sweep(const struct message_sink *sink, bool quiet);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See kernel_last.h. The kernel gives what is in an unfinished sub-buffer as a page of its own, and the next call the
- * rest as another. So a quiet CPU has many short pages: they take the memory of their data only, and count by it.
+ * See kernel_last.h. The kernel returns the contents of an unfinished sub-buffer as a page of its own, and later
+ * contents as another page. So a quiet CPU has many short pages; each takes, and counts as, only the memory of its
+ * data.
  */
 #include "cli/kernel/kernel_last.h"
 
@@ -18,7 +19,7 @@
 #include "cli/kernel/kernel_texts.h"
 #include "format/io/out_file.h"
 
-/* Of all CPUs, and of each at least: a page of a side file each, however short. */
+/* The most pages of all CPUs together, and the fewest of each CPU. In a side file each takes a whole page. */
 #define PIECES	   4096u
 #define PIECES_MIN 64u
 
@@ -66,7 +67,7 @@ struct kernel_last *kernel_last_close(struct kernel_last *last)
 	return NULL;
 }
 
-/* The file has no name from here on: a killed process leaves nothing. */
+/* Makes a file for the texts, and removes its name at once, so that no file remains if the process is killed. */
 static int make_texts(struct kernel_last *last, const char *path)
 {
 	const struct spool_head head = { .file_version = 6 };
@@ -168,7 +169,7 @@ static int keep_page(struct kernel_last *last, struct last_ring *ring, size_t si
 	return 0;
 }
 
-/* Bytes of a page that say something: the number of lost events follows the data. */
+/* The bytes of a page that are used: its data, and the number of lost events after them. */
 static size_t size_of(const struct kernel_last *last)
 {
 	const size_t size = REC_SUBBUF_HEADER_SIZE + rec_page_size(last->page) + sizeof(uint64_t);
@@ -177,8 +178,8 @@ static size_t size_of(const struct kernel_last *last)
 }
 
 /*
- * Take the pages that are there now. One that is not half full was the writer's own: the loop must not follow the
- * writer, which may be this thread, traced.
+ * Take the pages that are there now. A page that is less than half full was the one that the writer is on. The loop
+ * then ends, because the writer may be this thread, if it is traced.
  */
 static int take_ring(struct kernel_last *last, struct last_ring *ring)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The last pages of the kernel's rings, in memory: for those that show the kernel's events again and again while it is
- * traced. Nobody waits: between two calls the rings overwrite their oldest events, which counts as a loss.
+ * The last pages of the kernel's rings, in memory, for commands that show the kernel's events repeatedly while it is
+ * traced. Nothing waits for a reader: between two calls the rings overwrite their oldest events, which counts as a
+ * loss.
  */
 #ifndef CLI_KERNEL_LAST_H
 #define CLI_KERNEL_LAST_H
@@ -13,9 +14,9 @@
 struct kernel_last;
 
 /*
- * Take from this kernel, which must outlive it. `texts` is the path of a file for the kernel's texts, which is removed
- * at once; `bytes` of pages are kept for each CPU. 0; or -errno, and one line was printed. kernel_last_close() takes
- * NULL, returns NULL.
+ * Begin to take pages from this kernel, which must outlive the result. `texts` is the path of a file for the kernel's
+ * texts, which is removed at once. `bytes` bytes of pages are kept for each CPU. 0; or -errno, and one line was
+ * printed. kernel_last_close() takes NULL, returns NULL.
  */
 int kernel_last_open(const struct message_sink *sink, const struct kernel *kernel, const char *texts, size_t bytes,
 		     struct kernel_last **ret_last);

@@ -107,7 +107,7 @@ static bool has_system(const struct kernel_names *list, const char *system)
 	return false;
 }
 
-/* Whether it is a system by itself, or one that has an event of this name. */
+/* Whether the word is a system, or an event of this system. */
 static void offer_systems(struct offers *offers, const struct kernel_names *list,
 			  const struct kernel_pattern *pattern)
 {

@@ -18,7 +18,7 @@ struct kernel_names {
 	unsigned int nr;
 };
 
-/* All that the kernel has, none of them selected. 0 or -errno; the caller frees it in any case. */
+/* List all events of the kernel, none of them selected. 0 or -errno; the caller frees the list in any case. */
 int kernel_names_read(struct kernel_names *list);
 void kernel_names_free(struct kernel_names *list);
 
@@ -31,7 +31,7 @@ struct kernel_pattern {
 /* False: it is too long for any event. "all" stands for all events. The result leads into `pattern`. */
 bool kernel_pattern_parse(const char *pattern, struct kernel_pattern *ret);
 bool kernel_pattern_matches(const struct kernel_pattern *pattern, const struct kernel_name *name);
-/* Whether it selects the event with its whole system. */
+/* Whether the pattern selects the event's whole system. */
 bool kernel_pattern_is_system(const struct kernel_pattern *pattern, const struct kernel_name *name);
 
 /* Print one line: no event matches `wrong`, which was parsed to `pattern`; and the names that may have been meant. */

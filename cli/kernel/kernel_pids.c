@@ -22,7 +22,7 @@ struct search {
 	const struct message_sink *sink;
 	struct kernel_request *request;
 	struct kernel_pids *pids;
-	unsigned long *seen; /* processes that were found as programs, by the numbers with which the user named them */
+	unsigned long *seen; /* processes found by their buffers, with the pids by which the user named them */
 	unsigned int nr_seen;
 };
 
@@ -265,7 +265,7 @@ static bool is_alive(int dir)
 		return false;
 	if (stat.state != 'Z' && stat.state != 'X')
 		return true;
-	/* Its first thread has ended, but others may exist: each is a link of the directory. */
+	/* The first thread has ended, but others may exist: the link count of /proc/PID/task includes each of them. */
 	return fstatat(dir, "task", &st, 0) == 0 && st.st_nlink > 3;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Draining one ring: wait until it is half full or some time has passed, take the whole sub-buffers, in one of three
- * ways, and append them to the side file. At the end the rest is read, which is in a sub-buffer that is not full.
+ * ways, and append them to the side file. At the end the rest, in a sub-buffer that is not full, is read.
  *
  * splice moves sub-buffers into a pipe and from there into the file: only whole ones leave the ring. If the file does
  * not accept all of it, the rest is written from the pipe, so nothing is lost when another way is chosen. read returns
@@ -75,7 +75,10 @@ static void count_unsaved(struct kernel_ring *ring)
 
 /* ------------------------------------------------------------------------------------------------- the three ways */
 
-/* Each returns the bytes that it found, 0: none that it takes; -errno of the ring or the side file. */
+/*
+ * Each way returns the number of bytes that it took; 0: there were none that it can take; -errno of the ring or the
+ * side file.
+ */
 static ssize_t take_read(struct kernel_ring *ring)
 {
 	ssize_t n;
@@ -205,8 +208,8 @@ static ssize_t take_splice(struct kernel_ring *ring)
 }
 
 /*
- * Put a page up to where it was read: its header states that, not what was written meanwhile. If it is written again,
- * the data are written before the header, so the page is valid wherever the write ends.
+ * Put the part of a page that was read. Its header gets the size of this part, without data added meanwhile. If the
+ * page is written again, the data are written before the header, so the page is valid wherever the write ends.
  */
 static ssize_t take_mapped(struct kernel_ring *ring)
 {
@@ -328,7 +331,7 @@ void *kernel_ring_main(void *arg)
 		pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
 	do {
 		fills = wait_for_pages(ring, found);
-		/* Checked before taking, so that everything written before the request is taken. */
+		/* `end` is read before data are taken, so that all data written before the request are taken. */
 		end = atomic_load(&ring->end);
 		if (end != KERNEL_RING_LEAVE)
 			found = take_turn(ring, fills, end == KERNEL_RING_FINISH);
@@ -343,7 +346,7 @@ void *kernel_ring_main(void *arg)
 
 /* ---------------------------------------------------------------------------------------------- from the recorder */
 
-/* The kernel's counts of it. */
+/* Read the kernel's counts of the ring. */
 static int read_stats(const struct kernel_ring *ring, char *text, size_t size)
 {
 	return read_text_at(ring->dir, "stats", text, size);
@@ -356,7 +359,7 @@ uint64_t kernel_ring_lost(const struct kernel_ring *ring)
 
 	if (!read_stats(ring, text, sizeof(text)))
 		spool_losses_parse(text, &losses);
-	/* They will not be collected. */
+	/* The threads' results are not collected. */
 	if (ring->failed)
 		return spool_losses_sum(&losses) + ring->unsaved;
 	return spool_losses_sum(&losses) - losses.left;

@@ -60,7 +60,7 @@ struct kernel_ring {
 	uint64_t looked_ms;  /* when its fill was last checked */
 
 	/* the recorder's */
-	int failed; /* the `err` that was taken */
+	int failed; /* the error that was reported */
 };
 
 /* The caller fills in `side`, `stop` and the sizes. 0 or -errno; kernel_ring_close() releases everything. */

@@ -27,10 +27,10 @@ static int write_file(const struct instance *instance, const char *file, const c
 	return errno ? -errno : -EIO;
 }
 
-/* A setting in messages: what the kernel and the user call it. */
+/* The name of a setting for the kernel, and the user's word for it in messages. */
 struct label {
 	const char *name;
-	enum message_word word; /* WORD_NONE: nothing that users know */
+	enum message_word word; /* WORD_NONE: users have no word for it */
 };
 
 static int say(const struct setting *setting, struct label label, const char *text, int err)
@@ -351,8 +351,8 @@ static int set_module(const struct setting *setting)
 }
 
 /*
- * If the depth is one for the whole kernel, it would apply to other users, too: such kernels do not have this file
- * here.
+ * A depth for the whole kernel would apply to other users, too. Kernels with only that do not have this file in an
+ * instance.
  */
 static int set_depth(const struct setting *setting)
 {

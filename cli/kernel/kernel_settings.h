@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Everything that a recording sets in its instance except the events: sizes, clock, CPUs, options, processes, tracer
- * and functions.
+ * All settings of a recording's instance except the events: sizes, clock, CPUs, options, processes, tracer and
+ * functions.
  */
 #ifndef CLI_KERNEL_SETTINGS_H
 #define CLI_KERNEL_SETTINGS_H

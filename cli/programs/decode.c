@@ -145,7 +145,7 @@ struct decoder *decoder_close(struct decoder *decoder)
 
 /* ------------------------------------------------------------------------------------------------------- a line */
 
-/* The id, and the call site of a rec_printf, as the formats know them. False: they do not. */
+/* Replace the id, and the call site of a rec_printf, by those in the formats. False: the formats do not have them. */
 static bool translate(const struct decoder *decoder, unsigned char *record, size_t size)
 {
 	const struct trace_process_map *map = trace_info_map(decoder->info, 0);
@@ -168,7 +168,7 @@ static bool translate(const struct decoder *decoder, unsigned char *record, size
 	return event->id != 0;
 }
 
-/* Whether the record's print format may be run; a kernel's may always. */
+/* Whether the record's print format may be evaluated. That of the kernel always may. */
 static bool may_print(const struct decoder *decoder, unsigned char *record, size_t size, bool *ret_raw)
 {
 	struct rec_event_common common;

@@ -8,10 +8,10 @@
 
 struct decoder;
 
-/* The events that a log describes. 0; -ENOMEM; or the errno of fork (format/text/event_probe.h). */
+/* A decoder for the events that a log describes. 0; -ENOMEM; or the errno of fork (format/text/event_probe.h). */
 int decoder_of_log(const void *log, size_t size, struct decoder **ret_decoder);
 
-/* All events of the running kernel. 0; -ENOENT: no tracefs, or its formats cannot be read. */
+/* A decoder for all events of the running kernel. 0; -ENOENT: no tracefs, or its formats cannot be read. */
 int decoder_of_kernel(struct decoder **ret_decoder);
 
 /* Takes NULL too; returns NULL. */

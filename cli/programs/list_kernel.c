@@ -19,7 +19,10 @@ static unsigned int width_of(const struct kernel_name *name)
 	return (unsigned int)(strlen(name->system) + 1 + strlen(name->event));
 }
 
-/* The text of a control file of an event, without the line feed at its end; NULL: it cannot be read. To be freed. */
+/*
+ * The text of a control file of an event, without the line feed at its end; the caller frees it. NULL: it cannot be
+ * read.
+ */
 static char *read_control(const char *system, const char *event, const char *file)
 {
 	char *text = tracefs_event_file_read(NULL, system, event, file, NULL);
@@ -45,14 +48,14 @@ static void print_fields(const char *format)
 	}
 }
 
-/* What follows the name begins after `column` characters. */
+/* The text after the name begins in column `column`. */
 static void print_event(const struct kernel_name *name, bool full, unsigned int column)
 {
 	char *enable = read_control(name->system, name->event, "enable");
 	char *filter = read_control(name->system, name->event, "filter");
 	char *format = full ? read_control(name->system, name->event, "format") : NULL;
 	const bool is_on = enable && enable[0] == '1';
-	/* Without a filter the kernel says "none". */
+	/* The kernel prints "none" if there is no filter. */
 	const bool has_filter = filter && strcmp(filter, "none") != 0;
 
 	printf("  %s%-4s%s %s:%s", paint(is_on ? PAINT_GOOD : PAINT_DIM), is_on ? "on" : "off", paint_end(),
@@ -93,7 +96,7 @@ static bool next_part(const char *patterns, const char **at, struct part *ret)
 	return true;
 }
 
-/* Selects what the patterns select: each as one of record's -e, or after ! of its -v. 0 or the exit status. */
+/* Applies the patterns: each acts as -e of record; after ! as -v. 0 or the exit status. */
 static int choose(struct kernel_names *names, const char *patterns)
 {
 	const struct message_sink sink = COMMAND_SINK(NAME);

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* A name that is longer moves its own line's columns, and no other's. */
+/* Width of the names. A longer name shifts only the columns of its own line. */
 #define LIST_COLUMN_MAX 40u
 
 /*

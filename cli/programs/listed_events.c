@@ -4,7 +4,7 @@
 #include <librecorder/pattern.h>
 #include <string.h>
 
-/* What a description has after its first comma: for a span, its name and fields. The text is valid. */
+/* The part of a valid description after its first comma: for a span, its name and fields. */
 static const char *after_comma(const struct rec_log_event *event)
 {
 	const char *const text = (const char *)(event + 1) + event->nr_numbers * sizeof(int64_t);
@@ -63,7 +63,7 @@ bool listing_next(struct listing *listing, struct listed *ret_listed)
 		if (listed.meaning == REC_MEANS_BEGIN || listed.meaning == REC_MEANS_END)
 			listed.end = other_part(listing->log, listing->size, listed.event, listed.meaning, &listed.info,
 						&listed.end_info);
-		/* A span is shown where its begin is. */
+		/* A span is listed at the place of its begin. */
 		if (listed.meaning == REC_MEANS_END && listed.end)
 			continue;
 		*ret_listed = listed;

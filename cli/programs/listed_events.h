@@ -20,11 +20,11 @@ struct listed {
 struct listing {
 	const void *log;
 	size_t size, offset;
-	bool of_binary; /* several files of a program may declare the same event: it is listed once */
+	bool of_binary; /* list an event once, even if several files of a program declare it */
 	bool prints;	/* it has texts of rec_printf() */
 };
 
-/* The next event, or the next span, where its begin is. False: there is none. */
+/* Finds the next event or span; a span counts at the place of its begin. False at the end of the list. */
 bool listing_next(struct listing *listing, struct listed *ret_listed);
 
 /* The number of spans whose begin and end both match the patterns. */

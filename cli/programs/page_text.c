@@ -95,7 +95,7 @@ static bool learn(struct page_text *text)
 	return true;
 }
 
-/* Piped, only the first line of its text; on a terminal the whole string, with its line feeds escaped. */
+/* In a pipe, print only the first line of the text; on a terminal, all of it, with line feeds escaped. */
 static void print_line(const char *line)
 {
 	if (show_escapes(stdout))
@@ -124,7 +124,7 @@ static void print_event(struct page_text *text, const struct rec_record *record,
 		printf("event %u, %u bytes\n", common.type, record->size);
 }
 
-/* From a copy: a program that misbehaves may be writing to the page. */
+/* Read from a copy, because a misbehaving program may be writing to the page. */
 static void print_events(struct page_text *text, const struct rec_page *page)
 {
 	unsigned char *copy = malloc(page->size + REC_SUBBUF_HEADER_SIZE);

@@ -16,16 +16,16 @@ struct page_text {
 };
 
 /*
- * For the lanes of a view, which must outlive it, or (NULL) for the kernel's rings. 0, -ENOMEM, or as
+ * Prepare to print the lanes of a view, which must outlive this, or (NULL) the kernel's rings. 0, -ENOMEM, or as
  * decoder_of_log().
  */
 int page_text_open(const struct rec_view *view, struct page_text *ret_text);
 void page_text_close(struct page_text *text);
 
-/* The meta page of ring `number`, which is a "lane" or a "cpu"; `copies`: its pages are copies. */
+/* Print the meta page of ring `number`, which is a "lane" or a "cpu"; `copies`: its pages are copies. */
 void page_text_print_meta(const char *kind, unsigned int number, const struct rec_meta *meta, bool copies);
 
-/* A page from rec_map_get_reader(). `hex`: its bytes, too. */
+/* Print a page from rec_map_get_reader(). `hex`: print its bytes as well. */
 void page_text_print(struct page_text *text, const struct rec_meta *meta, const struct rec_page *page, bool hex);
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of attempts before a lane is left out whose writer is always faster than the copy. */
+/* The number of attempts to copy a page whose writer keeps overtaking the copy; after that the lane is left out. */
 #define TRIES 1000u
 
 /* ---------------------------------------------------------------------------------------------------------- a lane */
@@ -73,11 +73,11 @@ static int by_time(const void *a, const void *b)
 
 static uint64_t time_of(const void *data)
 {
-	/* The kernel writes it at any moment. */
+	/* The kernel may write the header at any moment. */
 	return __atomic_load_n((const uint64_t *)data, __ATOMIC_ACQUIRE);
 }
 
-/* Events from `page->from` on. */
+/* The number of events from `page->from` on. */
 static uint32_t count_events(const struct rec_page *page)
 {
 	struct rec_page_iter iter;

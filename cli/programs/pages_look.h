@@ -12,7 +12,7 @@
  */
 typedef void (*pages_look_fn)(void *arg, const struct rec_meta *meta, const struct rec_page *page);
 
-/* What the meta page of a lane would hold. 0 or as rec_view_stats(). */
+/* The contents that a meta page of the lane would have. 0 or as rec_view_stats(). */
 int pages_look_meta(const struct rec_view *view, unsigned int lane, struct rec_meta *ret_meta);
 
 /* Returns 0, -ENOMEM, or as rec_iter_page(). Pages that the program overwrites during the call are left out. */

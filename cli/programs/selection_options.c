@@ -84,7 +84,7 @@ static char *filter_of_threads(const struct message_sink *sink, const char *thre
 	return text;
 }
 
-/* Frees `of_threads`, and the selections where they are not `good`. */
+/* Frees `of_threads`; frees the selections unless `good`. */
 static bool finish(const struct message_sink *sink, bool good, char *of_threads, struct selections *selections,
 		   struct selections *ret_selections)
 {

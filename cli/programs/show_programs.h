@@ -16,8 +16,8 @@
 /*
  * For each selected program print a line (pid, name, binary), and let `print` print the rest. `print` returns 0 or
  * -errno, which ends the loop (-ECANCELED: it has printed the reason itself). Returns the number of programs; or -1,
- * and one line was printed: there is none, or it cannot be examined. If pids do not exist, but others do, they are
- * reported.
+ * and one line was printed: there is no such program, or it cannot be examined. If pids do not exist, but others do,
+ * they are reported.
  */
 int programs_print(const char *command, const struct programs *programs,
 		   int (*print)(struct rec_view *view, void *data), void *data);

@@ -19,9 +19,9 @@
 #define OPT_EXCLUDE(list) OPT_LIST('v', "exclude", NULL, "do not record the events of each -e after it", list)
 
 /*
- * Take the kernel's options out of a list of these options. A -B in the list begins the events of the next of
- * `requests`, of which there are enough. The rest, -u with its -f and --rate, is put into
- * *ret_user, which the caller frees with opt_list_free(). False: one line was printed.
+ * Take the kernel's options out of a list of these options. Each -B in the list begins the events of the next element
+ * of `requests`, which is long enough. The rest, -u with its -f and --rate, is put into *ret_user, which the caller
+ * frees with opt_list_free(). False: one line was printed.
  */
 bool kernel_options_events(const char *command, const struct opt_list *given, struct kernel_request *const *requests,
 			   struct opt_list *ret_user);

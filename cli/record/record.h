@@ -33,7 +33,7 @@ struct record {
 	struct opt_list events; /* -u, -x, -f, --rate, -e, -R, -v */
 	struct opt_list user_events; /* of these, -u, -x, -f and --rate */
 	bool user;		/* programs are recorded */
-	bool user_is_asked; /* by -u; without it, those that do not use librecorder are recorded by the kernel alone */
+	bool user_is_asked; /* -u was given; otherwise the kernel alone records programs without librecorder */
 	const char *threads;
 	uint64_t subbuf_kb;
 	uint64_t sleep_us;	  /* -s; UINT64_MAX: not given */
@@ -46,7 +46,7 @@ struct record {
 	bool proc_map; /* the file has the maps of the recorded processes */
 	bool date; /* the file states the time of day */
 	char **command;
-	struct programs programs; /* if it has a word: attach to these */
+	struct programs programs; /* programs to attach to; none if it has no word */
 	uint64_t duration;    /* ms; 0: until the command ends */
 	const char *as_user;  /* run COMMAND as this user; NULL: as ourselves */
 

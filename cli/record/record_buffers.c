@@ -38,7 +38,7 @@ static bool push(struct record_buffers *buffers)
 		complain(opts_command(), "out of memory");
 		return false;
 	}
-	/* If -P is there twice, the last one applies. */
+	/* If -P is given twice, the last one applies. */
 	if (*buffers->programs != buffers->programs_before) {
 		for (unsigned int i = 0; i < buffers->nr; i++)
 			before[i].has_pids = false;

@@ -13,7 +13,7 @@
 #include "cli/kernel/kernel.h"
 #include "cli/kernel/kernel_drain.h"
 
-/* What is set for one buffer, and what records it. */
+/* The settings of one buffer, and the instance that records it. */
 struct record_buffer {
 	const char *name; /* NULL: the top one */
 	struct kernel_request request;
@@ -36,7 +36,7 @@ struct record_buffers {
 	unsigned int nr;
 	struct opt_list *events;     /* -B is put there, too: with -e, -f, -R and -v */
 	const char *const *programs; /* the argument of -P */
-	const char *programs_before; /* what that was at the last -B */
+	const char *programs_before; /* the value of `attach` at the last -B */
 };
 
 /* For OPT_CALL: `buffers` is a struct record_buffers. */
@@ -48,7 +48,7 @@ bool record_buffers_begin(void *buffers, const struct opt *opt, const char *name
  */
 bool record_buffers_end(struct record_buffers *buffers);
 
-/* The buffer of number `i`, 0: the top one; NULL: there is none. */
+/* The buffer with number `i`; 0 is the top one. NULL: no buffer has this number. */
 struct record_buffer *record_buffers_get(struct record_buffers *buffers, unsigned int i);
 
 /* Whether anything is requested from the kernel, for any of them. */

@@ -9,7 +9,7 @@
 
 #include "cli/kernel/kernel_instance.h"
 
-/* Of one buffer. NULL: nothing is wrong. */
+/* Check the options of one buffer. NULL: they are valid; otherwise the message. */
 static const char *buffer_wrong(const struct record_buffer *buffer)
 {
 	const struct kernel_request *request = &buffer->request;
@@ -92,7 +92,7 @@ int record_kernel_open(const struct message_sink *sink, struct record_kernel *ha
 		return 0;
 	if ((half->buffers.now.request.only_command || restricted(half)->nr_tids) && !kernel_pids_are_ours(sink))
 		return -EINVAL;
-	/* The top buffer, too, even if no events go there: it has the kernel's texts. */
+	/* The top buffer is included even if no events go there, because it has the kernel's texts. */
 	for (unsigned int i = 0; !err && (buffer = record_buffers_get(&half->buffers, i)); i++) {
 		if (i)
 			snprintf(suffix, sizeof(suffix), "-buffer%c%c", 'a' + (char)((i - 1) / 26),
@@ -106,7 +106,7 @@ bool record_kernel_drain(const struct message_sink *sink, struct record_kernel *
 {
 	struct kernel_drain_request request = {
 		.sink = sink,
-		/* The words' places, and one in front of them. */
+		/* The index of the word; UINT32_MAX: none was given, which is constant 0. */
 		.way = half->drain_way + 1,
 		.priority = (unsigned int)half->priority,
 		.wait_us = half->wait_us,
@@ -123,7 +123,7 @@ bool record_kernel_drain(const struct message_sink *sink, struct record_kernel *
 	clock_watch_open(sink, half->buffers.now.kernel, &half->clocks);
 	for (unsigned int i = 0; good && (buffer = record_buffers_get(&half->buffers, i)); i++) {
 		request.buffer = buffer->name;
-		/* With -b auto, and without -b. */
+		/* Rings grow with -b auto, and without -b. */
 		request.grow = buffer->grow;
 		/* If one buffer is refused for lack of rights, the others are, too. */
 		request.quiet = buffer->request.quiet || i;

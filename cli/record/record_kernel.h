@@ -23,10 +23,10 @@ struct record_kernel {
 	unsigned int drain_way; /* place among KERNEL_DRAIN_WORDS; UINT32_MAX: not given */
 	uint64_t priority;
 	bool keep_own; /* --no-filter */
-	uint64_t wait_us; /* -s; 0: as it is best */
+	uint64_t wait_us; /* -s; 0: chosen by the drain */
 	uint64_t limit_kb; /* -m; 0: none */
 	struct kernel_pids pids;
-	struct spool *spool; /* that it drains into */
+	struct spool *spool; /* the spool into which it drains */
 	struct clock_watch clocks;
 	bool leaves; /* a thread removes the instances */
 	pthread_t leaver;
@@ -96,14 +96,14 @@ void record_kernel_leave(struct record_kernel *half);
 /* Drain into this spool, which must outlive it. False: one line was printed. */
 bool record_kernel_drain(const struct message_sink *sink, struct record_kernel *half, struct spool *spool);
 
-/* Start recording; called just before exec. `child` is 0 if there is none. False: one line was printed. */
+/* Start recording; called just before exec. `child` is 0 if there is no child. False: one line was printed. */
 bool record_kernel_start(const struct message_sink *sink, struct record_kernel *half, pid_t child);
 
 /* As kernel_drain_run() and, with tracing off, kernel_drain_finish(), for all buffers. */
 int record_kernel_run(struct record_kernel *half);
 int record_kernel_finish(struct record_kernel *half);
 
-/* Whether the kernel is recorded; and what its drains have done, as in kernel_drain.h. */
+/* Whether the kernel is recorded. The other functions return what its drains have done, as in kernel_drain.h. */
 bool record_kernel_is_on(const struct record_kernel *half);
 uint64_t record_kernel_bytes(const struct record_kernel *half);
 uint64_t record_kernel_lost(const struct record_kernel *half);

@@ -10,7 +10,7 @@
 #include "cli/recording/child.h"
 
 struct record_lanes {
-	uint64_t lane_kb;   /* 0: as the program has it */
+	uint64_t lane_kb;   /* 0: the program's default */
 	uint64_t subbuf_kb; /* 0: the same */
 	const char *mode;   /* "overwrite", "discard"; NULL: the same */
 	const char *clock;  /* "tsc", "mono"; NULL: the same */

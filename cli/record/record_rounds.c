@@ -25,7 +25,7 @@
 #define SLEEP_MIN_US  100u
 #define SLEEP_MAX_US  4000u
 #define SLEEP_PERCENT 30u
-#define SLEEP_GROWTH  256u /* a round: one part in this many */
+#define SLEEP_GROWTH  256u /* the sleep grows by one part in this number each round */
 
 /* If a lane was this full, the next round follows at once. */
 #define URGENT_PERCENT 60u
@@ -33,7 +33,10 @@
 /* The number of descriptors that the drain may need. */
 #define DRAIN_FILES 4096u
 
-/* The kernel's rings have threads of their own, so this one only waits; the end of the command wakes it. */
+/*
+ * The sleep of a recording of the kernel alone. The kernel's rings have threads of their own; the end of the command
+ * ends the sleep.
+ */
 #define SLEEP_KERNEL_US 100000u
 
 static void show(struct progress *progress, const struct record *record)
@@ -142,8 +145,8 @@ static void go_first(const struct record *record)
 }
 
 /*
- * Rounds until it is over; the command is waited for even if the drain stops. *ret_taken: negative: the error that
- * stopped that of programs. Returns 0 or the error that stopped the kernel's.
+ * Do rounds until the recording is over. If the drain stops, still wait for the command. *ret_taken: negative: the
+ * error that stopped that of programs. Returns 0 or the error that stopped the kernel's.
  */
 static int run_rounds(struct record *record, struct progress *progress, int *ret_taken)
 {
@@ -174,7 +177,7 @@ int record_drain(struct record *record)
 
 	progress_init(&progress, record->quiet);
 	if (record->user) {
-		/* Some for each program. */
+		/* Some descriptors for each program. */
 		file_limit_raise(DRAIN_FILES);
 		go_first(record);
 	}

@@ -152,7 +152,8 @@ static int take_program_map(struct rec_view *view, const char *pid, unsigned int
 }
 
 /*
- * Those of running programs; once more at the end, because a program may load libraries. False: one line was printed.
+ * Take the maps of running programs. They are taken once more at the end, because a program may load libraries. False:
+ * one line was printed.
  */
 static bool take_maps(struct record *record)
 {
@@ -164,7 +165,7 @@ static bool take_maps(struct record *record)
 	return !record->attach || programs_look(&record_sink, &record->programs, take_program_map, maps) >= 0;
 }
 
-/* Take them again, and store them. 0 or -errno. */
+/* Take the maps again, and store them. 0 or -errno. */
 static int save_maps(struct record *record)
 {
 	if (!record->proc_map)
@@ -174,7 +175,7 @@ static int save_maps(struct record *record)
 	return proc_maps_save(&record->maps, record->spool);
 }
 
-/* Remove what the recording had beside its output. */
+/* Remove the recording's temporary files. */
 static void remove_traces(struct record *record)
 {
 	if (record->spool)
@@ -182,7 +183,7 @@ static void remove_traces(struct record *record)
 	session_remove(&record->session);
 }
 
-/* The error that stopped the drain: of a ring or its side file, of the spool, or a lack of resources of our own. */
+/* Report the error that stopped the drain: of a ring or its side file, of the spool, or a lack of our own resources. */
 static void say_stopped(const struct record *record, int err)
 {
 	const struct record_kernel *kernel = record_kernel_is_on(&record->kernel) ? &record->kernel : NULL;
@@ -336,7 +337,7 @@ static int run_command(struct record *record)
 	sweep_left(record);
 	if (record->user)
 		record_lanes_env(&record->lanes, record->session.path, record->enable, env);
-	/* Before anything has threads. */
+	/* This comes before any thread is started. */
 	err = child_fork(&record->child, record->command, env);
 	if (!err && !record_kernel_start(&record_sink, &record->kernel, record->child.pid))
 		goto remove;

@@ -24,18 +24,18 @@ struct recover {
 	const char *output_name; /* NULL: from the spool's name */
 	const char *dirs;	 /* where to search; NULL: the directories of dirs.h */
 	struct dat_packing packing;
-	unsigned int version;	 /* place among the words + 1; 0: as the recording had it */
+	unsigned int version;	 /* index of the word plus 1; 0: as in the recording */
 	bool all, raw, quiet;
 
-	/* what is asked for */
-	char spool_path[PATH_MAX];    /* "": there is none yet */
-	struct session dir;	      /* with the buffers, if that is one directory */
+	/* what is to be recovered */
+	char spool_path[PATH_MAX];    /* "": no spool was made yet */
+	struct session dir;	      /* the directory with the buffers, if there is only one */
 	char only[NAME_MAX + 1];      /* only this file; "": all */
-	unsigned int flags;	      /* DRAIN_, for the directory */
+	unsigned int flags;	      /* flags (DRAIN_) for that directory */
 	bool is_empty;		      /* there was no event, and so no output was written */
 	bool is_done;		      /* the output existed already: only the spool has to be removed */
 	bool temporary;		      /* the directory is temporary, with buffers from a core file */
-	struct leftovers left;	      /* otherwise: leftovers anywhere, of which */
+	struct leftovers left;	      /* otherwise the leftovers in all directories, of which */
 	const struct leftover *image; /* the images of this process are used; NULL: all, or what the spool names */
 
 	struct output output;
@@ -52,7 +52,7 @@ bool recover_take_dir(struct recover *recover, const char *path);
 /* All leftovers, in all directories. False: one line was printed. */
 bool recover_take_left(struct recover *recover);
 
-/* Remove the temporary directory, and what could not be read in it. */
+/* Remove the temporary directory, with buffers in it that could not be read. */
 void recover_remove_temporary(struct recover *recover);
 
 /* Print one line: `what` cannot be recovered, with the reason from the -errno. Returns false. */

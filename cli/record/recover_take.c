@@ -162,7 +162,10 @@ static bool is_running(unsigned long pid)
 	return pid <= UINT32_MAX && proc_stat_of((uint32_t)pid, &stat) == 0 && !rec_proc_stat_is_dead(&stat);
 }
 
-/* A pid, or a name as the kernel has it, or that of the program's file, which may be longer. As record -P. */
+/*
+ * The word is a pid, a name as the kernel has it, or the name of the program's file, which may be longer; as for record
+ * -P.
+ */
 static bool is_wanted(const struct leftover *item, const char *word, bool by_pid)
 {
 	if (by_pid)
@@ -170,7 +173,7 @@ static bool is_wanted(const struct leftover *item, const char *word, bool by_pid
 	return !strcmp(item->comm, word) || !strcmp(item->program, word);
 }
 
-/* The newest process with this number or name; NULL: there is none. */
+/* The newest process with this number or name; NULL: no process has it. */
 static const struct left_place *find_image(struct recover *recover, const char *word, bool by_pid)
 {
 	const struct left_place *where = NULL;
@@ -233,7 +236,7 @@ static unsigned int print_left(const struct recover *recover, const char *name)
 	return nr;
 }
 
-/* Whether several processes have this name. Several images of one process are not several. */
+/* Whether several processes have this name. Several images of one process count as one. */
 static bool is_ambiguous(const struct recover *recover, const char *name)
 {
 	for (unsigned int i = 0; i < recover->left.nr; i++) {
@@ -319,7 +322,7 @@ static bool list_left(struct recover *recover)
 	return false;
 }
 
-/* The word is not a file's name: no such file exists, or it is the program itself. */
+/* Whether the word does not name a spool or a buffer: no such file exists, or the file is the program itself. */
 static bool is_program(const char *word)
 {
 	return !strchr(word, '/') && (access(word, F_OK) < 0 || (access(word, X_OK) == 0 && core_file_is_elf(word)));

@@ -37,10 +37,13 @@
 /* Descriptors for programs, each of which takes two: to switch it, and to drain it. */
 #define FILES 8192u
 
-/* How often lanes of a program are tried again before an event that a writer has begun counts as new. */
+/* How often a lane is tried again while a writer is inside an event; after that the event counts as new. */
 #define RESET_TRIES 10000u
 
-/* How often, and with which pause, the end looks again for a child that is still making its buffer. */
+/*
+ * At the end, a child may still be making its buffer: how often the directory is searched again, and the pause in
+ * between.
+ */
 #define UNREADY_TRIES	20u
 #define UNREADY_WAIT_NS 1000000
 
@@ -88,7 +91,7 @@ static int empty_lanes(struct rec_view *view)
 			sched_yield();
 			err = rec_view_reset(view, lane);
 		}
-		/* The drain reports damaged lanes. */
+		/* Damaged lanes are ignored here, because the drain reports them. */
 		if (err == -EBUSY || err == -ENOMEM || err == -EROFS)
 			return err;
 	}
@@ -324,9 +327,9 @@ static bool is_filtered(const struct attach *attach)
 }
 
 /*
- * Switch the programs' events off for us. If there are filters or rates, all events are switched off before any is
- * restored. Otherwise an event that was on before, and is restored without its filter, would be recorded until the
- * last look at the lanes.
+ * Switch the programs' events off at the end of the recording. If there are filters or rates, all events are switched
+ * off before any is restored. Otherwise an event that was on before, and is restored without its filter, would be
+ * recorded until the last look at the lanes.
  */
 static void end_all(struct attach *attach)
 {

@@ -3,7 +3,7 @@
  * Running programs that a recording attaches to: events already in their lanes are skipped, their events are switched
  * on for the duration of the recording, and they are drained. Children that they fork meanwhile, programs that these
  * start, and images that replace one of them by exec are attached to as soon as they are found. A forked child has its
- * events on from its beginning, as its parent has. The programs do nothing for it.
+ * events on from its beginning, as its parent has. The programs take no part in this.
  */
 #ifndef CLI_ATTACH_H
 #define CLI_ATTACH_H
@@ -41,7 +41,7 @@ void attach_say_stopped(const struct attach *attach);
 /* Report programs that appeared meanwhile and could not be recorded, if any, and the reason. */
 void attach_say_missed(const struct attach *attach);
 
-/* What was skipped, in all programs. */
+/* The troubles with all programs: what was skipped, and why. */
 const struct drain_trouble *attach_trouble(struct attach *attach);
 
 #endif

@@ -73,7 +73,7 @@ static int take_in(struct attach *attach, struct watched_dir *watched, struct bu
 static int meet(struct attach *attach, struct watched_dir *watched, const char *name, uint64_t inode, bool first)
 {
 	struct buffer *buffer;
-	/* The drain needs one more. */
+	/* The drain needs one more descriptor. */
 	const int spare = fcntl(watched->fd, F_DUPFD_CLOEXEC, 0);
 	struct rec_view *view;
 	int err = spare < 0 ? -errno : rec_view_open_at(watched->fd, name, &view);
@@ -91,7 +91,7 @@ static int meet(struct attach *attach, struct watched_dir *watched, const char *
 	}
 	if (err == -EAGAIN)
 		return err;
-	/* Another user's, damaged, just gone. */
+	/* The buffer belongs to another user, is damaged, or was just removed. */
 	if (err)
 		return 0;
 	buffer = watched_dir_add(watched, name, inode, view);
@@ -109,7 +109,7 @@ static int meet(struct attach *attach, struct watched_dir *watched, const char *
 	return take_in(attach, watched, buffer);
 }
 
-/* A parent may have been found after its child. */
+/* Look again at skipped buffers, because a parent may be found after its child. */
 static int meet_again(struct attach *attach, struct watched_dir *watched)
 {
 	int err, met = 0;

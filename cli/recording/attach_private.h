@@ -24,8 +24,8 @@ struct attach {
 	unsigned int nr;
 	struct family family;
 	unsigned int waiting; /* the most programs at a time for which there were no descriptors */
-	uint64_t looked_ms; /* when it was last checked whether they are alive, */
-	uint64_t alive_ms;  /* and when one of them was */
+	uint64_t looked_ms; /* time of the last check whether they are alive, */
+	uint64_t alive_ms;  /* and the last time at which one of them was */
 	struct missed missed;
 	struct drain_trouble trouble;
 };
@@ -36,12 +36,12 @@ struct attach {
  */
 int attach_switch_on(const struct attach *attach, const struct buffer *buffer);
 
-/* The reason why that failed, in words. */
+/* The reason of that failure, in words. */
 const char *attach_reason(const struct rec_view *view, int err);
 
 /*
- * Look for buffers that are not listed; the `first` time existing buffers are only listed. Returns whether there were
- * some of ours, or the error that stops the recording.
+ * Look for buffers that are not listed. With `first`, existing buffers are only listed. Returns whether some of them
+ * belong to the recording, or the error that stops the recording.
  */
 int attach_scan(struct attach *attach, struct watched_dir *watched, bool first);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Starting and waiting. The recorder has one thread when it forks, so what a child may do until exec is not limited.
+ * Starting and waiting. The recorder has one thread when it forks, so the child may call any function before exec.
  */
 #include "cli/recording/child.h"
 
@@ -157,7 +157,7 @@ static void reap(const struct child *child)
 }
 
 /*
- * Whether it had ended before it was to start. If it had not, it ends now, with 127, because its pipe is closed.
+ * Whether the process ended before it was started. If it did not, it ends now, with 127, because its pipe is closed.
  */
 static bool was_ended(struct child *child)
 {

@@ -25,9 +25,9 @@ struct child {
 	struct rlimit old_files;
 	bool ended;
 	int status; /* as of waitpid(), once ended */
-	bool keeps_stdout; /* the recorder's standard output is not the command's, which is its standard error then */
+	bool keeps_stdout; /* standard output is the recorder's; the command gets its standard error instead */
 	const struct child_user *user; /* that the command runs as; NULL: as we are */
-	/* Called when its end has begun, while /proc still has all of it; NULL: it is not traced. */
+	/* Called when the process begins to end, while /proc still has its data; NULL: it is not traced. */
 	void (*at_end)(pid_t pid, void *arg);
 	void *at_end_arg;
 	int trace_errno; /* why it could not be traced: at_end is not called */

@@ -5,7 +5,7 @@
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
-/* PTRACE_EVENT_ of a stop; 0: a signal is about to be delivered. */
+/* The PTRACE_EVENT_ of a stop; 0: the process stopped because a signal is about to be delivered. */
 static int event_of(int status)
 {
 	return (int)((unsigned int)status >> 16);

@@ -12,11 +12,14 @@
 /* Trace the process. From now on only the thread that called this waits for it. 0 or the errno of ptrace. */
 int child_trace_begin(const struct child *child);
 
-/* waitpid() has returned this status, a stop: call child->at_end if it is its end; in any case let it go on. */
+/*
+ * waitpid() has returned this status, a stop: call child->at_end if the stop is the process's end; in any case let the
+ * process continue.
+ */
 void child_trace_stopped(const struct child *child, int status);
 
 /*
- * The recording ends before the command: call child->at_end and trace no more. Returns whether the process has ended
+ * The recording ends before the command: call child->at_end and stop tracing. Returns whether the process has ended
  * meanwhile, with *ret_status as of waitpid().
  */
 bool child_trace_end(const struct child *child, int *ret_status);

@@ -68,7 +68,7 @@ int child_user_borrow(const struct child_user *user)
 void child_user_back(void)
 {
 	/*
-	 * The real ids are root's, so neither can fail; a recorder that stayed the user could do harm only to itself.
+	 * The real ids are root's, so neither call can fail.
 	 */
 	if (seteuid(getuid()) < 0 || setegid(getgid()) < 0)
 		_exit(1);

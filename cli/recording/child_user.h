@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Another user, as whom the recorded command runs while the recorder stays root. */
+/* The recorded command may run as another user while the recorder stays root. */
 #ifndef CLI_CHILD_USER_H
 #define CLI_CHILD_USER_H
 

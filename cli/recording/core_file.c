@@ -42,7 +42,7 @@
 /* No buffer is so large; keeps every offset in the file a positive off_t. */
 #define BUFFER_MAX (UINT64_C(1) << 42)
 
-/* More than the core file's size may be written, by this much: segments need not begin and end with a page. */
+/* This many bytes more than the core file's size may be written, because segments need not begin and end at a page. */
 #define SLACK (UINT64_C(256) << 10)
 
 #define COPY_BLOCK 65536u

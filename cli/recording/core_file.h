@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Buffers in the core file of a program that crashed: its mappings of *.rec files, reassembled as separate files.
- * Nothing in a core file is trusted: what is written takes no more than the core file's size and 256 KiB, and the time
- * grows with the size only.
+ * Nothing in a core file is trusted: the files written take at most the core file's size plus 256 KiB, and the time is
+ * proportional to that size.
  */
 #ifndef CLI_CORE_FILE_H
 #define CLI_CORE_FILE_H
@@ -15,7 +15,7 @@ struct core_info {
 	uint32_t pid;	      /* 0: not in the file */
 	char name[17];	      /* of the program, "": the same */
 	unsigned int buffers; /* reassembled */
-	unsigned int absent;  /* mapped, but not in the file */
+	unsigned int absent;  /* bytes that were mapped, but are not in the file */
 	char path[PATH_MAX];  /* of the first absent one */
 	bool cut;	      /* the file ends early */
 };

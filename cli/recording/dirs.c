@@ -55,7 +55,7 @@ static int open_dir(int at, const char *path, uid_t owner, struct stat *ret_st)
 		return -errno;
 	if (S_ISLNK(st.st_mode))
 		return -ELOOP;
-	/* By then the name may lead to another directory. */
+	/* The name may lead to another directory meanwhile. */
 	if (S_ISDIR(st.st_mode) && !rec_dir_is_owners_alone(&st, owner))
 		return -EPERM;
 	fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -78,7 +78,7 @@ int dirs_open_below(int dir, const char *name)
 
 static void visit(struct walk *walk, int fd, const char *path, const struct stat *st)
 {
-	/* The user's own directory is searched in several ways. */
+	/* Several rules can lead to the user's own directory, so skip one that was visited. */
 	if (!walk->ended && (!walk->own.st_ino || walk->own.st_ino != st->st_ino || walk->own.st_dev != st->st_dev)) {
 		walk->ended = walk->each(fd, path, walk->data) != 0;
 		walk->nr++;

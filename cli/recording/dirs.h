@@ -9,7 +9,7 @@
  * Open each directory and call `each` with its descriptor, which is closed afterwards, and its path, for messages. The
  * directories are: `dir` alone, unless it is NULL; otherwise $RECORDER_DIR alone, if it is set; otherwise all that the
  * user's programs may choose, and for root those of all users. If we are not root, a directory that belongs to another
- * user, or to which one could write, is refused.
+ * user, or to which other users can write, is refused.
  *
  * `each` returns 0; any other value ends the loop. Returns the number of directories; or -1, and one line was printed.
  */

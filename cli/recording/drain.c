@@ -27,7 +27,10 @@
 
 #define LOG_BLOCK (64u * 1024u)
 
-/* How often a program is checked for being alive: this takes some system calls, as long as tens of pages take. */
+/*
+ * The interval between checks whether a program is alive. A check takes some system calls, about the time of taking
+ * tens of pages.
+ */
 #define ALIVE_PERIOD_MS 20u
 
 /* How long a permission to grow lasts, and how often it is repeated. */
@@ -86,7 +89,10 @@ int drain_add_rates(struct drain *drain)
 	return err;
 }
 
-/* Note whether its program records at all. The events of programs that the user named are off again by now. */
+/*
+ * Note programs that are stopped or have all events off. Skipped for programs that the user named, whose events were
+ * switched off already.
+ */
 static void note_switches(struct drain *drain, const struct drained *one)
 {
 	const struct spool_entry *entry = &drain->spool->entries[one->process];
@@ -169,9 +175,9 @@ static bool is_alive(struct drained *one, bool last)
 }
 
 /*
- * A buffer from which nothing will be taken later: its program is gone, and its lanes were found empty in this round;
- * or this is the last round. No more than a lane holds is taken from a living program, because it may write as fast as
- * we read. Afterwards no helper has a turn of it, and the buffer is closed.
+ * Finish a buffer: its program is gone and its lanes were found empty in this round, or this is the last round. From a
+ * living program no more than a lane holds is taken, because it may write as fast as we read. Afterwards no helper has
+ * a turn of the buffer, and it is closed.
  */
 static int end_buffer(struct drain *drain, struct drained *one, bool alive)
 {
@@ -223,7 +229,8 @@ static int settle_helpers(struct drain *drain)
 }
 
 /*
- * The lanes of all programs have their turns together, so the remains of one program do not hold up those that write.
+ * The turns of all programs' lanes are sorted together, so the remaining pages of one program do not delay programs
+ * that write.
  */
 static int run_lanes(struct drain *drain)
 {
@@ -293,7 +300,7 @@ static int run_round(struct drain *drain, bool last)
 		if (taken < 0)
 			return taken;
 		fullest = taken > fullest ? taken : fullest;
-		/* Check only if this may have changed. */
+		/* Check the files only if the directory may have changed. */
 		if ((was_open || drain->scanned) && is_over(drain, one))
 			*one = drain->list[--drain->nr];
 		else

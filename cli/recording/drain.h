@@ -25,7 +25,7 @@ struct drain_lane {
 
 struct drain_trouble {
 	unsigned int bad_buffers;   /* could not be opened */
-	unsigned int unread;	    /* not read now, in whole or in part, but possibly later: they are kept */
+	unsigned int unread;	    /* could not be read completely now, but perhaps later: their files are kept */
 	unsigned int bad_lanes;	    /* damaged: their contents from the damage on are not in the spool */
 	struct drain_lane bad_lane; /* the first of them */
 	unsigned int cut_buffers;   /* their files were truncated while they were read */
@@ -46,7 +46,9 @@ struct drain_trouble {
 	1u /* the buffers are the recording's own: each is removed once its program is gone and it is drained */
 #define DRAIN_DEAD  2u /* only buffers whose programs are gone */
 #define DRAIN_NAMED 4u /* only buffers that are named by drain_add() */
-/* Of a lane only what follows directly on the spool: nothing, if another recorder has read events in between. */
+/*
+ * Take from a lane only events that continue those in the spool: none, if another recorder has read events in between.
+ */
 #define DRAIN_NEXT 8u
 
 /*
@@ -83,7 +85,7 @@ int drain_finish(struct drain *drain);
  */
 void drain_stop(struct drain *drain);
 
-/* What was skipped so far. */
+/* The troubles so far: what was skipped, and why. */
 const struct drain_trouble *drain_trouble(const struct drain *drain);
 
 /* Add the troubles of another drain. */

@@ -20,7 +20,7 @@ enum turn_state { TURN_NONE, TURN_GIVEN, TURN_BEGUN, TURN_DONE };
 
 struct drain_crew {
 	struct spool *spool;
-	pthread_mutex_t lock; /* for what follows */
+	pthread_mutex_t lock; /* protects the members below */
 	pthread_cond_t given, done;
 	struct drain_turn turns[TURNS_MAX];
 	unsigned char states[TURNS_MAX];
@@ -154,7 +154,7 @@ int drain_crew_open(struct spool *spool, struct drain_crew **ret_crew)
 		err = -pthread_create(&crew->helpers[crew->nr], NULL, help, crew);
 		crew->nr += !err;
 	}
-	/* Fewer are enough. */
+	/* If a thread cannot be started, those that exist are enough. */
 	if (crew->nr)
 		err = 0;
 	if (err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What there is to be drained: buffers in the directory, and anchors of the clocks that they use. The directory is
- * the only list of what there is: a process that forks or execs puts a new file there.
+ * Finds the buffers in the directory, and takes anchors of the clocks that they use. The directory is the only list of
+ * buffers: a process that forks or execs puts a new file there.
  */
 #include "cli/recording/drain_private.h"
 
@@ -202,7 +202,7 @@ int drain_look_for(struct drain *drain, const char *name)
 	return find(drain, name, st.st_ino) ? 0 : open_buffer(drain, name, st.st_ino);
 }
 
-/* A process could not make its buffer. */
+/* Note a process that could not make its buffer. */
 static void note_reason(struct drain *drain, const char *name)
 {
 	char text[16];

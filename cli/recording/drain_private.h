@@ -33,8 +33,8 @@ struct drained {
 #define LANE_AWAY 2u /* a helper works on it */
 
 /*
- * A lane's turn in a round: pages are taken until there are none, or until `max` were taken. The thread that has the
- * turn uses nothing else of the drain.
+ * A lane's turn in a round: pages are taken until the lane has no more, or until `max` were taken. The thread that has
+ * the turn uses nothing else of the drain.
  */
 struct drain_turn {
 	struct rec_view *view;
@@ -44,7 +44,7 @@ struct drain_turn {
 	unsigned int retries; /* while a writer is moving the head */
 	unsigned int percent; /* fill of the lane before the turn */
 	bool next;	      /* DRAIN_NEXT */
-	uint64_t known;	      /* the first event that the spool has not */
+	uint64_t known;	      /* number of the first event that is not in the spool */
 
 	/* the results */
 	unsigned int taken;
@@ -75,9 +75,9 @@ struct drain {
 	unsigned int late_rounds; /* rounds for which helpers are still wanted */
 	struct dir_watch watch;
 	bool again; /* scan the directory, changed or not */
-	bool waits; /* in the last rounds: some buffers wait for others to be closed */
+	bool waits; /* in the last rounds: some buffers have to wait until others are closed */
 	bool full;  /* a buffer found no descriptor: it is tried again when an open one is closed */
-	bool scanned; /* it was scanned in this round: files may be gone */
+	bool scanned; /* the directory was scanned in this round, so files may be gone */
 	uint64_t anchored_at; /* ns, CLOCK_MONOTONIC */
 	bool clocks[REC_CLOCK_MONO + 1]; /* in use */
 	unsigned char *block;		 /* LOG_BLOCK bytes */
@@ -85,15 +85,15 @@ struct drain {
 };
 
 /*
- * A turn for each lane that may have data. They are entered into drain->turns, then done, the fullest lane first, then
- * their results are taken into the drain, the buffers and the list of troubles. If they may be `helped`, some may
- * still be in progress when the call returns: their buffers must stay open until drain_settle_helped(). 0 or the error
- * of the spool.
+ * The first function enters a turn into drain->turns for each lane that may have data. The second one does the turns,
+ * the fullest lane first, and takes their results into the drain, the buffers and the list of troubles. If turns may be
+ * `helped`, some may still be in progress when it returns: their buffers must stay open until drain_settle_helped(). 0
+ * or the error of the spool.
  */
 int drain_add_turns(struct drain *drain, struct drained *one, unsigned int flags, unsigned int max);
 int drain_take_turns(struct drain *drain, bool helped);
 
-/* Whether a lane of it was not read to its end: its turn ended before that, or a helper has it. */
+/* Whether a lane of the buffer was not read to its end: its turn ended earlier, or a helper still has it. */
 bool drain_has_more(const struct drained *one);
 
 /* Take the lane's pages. Any thread may; the results are in the turn. */
@@ -116,7 +116,7 @@ struct drain_crew *drain_crew_close(struct drain_crew *crew);
 /* Give a turn to the helpers. False: their list is full. */
 bool drain_crew_give(struct drain_crew *crew, const struct drain_turn *turn);
 
-/* Take back a turn that no helper has begun. False: there is none. */
+/* Take back a turn that no helper has begun. False: helpers have begun all turns. */
 bool drain_crew_take_back(struct drain_crew *crew, struct drain_turn *ret_turn);
 
 /* The next finished turn, of `process` or DRAIN_ANY; for one process, waits for its turns. False: none is left. */

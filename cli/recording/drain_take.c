@@ -60,7 +60,7 @@ static bool follows(const struct rec_page *page, uint64_t known)
 	return page->lost == REC_LOST_UNKNOWN || page->first <= known + page->lost;
 }
 
-/* If the file was truncated there are zeros: even the number of lanes, which is otherwise at least 1, is missing. */
+/* A truncated file reads as zeros. So if the number of lanes, otherwise at least 1, is 0, the header is gone. */
 static bool stands(void *view)
 {
 	return rec_view_lanes(view);
@@ -123,7 +123,7 @@ static void note_cut(struct drain *drain, struct drained *one)
 	one->cut = true;
 }
 
-/* If the header is gone, no lane can report it. */
+/* If the header is gone, no lane reports the truncation. */
 bool drain_is_cut(struct drain *drain, struct drained *one)
 {
 	struct rec_lane_stats stats;
@@ -147,7 +147,7 @@ static void give_up_lane(struct drain *drain, struct drained *one, unsigned int 
 	}
 }
 
-/* The turn's buffer: it stays listed while a turn of it is under way. */
+/* The buffer of a turn. It stays in the list while one of its turns is in progress. */
 static struct drained *whose(struct drain *drain, const struct drain_turn *turn)
 {
 	struct drained *one = drain->list;
@@ -340,7 +340,7 @@ int drain_take_turns(struct drain *drain, bool helped)
 	struct drain_turns *turns = &drain->turns;
 	int err = 0, most = 0, one;
 
-	/* The list may not exist if there are no turns. */
+	/* If there are no turns, the list may be NULL. */
 	if (turns->nr)
 		qsort(turns->list, turns->nr, sizeof(*turns->list), compare);
 	if (helped)

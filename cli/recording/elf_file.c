@@ -108,7 +108,7 @@ int elf_open(const char *path, struct elf *ret_elf)
 	struct stat st;
 	int err;
 
-	/* Non-blocking, because it may be a pipe. */
+	/* O_NONBLOCK, because the path may lead to a pipe. */
 	elf.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (elf.fd < 0)
 		return -errno;

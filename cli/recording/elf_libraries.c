@@ -8,7 +8,7 @@
 
 #include "cli/recording/elf_search.h"
 
-/* A program has at most some hundreds. */
+/* Limit of the list. Programs need at most some hundreds of libraries. */
 #define LIBRARIES_MAX 4096u
 
 /* The dynamic section and its texts. */
@@ -153,7 +153,7 @@ static int add_needed(struct elf_libraries *l, const struct elf_needer *needer, 
 /* Add the libraries that file number `i` needs. */
 static int add_needed_by(struct elf_libraries *l, unsigned int i)
 {
-	/* The list may move. */
+	/* Adding an element may move the list. */
 	struct elf_needer needer = { .path = l->all[i].path };
 	struct dynamic dynamic;
 	struct elf elf;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The shared libraries that a program or library needs, itself or by way of others, without running anything. */
+/* The shared libraries that a program or library needs, directly or through other libraries. No code of them is run. */
 #ifndef CLI_ELF_LIBRARIES_H
 #define CLI_ELF_LIBRARIES_H
 

@@ -15,7 +15,7 @@
 #define CACHE_MAGIC "glibc-ld.so.cache1.1"
 #define CACHE_MAX   (UINT32_C(64) << 20)
 
-/* The head of the loader's cache, and what follows for each library; places are counted from the start of the file. */
+/* The head of the loader's cache, and its entry for each library. Places are offsets in the file. */
 struct cache_head {
 	char magic[20];
 	uint32_t nr;
@@ -46,7 +46,7 @@ static bool fits(const struct elf_needer *needer, const char *path, struct elf *
 	return true;
 }
 
-/* The directory of the needer's path, with the size of its text. */
+/* The directory part of the needer's path. */
 static const char *origin_of(const struct elf_needer *needer, int *ret_size)
 {
 	const char *slash = strrchr(needer->path, '/');
@@ -116,7 +116,7 @@ static bool search_entries(const struct elf_needer *needer, const char *cache, s
 	return false;
 }
 
-/* A system without this file, or with one of another form, has only the standard directories. */
+/* If the cache does not exist or has another form, only the standard directories are searched. */
 static bool search_cache(const struct elf_needer *needer, const char *name, char path[4096], struct elf *ret_elf)
 {
 	const int fd = open(CACHE, O_RDONLY | O_CLOEXEC);

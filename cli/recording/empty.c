@@ -40,7 +40,7 @@ static void put_stopped(const struct message_sink *sink, unsigned int programs, 
 		snprintf(why, size, "the programs are stopped (rec_stop()); '%s' starts them again", start);
 }
 
-/* Why no program recorded anything, although at least one could. */
+/* The reason why no program recorded an event, although at least one program could. */
 static const char *of_programs(const struct spool *spool, const struct drain_trouble *trouble, unsigned int programs,
 			       uint64_t lost)
 {

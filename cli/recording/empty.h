@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording, recovery or snapshot without an event: why there are none. */
+/* The reason why a recording, recovery or snapshot has no events. */
 #ifndef CLI_EMPTY_H
 #define CLI_EMPTY_H
 

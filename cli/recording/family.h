@@ -13,7 +13,7 @@ struct process {
 	uint64_t pid_ns;     /* namespace of the pid; 0: not known */
 };
 
-/* All processes that ever belonged to it; empty: zeros. */
+/* All processes that have belonged to the recording. Zeros are an empty set. */
 struct family {
 	struct process *list;
 	unsigned int nr;
@@ -22,7 +22,10 @@ struct family {
 /* 0 or -ENOMEM. */
 int family_add(struct family *family, const struct process *process);
 
-/* Whether a program belongs to it: its process does, and now runs another program, or its parent does. */
+/*
+ * Whether a program belongs to the recording: because its process does, and has executed another program, or because
+ * its parent does.
+ */
 bool family_has(const struct family *family, const struct process *self, const struct process *parent);
 
 /*

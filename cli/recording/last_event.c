@@ -9,9 +9,9 @@ static void note_time(const struct rec_view_event *event, uint64_t *last)
 }
 
 /*
- * 1: *last is the time of a later event than before. 0: the lane has no event, and lost none. -1: it cannot be read.
- * A lane may hold millions of events: only the first one is read, and by its number the last one. If the lane does not
- * hold as many as it counts, all of them are read.
+ * Find the time of a lane's last event, and store it in *last if it is later. 1: there is one; 0: the lane has no
+ * event, and lost none; -1: it cannot be read. Because a lane may hold millions of events, only the first one is read,
+ * and the last one by its number. If the lane holds fewer events than it counts, all are read.
  */
 static int last_in_lane(struct rec_view *view, unsigned int lane, uint64_t *last)
 {

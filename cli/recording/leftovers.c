@@ -37,7 +37,10 @@ static int read_header(int dir, struct leftover *item)
 	return err;
 }
 
-/* 0; -EBUSY: it may be alive; -ENOENT: gone meanwhile; or as rec_view_open(). */
+/*
+ * Describe the buffer of a program that is gone. 0; -EBUSY: the program may be alive; -ENOENT: the file is gone
+ * meanwhile; or as rec_view_open().
+ */
 static int look_at(int dir, const char *name, struct leftover *item)
 {
 	struct stat st;
@@ -108,7 +111,7 @@ static struct left_place *add_place(struct leftovers *left, const struct session
 
 static int walk(struct leftovers *left, struct session *dir, bool is_session);
 
-/* A session of this name in place number `number`. */
+/* Add the session of this name, which is in place number `number`. */
 static int add_session(struct leftovers *left, unsigned int number, const char *name)
 {
 	const struct session *above = &left->places[number].dir;
@@ -231,7 +234,7 @@ void leftovers_sweep(struct leftovers *left)
 		unsigned int kept = 0;
 
 		for (unsigned int j = 0; j < place->nr; j++) {
-			/* What a killed recorder left belongs to its recording. */
+			/* A killed recorder's session belongs to its recording. */
 			if (place->is_session || !place->items[j].is_empty ||
 			    unlinkat(place->dir.fd, place->items[j].name, 0))
 				place->items[kept++] = place->items[j];
@@ -240,7 +243,7 @@ void leftovers_sweep(struct leftovers *left)
 	}
 }
 
-/* What cannot be examined now is left to the commands that list it. */
+/* A file that cannot be examined now is left to the commands that list leftovers. */
 static void ignore(const void *arg, const char *line)
 {
 	(void)arg;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What programs and recorders that are gone left in buffer directories. Finding it changes nothing, except that the
- * sessions found are locked, so that no other process takes them. It never includes what may be in use: a buffer whose
- * program may be running, or anything in a session whose recorder is.
+ * Leftovers: files of programs and recorders that are gone, in buffer directories. The search changes nothing, except
+ * that it locks the sessions found, so that no other process takes them. Files that may be in use are never included: a
+ * buffer whose program may be running, or a file in a session whose recorder may be running.
  */
 #ifndef CLI_LEFTOVERS_H
 #define CLI_LEFTOVERS_H
@@ -29,7 +29,7 @@ struct leftover {
 struct left_place {
 	struct session dir; /* locked, if it is a session */
 	bool is_session;    /* of a recorder that is gone */
-	char *spool;	    /* a session's, if there still is one */
+	char *spool;	    /* path of the session's spool, if it still exists */
 	uint64_t made;
 	struct leftover *items;
 	unsigned int nr;

@@ -47,7 +47,7 @@ struct output {
  */
 bool output_choose(struct output *output, const char *name);
 
-/* Remove what was made for an output that is streamed, and is not needed to recover it. */
+/* Remove the temporary directory of a streamed output, unless it is needed for a recovery. */
 void output_close(const struct output *output);
 
 /* Make the spool beside the output. False: one line was printed. */

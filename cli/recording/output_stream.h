@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An output to a descriptor, such as a pipe. The head of a trace.dat is written last, so the file is made in a
- * directory of its own below $TMPDIR, or /var/tmp, and copied when it is complete.
+ * An output to a descriptor, such as a pipe. The head of a trace.dat is written last, so the file is first made in a
+ * directory of its own below $TMPDIR or /var/tmp, and copied to the descriptor when it is complete.
  */
 #ifndef CLI_OUTPUT_STREAM_H
 #define CLI_OUTPUT_STREAM_H

@@ -65,7 +65,7 @@ static int read_map(pid_t pid, struct blob *ret_text)
 	if (lines.error)
 		ret_text->error = lines.error;
 	blob_free(&lines);
-	/* A process that is ending has no memory any more. */
+	/* A process that is ending has no map any more. */
 	return ret_text->error ? ret_text->error : nr ? 0 : -ESRCH;
 }
 

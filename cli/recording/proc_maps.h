@@ -14,7 +14,7 @@
 
 struct proc_map {
 	pid_t pid;
-	uint64_t start_time; /* the process's, so that another one of the same number is not taken for it */
+	uint64_t start_time; /* start time of the process, which distinguishes it from others with the same pid */
 	char *text;
 	size_t size;
 };
@@ -27,7 +27,7 @@ struct proc_maps {
 /* Take the map of a process, in place of the one that was taken before. 0; -ESRCH: it is gone; or -errno. */
 int proc_maps_take(struct proc_maps *maps, pid_t pid);
 
-/* Take those again whose processes still live. */
+/* Take the maps of processes that still live once more. */
 void proc_maps_take_again(struct proc_maps *maps);
 
 /* Put them into the spool, unless it has no process. 0, or as spool_add_text(). */

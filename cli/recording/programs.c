@@ -23,12 +23,12 @@ struct search {
 	int (*take)(int dir, const char *name, void *data);
 	void *data;
 	unsigned int nr;	   /* programs found */
-	uint32_t *pids;		   /* theirs, if pids were asked for */
-	int err;		   /* what `look` or `take` said; ends the search */
-	char pid[PROGRAMS_PID_SIZE]; /* of the program of which it said so */
-	char dir[PATH_MAX];	   /* where we looked first */
+	uint32_t *pids;		   /* their pids, if the user named pids */
+	int err;		   /* an error returned by `look` or `take`, which ends the search */
+	char pid[PROGRAMS_PID_SIZE]; /* pid of the program with that error */
+	char dir[PATH_MAX];	   /* the first directory searched */
 	unsigned int dirs;
-	int refused_err; /* 0, or why a buffer was passed over: the first, */
+	int refused_err; /* 0, or the reason why the first of the skipped buffers was skipped, */
 	char refused[NAME_MAX + 1];
 };
 
@@ -73,7 +73,7 @@ const char *programs_pid(const struct rec_view *view, char text[PROGRAMS_PID_SIZ
 	return text;
 }
 
-/* The number by which the user selects a program. */
+/* The pid by which the user selects a program. */
 static uint32_t shown_pid(const struct rec_view *view)
 {
 	const uint32_t here = rec_view_pid(view);
@@ -136,7 +136,7 @@ static void look_at(struct search *search, int dir, const char *name)
 		search->refused_err = err;
 		snprintf(search->refused, sizeof(search->refused), "%s", name);
 	}
-	/* A file that cannot be opened for another reason is just appearing, just gone, or not a buffer. */
+	/* A file with another error is just being made, or was just removed, or is not a buffer. */
 	if (err)
 		return;
 	if (rec_view_alive(view) && is_wanted(search->word, view))
@@ -239,7 +239,7 @@ static const char *refusal(int err)
 	}
 }
 
-/* Nothing was found, although there may be a program. */
+/* No program was found, although one may exist. */
 static void say_none(const struct message_sink *sink, const struct programs *programs, const struct search *search)
 {
 	char more[PATH_MAX + NAME_MAX + 256] = "";

@@ -14,14 +14,14 @@ struct programs {
 	const char *dir;  /* search here (dirs.h); NULL: in all directories */
 	const char *word; /* pids separated by commas, or a name (the kernel's or the binary's); NULL: all */
 	bool *ret_lacks;  /* set to true if no program is found, which is not reported then; NULL: it is reported */
-	bool or_file;	  /* the word may have been meant as a file, which does not exist: for the message */
+	bool or_file;	  /* the user may have meant `which` as a file that does not exist; for the message */
 };
 
 /*
  * Call `look` for each of these programs, with its view, its pid from programs_pid(), and its number, from 1. It
  * returns 0 or -errno, which ends the loop (-ECANCELED: it has printed the reason itself). Returns the number of
- * programs; or -1, and one line was printed: there is none, or it cannot be examined. If some of the pids do not
- * exist, they are reported.
+ * programs; or -1, and one line was printed: there is no such program, or it cannot be examined. If some of the pids
+ * do not exist, they are reported.
  */
 int programs_look(const struct message_sink *sink, const struct programs *programs,
 		  int (*look)(struct rec_view *view, const char *pid, unsigned int nr, void *data), void *data);

@@ -48,8 +48,8 @@ bool selections_leave_out(const struct message_sink *sink, struct selections *se
 bool selections_set_filter(const struct message_sink *sink, struct selections *selections, const char *filter);
 
 /*
- * Nothing more will be added. `of_threads` is a filter that applies to all of them; NULL: none. False: one line was
- * printed. The strings must outlive the selections.
+ * Complete the selections: no more are added afterwards. `of_threads` is a filter that applies to all of them; NULL:
+ * none. False: one line was printed. The strings must outlive the selections.
  */
 bool selections_finish(const struct message_sink *sink, struct selections *selections, const char *of_threads);
 void selections_free(struct selections *selections);

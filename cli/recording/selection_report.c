@@ -20,7 +20,7 @@ struct events {
 	const struct spool *spool;
 	unsigned int entry;
 	size_t offset;
-	struct rec_event_info info; /* of the last one returned */
+	struct rec_event_info info; /* log of the event returned last */
 };
 
 static const struct rec_log_event *next_event(struct events *events)
@@ -49,7 +49,10 @@ static bool is_met(const char *patterns, const struct spool *spool)
 	return false;
 }
 
-/* Events that were registered too late for the filter to be tried before: they were off. The first one is named. */
+/*
+ * Report events that were registered after the filter had been tried, and that it does not fit: they were off. The
+ * first one is named.
+ */
 static void say_unfit(const struct message_sink *sink, const struct selections *selections,
 		      const struct selection *selection, const struct spool *spool)
 {

@@ -145,7 +145,7 @@ void session_remove(struct session *session)
 
 	if (session->fd < 0)
 		return;
-	/* A starting program may put a buffer there between the sweep and rmdir(), so look again. */
+	/* A program that starts may put a buffer there between the sweep and rmdir(), so the sweep is repeated. */
 	for (int pass = 0; pass < 3; pass++) {
 		dir = dir_entries(session->fd);
 		while (dir && (entry = readdir(dir)))

@@ -35,8 +35,8 @@ bool session_create(const struct message_sink *sink, struct session *ret_session
 bool session_link_spool(const struct message_sink *sink, const struct session *session, const char *spool);
 
 /*
- * The target of the link, which the caller frees. NULL: there is none, or the session belongs to another user, who
- * could lead root to files that the user may not access.
+ * The target of the link, which the caller frees. NULL: there is no link, or the session belongs to another user, who
+ * could lead root to files that this user may not access.
  */
 char *session_spool(const struct session *session);
 

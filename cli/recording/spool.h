@@ -89,7 +89,7 @@ struct spool_entry {
 struct spool_anchors {
 	struct rec_anchor *anchors;
 	unsigned int nr;
-	unsigned int step, skip; /* every step-th is kept, skip more will be skipped */
+	unsigned int step, skip; /* one of `step` anchors is kept; the next `skip` of them are not */
 };
 
 struct stage;
@@ -115,8 +115,9 @@ struct spool {
 	struct stage_block *block; /* that chunks are put into; NULL: none yet */
 	uint64_t block_ms;	   /* when the block was taken */
 	bool patient;		   /* if the stage is full, adding a page waits */
-	bool stage_is_gone;	   /* and so are the chunks that a killed recorder had not written */
-	bool stage_is_unseen; /* or only out of sight: the machine has not been restarted. Nothing may be appended */
+	bool stage_is_gone; /* a killed recorder left chunks in the stage, which is missing or damaged */
+	/* and it may exist in another mount namespace, as the machine was not restarted: nothing may be appended */
+	bool stage_is_unseen;
 	unsigned char *rest; /* chunks of a stage for which the file has no room, */
 	uint64_t rest_at;    /* from this offset on */
 	size_t rest_size;
@@ -142,8 +143,8 @@ int spool_look(const char *path, struct spool_head *ret_head);
 struct spool *spool_close(struct spool *spool);
 
 /*
- * Append. Numbers returned are those of the process. 0 or positive; -ENOSPC and the other errnos of write: the earlier
- * contents stay readable; -ENOMEM.
+ * Append. spool_add_process() returns the number of the process in this spool, which the other functions take; they
+ * return 0. -ENOSPC and the other errnos of write: the earlier contents stay readable; -ENOMEM.
  */
 int spool_add_process(struct spool *spool, const struct spool_process *process);
 int spool_add_log(struct spool *spool, unsigned int process, const void *bytes, size_t size);
@@ -217,7 +218,7 @@ int spool_hand_page(struct spool *spool, struct spool_hand *hand, unsigned int p
 		    const struct rec_page *page, bool (*stands)(void *arg), void *arg);
 int spool_end_hand(struct spool *spool, struct spool_hand *hand);
 
-/* A process's text; NULL: there is none of this kind and name. */
+/* A process's text. NULL: the process has no text of this kind and name. */
 const struct spool_text *spool_text(const struct spool_entry *entry, enum spool_text_kind kind, const char *name);
 
 /*
@@ -252,9 +253,9 @@ uint64_t spool_next_event(const struct spool *spool, unsigned int process, unsig
 /* ----------------------------------------------------------------------------------------------------- side files */
 
 /*
- * The file with the pages of the kernel's lane `cpu`: the spool's name and ".cpuN", or, if `process` is the kernel's
- * buffer of number B besides the top one, ".bufferB.cpuN". It has whole pages, each subbuf_size bytes, as the kernel
- * returned them; an incomplete page at the end is ignored.
+ * The file with the pages of the kernel's lane `cpu`. Its name is the spool's name plus ".cpuN"; or plus
+ * ".bufferB.cpuN" for another buffer of the kernel than the top one, with number B. It has whole pages, each
+ * subbuf_size bytes, as the kernel returned them; an incomplete page at the end is ignored.
  */
 int spool_side_path(const struct spool *spool, unsigned int process, unsigned int cpu, char *path, size_t size);
 
@@ -264,7 +265,7 @@ int spool_side_path(const struct spool *spool, unsigned int process, unsigned in
  */
 int spool_side_create(struct spool *spool, unsigned int process, unsigned int cpu);
 
-/* Where the pages of a side file are. */
+/* The places of pages in a side file. */
 struct spool_side {
 	uint64_t pages;	      /* whole ones */
 	uint64_t offset;      /* of the first one */
@@ -287,7 +288,7 @@ int spool_remove(struct spool *spool);
 
 /* --------------------------------------------------------------------------------------------------- reading back */
 
-/* The lane from which a stream is made. */
+/* The lane that a stream reads. */
 struct spool_stream {
 	unsigned int process;
 	unsigned int lane;
@@ -301,9 +302,10 @@ struct spool_stream {
 };
 
 /*
- * A source of the lanes that have pages or ended with losses, a stream each; of the kernel, all lanes. Nothing may be
- * appended while it is in use, and the spool must outlive it. 0, -ENOMEM, or the reason why an existing side file
- * cannot be opened; a missing one is empty. The source frees the memory of a stream with the stream's last page.
+ * A source of the lanes that have pages or ended with losses, a stream each; for the kernel, all lanes have streams.
+ * Nothing may be appended while it is in use, and the spool must outlive it. 0, -ENOMEM, or the reason why an existing
+ * side file cannot be opened; a missing one is empty. The source frees the memory of a stream with the stream's last
+ * page.
  */
 int spool_source_open(struct spool *spool, struct rec_source **ret_source, struct spool_stream **ret_streams);
 struct rec_source *spool_source_close(struct rec_source *source);

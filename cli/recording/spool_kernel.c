@@ -46,8 +46,8 @@ bool spool_has_kernel(const struct spool *spool)
 /* The texts are in a tree, because a kernel has thousands of formats, and a file may contain any names. */
 struct text_place {
 	enum spool_text_kind kind;
-	const char *name; /* the text's own */
-	unsigned int at;  /* among the process's texts */
+	const char *name; /* the name, owned by the text */
+	unsigned int at;  /* index among the process's texts */
 };
 
 static int by_kind_and_name(const void *a, const void *b)
@@ -262,8 +262,8 @@ static int count_pages(int fd, const struct spool_side *side, uint32_t page_size
 }
 
 /*
- * For a file with a limit; `in_file` is the number of whole pages in it, head included. 0, -EBADMSG or the errno of
- * read.
+ * Reads the head of a file with a limit; `in_file` is the number of whole pages in the file, head included. 0, -EBADMSG
+ * or the errno of read.
  */
 static int read_side_head(int fd, uint32_t page_size, uint64_t in_file, struct spool_side *ret_side)
 {
@@ -281,7 +281,7 @@ static int read_side_head(int fd, uint32_t page_size, uint64_t in_file, struct s
 	if (head.magic != SPOOL_SIDE_MAGIC || !head.places || (head.end && head.end < head.first))
 		return -EBADMSG;
 	most = in_file - 1 < head.places ? in_file - 1 : head.places;
-	/* Once pages wrap, all places are in use. */
+	/* After the first round all places are in use. */
 	if (head.first && in_file - 1 < head.places)
 		return -EBADMSG;
 	side.offset = (1 + head.first % head.places) * page_size;

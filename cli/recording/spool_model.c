@@ -12,15 +12,18 @@
 #include <string.h>
 
 /*
- * The number of anchors kept for a clock: if it is reached, every second one is dropped, and half as many are kept
- * from then on.
+ * The most anchors that are kept for a clock. If the number is reached, every second one is dropped, and from then on
+ * half as many are taken.
  */
 #define ANCHORS_MAX 4096u
 
 /* A buffer has no more lanes than this (librecorder/view/reader.c), and no machine has as many CPUs. */
 #define LANES_OF_PROCESS (1u << 16)
 
-/* Those of all processes together, used or below one that is: 128 bytes each; and some more for each process. */
+/*
+ * The most lanes of all processes together, counting those below a lane in use: 128 bytes each; plus some for each
+ * process.
+ */
 #define LANES_MAX	  (1u << 20)
 #define LANES_FOR_PROCESS 64u
 
@@ -69,7 +72,7 @@ static int note_process(struct spool *spool, const void *payload, size_t size)
 {
 	struct spool_entry *entries, *entry;
 
-	/* Doubled at powers of two. */
+	/* The array doubles when the number is a power of two. */
 	if (!(spool->nr_entries & (spool->nr_entries - 1))) {
 		const size_t room = spool->nr_entries ? (size_t)spool->nr_entries * 2 : 1;
 

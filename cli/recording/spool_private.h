@@ -19,11 +19,16 @@ static inline uint64_t spool_rounded(uint64_t size)
 	return (size + 7) & ~UINT64_C(7);
 }
 
-/* Whether this version reads a chunk of this kind; it passes over others. And the least size of its payload. */
+/*
+ * Whether this version reads chunks of this kind; others are skipped. The second function returns the smallest size of
+ * the payload.
+ */
 bool spool_is_known(const struct spool_chunk *chunk);
 uint32_t spool_least_payload(const struct spool_chunk *chunk);
 
-/* Converts a payload to the struct that it stands for, and back. It has the least size of its kind (spool_format.c). */
+/*
+ * Convert a payload to its struct, and back. The payload has at least the smallest size of its kind (spool_format.c).
+ */
 void spool_put_process(const struct spool_process *process, struct spool_disk_process *ret_disk);
 void spool_get_process(const void *payload, size_t size, struct spool_process *ret_process);
 void spool_put_lane_end(const struct rec_lane_stats *stats, struct spool_disk_lane_end *ret_disk);
@@ -53,14 +58,14 @@ void spool_free_model(struct spool *spool);
 void *spool_grow(void *bytes, size_t *room, size_t size);
 
 /*
- * Write the chunk after all others and take it into the model; magic and next are filled in. 0; -EINVAL: it would
- * not be read again; or as spool_add_page().
+ * Write the chunk after all others and take it into the model; magic and next are filled in. 0; -EINVAL: spool_open()
+ * would not accept it; or as spool_add_page().
  */
 int spool_append_chunk(struct spool *spool, struct spool_chunk *chunk, const void *payload);
 
 /*
- * Read: the file, and what of a stage is not in it. spool_read_at() gives fewer bytes at the end; spool_read() gives
- * all, or as read_exactly().
+ * Read from the file, and from the chunks of a stage that the file does not have. spool_read_at() returns fewer bytes
+ * at the end; spool_read() reads all bytes, or returns an error as read_exactly().
  */
 ssize_t spool_read_at(const struct spool *spool, void *bytes, size_t size, uint64_t offset);
 int spool_read(const struct spool *spool, void *bytes, size_t size, uint64_t offset);
@@ -78,10 +83,10 @@ int spool_take_stage(struct spool *spool, int (*scan)(struct spool *spool));
 /* The id of this boot; "": not known. */
 void spool_boot(char *text, size_t size);
 
-/* The file of its stage is removed, and the spool does not name it any more. */
+/* Remove the file of the stage, and its name from the spool's head. */
 int spool_drop_stage(struct spool *spool);
 
-/* Write to what is in memory alone. False: this part is not. */
+/* Write to the chunks that are only in memory. False: the file has this part. */
 bool spool_set_rest(struct spool *spool, const void *bytes, size_t size, uint64_t offset);
 
 /* The chunk of a page. */
@@ -100,10 +105,10 @@ static inline struct spool_chunk spool_page_chunk(unsigned int process, unsigned
 	};
 }
 
-/* Writes all of it, or fails: bytes past `end` after a failed write are ignored. */
+/* Writes all bytes, or fails: bytes past `end` after a failed write are ignored. */
 int spool_write_at(int fd, struct iovec *iov, int nr, uint64_t offset);
 
-/* The link from the lane's page at `from` to the one at `to`, which is in the file. */
+/* Write the link from the lane's page at `from` to the page at `to`, which is in the file. */
 int spool_write_link(struct spool *spool, uint64_t from, uint64_t to);
 
 /* Take a SPOOL_TEXT chunk into the model. 0, -ENOMEM, -EBADMSG. */

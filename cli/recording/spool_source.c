@@ -19,18 +19,18 @@
 #define BLOCK (256u * 1024u)
 
 struct cursor {
-	uint64_t next; /* offset of the next chunk, 0: the end; in a side file of the next page */
+	uint64_t next; /* offset of the next chunk, 0: the end; in a side file, offset of the next page */
 	unsigned char *page;
 	size_t room;
-	uint64_t pages;	   /* that a side file has from there on */
+	uint64_t pages;	   /* bytes that the side file has from that offset on */
 	uint64_t begin, end; /* as in struct spool_side */
 	uint64_t unreported; /* losses that no page has reported yet */
-	unsigned int have; /* of them in the block at `page`, which ends with the last of these */
+	unsigned int have; /* of these, losses in the block at `page`, which ends with the last one */
 	size_t block;	   /* bytes in it */
 };
 
 struct spool_source {
-	struct rec_source source; /* first: what the consumer holds */
+	struct rec_source source; /* first member: the consumer has a pointer to it */
 	struct spool *spool;
 	struct spool_stream *streams;
 	struct cursor *cursors;
@@ -62,7 +62,7 @@ static int read_block(const struct spool_stream *stream, struct cursor *cursor, 
 		cursor->page = malloc((size_t)most * page_size);
 	if (!cursor->page)
 		return -ENOMEM;
-	/* The memory has the size that the first block needed. */
+	/* The memory has the size of the first block. */
 	if (cursor->end && (cursor->end - cursor->next) / page_size < most)
 		most = (cursor->end - cursor->next) / page_size;
 	cursor->have = (unsigned int)(cursor->pages < most ? cursor->pages : most);
@@ -114,7 +114,7 @@ static int next_side_page(const struct spool_source *self, struct spool_stream *
 	if (cursor->next == cursor->end)
 		cursor->next = cursor->begin;
 	*ret_page = (struct rec_page){ .data = page, .lost = REC_LOST_UNKNOWN };
-	/* A header that claims more than is possible says nothing about the events on the page. */
+	/* If a header claims more events than possible, its count is not used. */
 	if (rec_page_size(page) <= capacity) {
 		ret_page->size = rec_page_size(page);
 		ret_page->lost = rec_page_lost(page, capacity);
@@ -146,7 +146,7 @@ static int next_page(struct rec_source *source, unsigned int number, struct rec_
 	if (stream->side >= 0)
 		return next_side_page(self, stream, cursor, ret_page);
 	offset = cursor->next;
-	/* A link to a part that was cut off, or that lost its chunk, is the end. */
+	/* A link that leads beyond the end of the file, or not to a chunk of this lane, is the end. */
 	if (!offset || !is_inside(self->spool, offset)) {
 		free(cursor->page);
 		*cursor = (struct cursor){ 0 };
@@ -201,7 +201,7 @@ struct rec_source *spool_source_close(struct rec_source *source)
 	return NULL;
 }
 
-/* The recorder was killed before it made the file. */
+/* The file does not exist: the recorder was killed before it made the file. */
 static int open_side(struct spool_source *self, unsigned int number)
 {
 	struct spool_stream *stream = &self->streams[number];

@@ -45,8 +45,9 @@ static uint64_t tail_of(const struct spool *spool, const struct spool_chunk *chu
 }
 
 /*
- * Take the chunk at `at` of the block, which will be the file's last, into the model. If its lane's chunk before is in
- * an earlier block, the chunk names it, for the stage's thread. *ret_tail: where it is in this block, or 0.
+ * Take the chunk at `at` of the block, which will be the file's last one, into the model. If the lane's previous chunk
+ * is in an earlier block, the chunk stores its place, for the stage's thread. If it is in this block, *ret_tail is its
+ * place there; otherwise 0.
  */
 static int note_chunk(struct spool *spool, const struct stage_block *block, size_t at, const void *payload,
 		      uint64_t *ret_tail)
@@ -65,8 +66,8 @@ static int note_chunk(struct spool *spool, const struct stage_block *block, size
 }
 
 /*
- * The link from the lane's chunk before, if that is in this block. Only to a chunk that counts: otherwise a successor
- * of a killed recorder could put another lane's chunk where the link leads.
+ * Sets the link from the lane's previous chunk, if that is in this block. The link is set only to a chunk that counts:
+ * otherwise a successor of a killed recorder could put another lane's chunk at the place where the link leads.
  */
 static void link_chunk(const struct stage_block *block, uint64_t tail, size_t at)
 {
@@ -288,7 +289,7 @@ int spool_settle(struct spool *spool)
 
 /* ----------------------------------------------------------------------------- pages that a killed recorder staged */
 
-/* Write to the file; if that fails, keep the bytes in memory, after those that are there already. */
+/* Write to the file. If that fails, append the bytes to those that are kept in memory. */
 static int keep(struct spool *spool, const unsigned char *bytes, size_t size, uint64_t offset)
 {
 	struct iovec iov = { (void *)(uintptr_t)bytes, size };
@@ -331,8 +332,8 @@ static size_t drop_known(const struct spool *spool, unsigned char *bytes, size_t
 }
 
 /*
- * In the same boot, nothing has removed the buffer directory, even if it is in memory; but another mount namespace may
- * have another one.
+ * Within the same boot, the buffer directory still exists, even if it is in memory; but this process may be in another
+ * mount namespace, with another directory at that path.
  */
 static bool is_of_this_boot(const struct spool *spool)
 {

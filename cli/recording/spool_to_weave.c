@@ -59,7 +59,7 @@ static int add_kernel(struct spool_to_weave_texts *texts, const struct spool_ent
 	return add_formats(texts, entry);
 }
 
-/* The maps of processes, which any of the processes may carry. 0 or -ENOMEM. */
+/* Collect the maps of processes, which are texts of any of the spool's entries. 0 or -ENOMEM. */
 static int add_maps(struct spool_to_weave *to_weave, const struct spool *spool)
 {
 	unsigned int nr = 0;
@@ -103,7 +103,7 @@ static int add_processes(struct spool_to_weave *to_weave, const struct spool *sp
 			.lost = entry->ended && !spool_is_kernel(entry) ? entry->losses.no_lane : 0,
 		};
 		given[clock] = true;
-		/* Only a forged spool has the top buffer twice. */
+		/* If the top buffer is there twice, the spool is forged. */
 		if (spool_is_kernel(entry) && (spool_buffer(entry) || !to_weave->has_top)) {
 			struct spool_to_weave_texts *texts = &to_weave->kernels[to_weave->nr_kernels++];
 
@@ -152,7 +152,7 @@ int spool_to_weave_open(struct spool_to_weave *to_weave, struct spool *spool)
 	return err ? err : add_processes(to_weave, spool);
 }
 
-/* Whether the CPU was counted with another buffer of the kernel. */
+/* Whether another buffer of the kernel has the same CPU, which was counted there. */
 static bool is_in_earlier_buffer(const struct spool *spool, const struct spool_stream *stream)
 {
 	for (unsigned int i = 0; i < stream->process; i++) {

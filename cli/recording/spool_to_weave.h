@@ -21,10 +21,10 @@ struct spool_to_weave {
 	struct weave_process *processes; /* in the spool's order */
 	uint64_t pages;			 /* in all streams */
 
-	/* what those point to */
+	/* the CPUs' data to which the kernels point */
 	struct spool_stream *lanes; /* the source's own */
 	struct weave_file *files;   /* by stream: the side files */
-	struct spool_to_weave_texts *kernels; /* a buffer each */
+	struct spool_to_weave_texts *kernels; /* one for each of the kernel's buffers */
 	unsigned int nr_kernels;
 	bool has_top; /* one of them is the top buffer */
 	struct weave_text *maps; /* of processes */

@@ -68,7 +68,7 @@ static int write_chunk(struct spool *spool, struct spool_chunk *chunk, const voi
 		return err;
 	if (chunk->kind == SPOOL_PAGE && chunk->lane < spool->entries[chunk->process].nr_lanes)
 		before = spool->entries[chunk->process].lanes[chunk->lane].tail;
-	/* A recorder that is killed between the two leaves one page without a link to it, which spool_open() finds. */
+	/* If the recorder is killed between the two writes, one page has no link to it; spool_open() repairs that. */
 	if (before) {
 		err = spool_write_link(spool, before, offset);
 		if (err)

@@ -36,7 +36,7 @@
 /* Bytes that STAGE_REFUSE leaves. */
 #define RESERVED (2u * STAGE_BLOCK)
 
-/* How often the file is made again because a sweep has removed it. */
+/* The number of attempts to make the file, if sweeps keep removing it. */
 #define CREATE_TRIES 3u
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -79,7 +79,7 @@ static int allocate(const struct stage *stage, uint64_t offset, size_t size)
 	return -err;
 }
 
-/* Reserve memory for a block that has less: filling it then neither faults nor waits. 0 or -errno. */
+/* Reserve more memory for a block, so that filling it neither faults nor waits. 0 or -errno. */
 static int make_room(const struct stage *stage, const struct stage_block *block, size_t room)
 {
 	const int err = allocate(stage, offset_of(block->number), room);
@@ -100,7 +100,7 @@ static bool has_memory(const struct stage *stage, size_t room, enum stage_bound 
 	return stage->max - (stage->bytes - stage->free_bytes) >= room + kept;
 }
 
-/* The index of the last free block that is large enough; if there is none, of the last one. */
+/* The index of the last free block that is large enough; if no block is, that of the last free block. */
 static unsigned int find_large(const struct stage *stage, size_t room)
 {
 	unsigned int at = stage->nr_free;
@@ -110,7 +110,7 @@ static unsigned int find_large(const struct stage *stage, size_t room)
 	return at ? at - 1 : stage->nr_free - 1;
 }
 
-/* The index of the last free block without memory; nr_free: there is none. */
+/* The index of the last free block without memory; nr_free if all have memory. */
 static unsigned int find_empty(const struct stage *stage)
 {
 	unsigned int at = stage->nr_free;
@@ -204,7 +204,7 @@ static int find_block(struct stage *stage, size_t room, enum stage_bound which, 
 			stage->refused = true;
 			return -EAGAIN;
 		}
-		/* Only a block that is handed over becomes free by itself. */
+		/* Free the block here: only blocks that were handed over become free by themselves. */
 		if (room > stage->max || stage->written == stage->handed)
 			return -ENOSPC;
 		pthread_cond_wait(&stage->done, &stage->lock);

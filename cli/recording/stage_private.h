@@ -21,7 +21,7 @@ struct stage {
 
 	pthread_mutex_t lock; /* for all that follows */
 	struct stage_block blocks[STAGE_BLOCKS];
-	uint64_t bytes, free_bytes, max;      /* memory of all blocks, of the free ones, and the bound of the first */
+	uint64_t bytes, free_bytes, max;      /* of all blocks; of the free ones; limit of the first */
 	uint16_t free[STAGE_BLOCKS];	      /* a stack: the block freed last is most likely in the cache */
 	unsigned int nr_free;
 	uint64_t taken;			      /* blocks so far */

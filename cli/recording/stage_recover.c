@@ -105,7 +105,7 @@ static uint64_t block_at(unsigned int number)
 	return STAGE_HEAD + (uint64_t)number * STAGE_BLOCK_MAX;
 }
 
-/* No memory for blocks that the file does not have, whatever its slots contain. */
+/* The number of blocks is limited by the file's size, so that wrong slots cannot take much memory. */
 static int read_blocks(const struct left *left, struct stage_rest *rest)
 {
 	const struct stage_slot *slots = left->head->slots;
@@ -195,9 +195,9 @@ int stage_remove(const char *path, const struct stat *spool)
 }
 
 /*
- * Whether its spool names it. A recorder that is killed before it writes the name, or after it has removed the name,
- * leaves a stage that no recovery looks for; such a stage holds nothing that the spool lacks. A spool that cannot be
- * read may name it.
+ * Whether the spool that the stage belongs to names the stage. A recorder that is killed before it writes the name,
+ * or after it has removed the name, leaves a stage that no recovery looks for; such a stage holds nothing that the
+ * spool lacks. A spool that cannot be read may name it.
  */
 static bool is_named(const struct left *left, const char *name)
 {
@@ -218,8 +218,8 @@ static bool is_named(const struct left *left, const char *name)
 }
 
 /*
- * A stage stays if its spool is where it was and names it: without the file a recovery could not know whether anything
- * is missing. It also stays if it is unknown whether the spool is there. A spool that is not there may have been
+ * A stage stays if its spool is still in its place and names it, because without the stage a recovery could not know
+ * whether data are missing. It also stays if this cannot be determined. A spool that is not in its place may have been
  * moved.
  */
 static bool is_needed(struct left *left, const char *name, bool moved)

@@ -11,7 +11,7 @@ void summary(const struct output *output, const struct spool *spool, const struc
 	     const struct drain_trouble *trouble, const struct weave_stats *stats,
 	     const struct spool_to_weave_kernel *kernel);
 
-/* How many processes could not make a buffer, and why: of trouble->no_buffers, which is not 0. */
+/* Report how many processes could not make a buffer, and why; trouble->no_buffers is not 0. */
 void summary_no_buffer(const struct spool *spool, const struct drain_trouble *trouble, char *text, size_t size);
 
 /* The end of a message that begins with "no process of 'COMMAND' ". */

@@ -15,7 +15,7 @@ struct buffer {
 	struct rec_view
 		*view; /* our view, while the program is recorded: to switch its events; the drain has another view */
 	bool taken;	       /* recorded by us: named by the user or found */
-	bool old;	       /* there before the recording, and not one that the user named */
+	bool old;	       /* existed before the recording, and was not named by the user */
 	bool seen;	       /* found by the last scan */
 	bool passed_over;      /* the events in its lanes when it was found, which are skipped */
 	struct process self, parent;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See file_watch.h. A file has no writers if the kernel grants a read lease of it. The lease is returned at once; a
- * program that opens the file for writing in between waits that long.
+ * program that opens the file for writing meanwhile waits until then.
  */
 #include "cli/report/file_watch.h"
 
@@ -15,7 +15,7 @@
 
 #define CHANGES (IN_MODIFY | IN_CLOSE_WRITE)
 
-/* The kernel reports that the writer is gone a moment before it is: check again, less and less often. */
+/* The kernel reports the close a moment before the writer is gone: check repeatedly, with growing pauses. */
 #define PACE_MAX_MS 1000u
 
 int file_watch_open(struct file_watch *watch, const char *path)
@@ -27,7 +27,7 @@ int file_watch_open(struct file_watch *watch, const char *path)
 	w.file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (w.file < 0)
 		return -errno;
-	/* Of the signals for a program that takes the lease away, one that does nothing. */
+	/* The signal sent when another program breaks the lease: one that has no effect by default. */
 	fcntl(w.file, F_SETSIG, SIGURG);
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", w.file);
 	w.events = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -77,7 +77,7 @@ static bool has_writer(const struct file_watch *watch)
 	return errno == EAGAIN || !watch->closed;
 }
 
-/* Until there is an event, a signal, or the pace is over. 0, -EPIPE. */
+/* Sleeps until an event, a signal or the end of the pause. 0, -EPIPE. */
 static int sleep_on(struct file_watch *watch, int out, const sigset_t *mask)
 {
 	struct pollfd fds[] = { { .fd = watch->events, .events = POLLIN }, { .fd = out } };
@@ -97,7 +97,7 @@ int file_watch_wait(struct file_watch *watch, int out, const sigset_t *signals, 
 	int ret = 0;
 	bool any;
 
-	/* Blocked, so that a signal after the check of *stopped ends the sleep. */
+	/* Signals are blocked except during the sleep, so that a signal after the check of *stopped ends the sleep. */
 	sigprocmask(SIG_BLOCK, signals, &before);
 	while (!ret && !(any = has_events(watch)) && has_writer(watch))
 		ret = *stopped ? -EINTR : sleep_on(watch, out, &before);

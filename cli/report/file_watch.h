@@ -12,10 +12,10 @@ struct file_watch {
 	int file;
 	int events;	      /* inotify */
 	bool closed;	      /* a writer closed the file; then, if there is nothing new, */
-	unsigned int pace_ms; /* the others are looked for again after this time */
+	unsigned int pace_ms; /* search again for other writers after this time */
 };
 
-/* From now on changes are noticed. 0; or the errno of open or of inotify. file_watch_close() ends it. */
+/* Begin to watch for changes. 0; or the errno of open or of inotify. file_watch_close() ends this. */
 int file_watch_open(struct file_watch *watch, const char *path);
 void file_watch_close(struct file_watch *watch);
 
@@ -24,8 +24,8 @@ void file_watch_close(struct file_watch *watch);
  * writer; -EINTR: *stopped became true, which the handler of a signal in `signals` does; -EPIPE: nobody reads `out`,
  * a descriptor, any more.
  *
- * The kernel reports to the owner of a file, and to root, whether it has a writer. For others the first writer that
- * closes the file is the last one.
+ * Only the owner of a file, and root, can ask the kernel whether it has a writer. For other users, the first close by a
+ * writer counts as the last.
  */
 int file_watch_wait(struct file_watch *watch, int out, const sigset_t *signals, const volatile sig_atomic_t *stopped);
 

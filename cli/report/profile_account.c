@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Adds up. A task has open begins, of which an end takes the newest one with the same key, and lines, one for each kind
- * and value of events. A stack belongs to the begin or the end that its task wrote before it; that of a wake-up, to the
- * task that was woken.
+ * Adds up durations. A task has open begins, and lines, one for each kind and value of events. An end closes the newest
+ * open begin with the same key. A stack belongs to the begin or the end that its task wrote before it; that of a
+ * wake-up, to the task that was woken.
  *
- * Where events were lost, begins of this CPU, and all that can end on another CPU, are forgotten.
+ * When events were lost, begins of this CPU are dropped, and those that may end on another CPU.
  */
 #include "cli/report/profile.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Begun, and not ended yet: in a chain of its task, and in the list of its CPU. */
+/* An open begin: in a chain of its task, and in the list of its CPU. */
 struct profile_open {
 	struct profile_open *chained;
 	struct profile_open *next, **place; /* in the list */
@@ -47,7 +47,7 @@ static struct profile_task *task_of(struct profile *p, int32_t tid)
 	return task;
 }
 
-/* The name in a field of an event, unless the task has one. */
+/* Give the task the name in a field of an event, unless it has one. */
 static void name_task(struct profile *p, struct profile_task *task, const struct tep_format_field *field,
 		      const struct tep_record *record)
 {
@@ -137,7 +137,7 @@ static void forget(struct profile *p, struct profile_open *open)
 	free(open);
 }
 
-/* The line that the newest begin with this key is added to; NULL: there is none. */
+/* Close the newest begin with this key. Returns its line; NULL: there is no such begin. */
 static struct profile_line *end(struct profile *p, struct profile_task *task, const struct profile_kind *kind,
 				uint64_t key, uint64_t ts)
 {
@@ -176,7 +176,10 @@ static struct profile_task *owner(struct profile *p, struct profile_task *task, 
 	return kind->task ? task_of(p, (int32_t)number_of(kind->task, record)) : task;
 }
 
-/* The task for which the event was counted; NULL: it begins and ends nothing. */
+/*
+ * Handles a begin or an end. Returns the task for which the event was counted; NULL: it neither begins nor ends
+ * anything.
+ */
 static struct profile_task *add_pair(struct profile *p, struct profile_task *task, const struct profile_kind *kind,
 				     const struct dat_event *event, const struct tep_record *record)
 {
@@ -207,7 +210,7 @@ static void add_count(struct profile *p, struct profile_task *task, const struct
 	task->last_line = line;
 }
 
-/* One task leaves the CPU, for the reason that its state says; the next one ends its wait. */
+/* A switch: one task leaves the CPU, for the reason in its state; the wait of the next one ends. */
 static void add_switch(struct profile *p, const struct profile_kind *kind, const struct dat_event *event,
 		       const struct tep_record *record)
 {
@@ -227,7 +230,7 @@ static void add_switch(struct profile *p, const struct profile_kind *kind, const
 		return;
 	name_task(p, task, kind->comms[1], record);
 	end(p, task, kind->begin, next, event->ts);
-	/* It was preempted, if it was not woken. */
+	/* If it was not woken, it was preempted before. */
 	end(p, task, kind, next, event->ts);
 }
 
@@ -237,7 +240,7 @@ static void add_wake(struct profile *p, struct profile_task *waker, const struct
 	const uint64_t tid = number_of(kind->task, record);
 	struct profile_task *task;
 
-	/* Old kernels report wake-ups that failed. */
+	/* Old kernels also report failed wake-ups. */
 	if (kind->value && !number_of(kind->value, record))
 		return;
 	task = task_of(p, (int32_t)tid);
@@ -304,7 +307,7 @@ static void take_stack(struct profile *p, struct profile_task *task, const struc
 static void add_exec(struct profile *p, struct profile_task *task, const struct profile_kind *kind,
 		     const struct tep_record *record)
 {
-	/* It has another name from now on. */
+	/* The event gives the task a new name. */
 	task = kind->value ? task_of(p, (int32_t)number_of(kind->value, record)) : task;
 	if (task) {
 		free(task->comm);
@@ -342,7 +345,7 @@ void profile_add(struct profile *p, const struct dat_event *event, const struct 
 		else if (kind->act == PROFILE_RETURN)
 			of->last_line = NULL;
 	}
-	/* A stack is of use for the next event only. */
+	/* A waiting stack applies only to the next event. */
 	if (stack && task->last_stack == stack && kind->act != PROFILE_STACK)
 		task->last_stack = NULL;
 }

@@ -133,7 +133,7 @@ static void make_calls(struct profile *p)
 
 /* ------------------------------------------------------------------------------------------------------------ hooks */
 
-/* [SYSTEM:]EVENT,FIELD[,PID]/[SYSTEM:]EVENT,FIELD[,FLAGS] in parts; those that are missing are NULL. */
+/* The parts of [SYSTEM:]EVENT,FIELD[,PID]/[SYSTEM:]EVENT,FIELD[,FLAGS]; a missing part is NULL. */
 struct hook {
 	char *text;
 	struct {
@@ -157,7 +157,7 @@ static bool split_event(char *text, char **ret_system, char **ret_event, char **
 	return **ret_event && *ret_field && **ret_field && !text;
 }
 
-/* False: it is no hook. hook->text is to be freed in any case. */
+/* Read a hook. False: the text is not a hook. The caller frees hook->text in any case. */
 static bool split_hook(const char *text, struct hook *hook)
 {
 	char *end;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In a map from hashes to chains: a chain that has become empty. */
+/* Marks an empty chain in a map from hashes to chains. */
 #define NO_CHAIN 1u
 
 uint64_t profile_hash(const struct profile_kind *kind, uint64_t value)
@@ -120,7 +120,7 @@ static void merge_task(struct profile *p, struct profile_task *group, const stru
 {
 	for (size_t i = 0; i < task->nr_lines; i++) {
 		const struct profile_line *from = task->lines[i];
-		/* The value of a wake-up is the task. */
+		/* For a wake-up, the value is the task. */
 		struct profile_line *to =
 			profile_line(p, group, from->kind, from->kind->act == PROFILE_WAKE ? 0 : from->value);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The profile as trace-cmd report --profile prints it: what is global, then groups or tasks, and their lines. */
+/* Prints the profile as trace-cmd report --profile does: global figures, then groups or tasks, with their lines. */
 #include "cli/report/profile.h"
 
 #include <inttypes.h>
@@ -28,7 +28,7 @@ void profile_print_function(const struct profile *p, uint64_t address)
 
 /* ------------------------------------------------------------------------------------------------------------ lines */
 
-/* Each bit of a state has a letter; no bit: it was ready. */
+/* Each bit of a state has a letter; without bits, the task was ready to run. */
 static void print_state(const char *event, uint64_t state)
 {
 	static const char letters[] = "SDTtXZxKWP";
@@ -105,7 +105,7 @@ static void print_line(struct profile *p, const struct profile_line *line)
 		p->is_short_of_memory = true;
 }
 
-/* Switches, wake-ups, then by id. */
+/* The order of lines: switches, wake-ups, then by event id. */
 static int rank_of(const struct profile_line *line)
 {
 	return line->kind->act == PROFILE_SWITCH ? 0 : line->kind->act == PROFILE_WAKE ? 1 : 2;

@@ -10,13 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns of a level. */
+/* Columns for each level. */
 #define INDENT 5
 
-/* Bits of the lines that pass a row; deeper branches have none. */
+/* The number of levels with a vertical line; deeper levels have none. */
 #define LEVELS_MAX 62u
 
-/* Neighbours with the same address at a level. */
+/* A branch: adjacent stacks with the same address at a level. */
 struct branch {
 	const struct profile_stack **stacks;
 	size_t nr;
@@ -55,11 +55,11 @@ static int by_time(const void *a, const void *b)
 		return x->total.time > y->total.time ? -1 : 1;
 	if (x->total.count != y->total.count)
 		return x->total.count > y->total.count ? -1 : 1;
-	/* Neither is before the other; the order of the addresses is always the same. */
+	/* Otherwise equal branches are ordered by address, so that the output is always the same. */
 	return by_addresses(x->stacks, y->stacks);
 }
 
-/* False: the stack is not that deep, or ends here by its mark. */
+/* False: the stack is not that deep, or has the mark of its end (all bits set) at this level. */
 static bool address_at(const struct tree *tree, const struct profile_stack *stack, unsigned int level,
 		       uint64_t *ret_address)
 {
@@ -77,7 +77,7 @@ static bool address_at(const struct tree *tree, const struct profile_stack *stac
 	return word != UINT32_MAX;
 }
 
-/* The branches of sorted stacks at a level, sorted. The caller frees them; NULL: there are none. */
+/* The branches of sorted stacks at a level, sorted. The caller frees them. NULL: no stack is that deep. */
 static struct branch *branches_of(struct tree *tree, const struct profile_stack **stacks, size_t nr_stacks,
 				  unsigned int level, size_t *ret_nr)
 {
@@ -130,7 +130,7 @@ static void print_numbers(const struct branch *branch, const struct profile_tota
 static void print_branches(struct tree *tree, const struct branch *branches, size_t nr, unsigned int level,
 			   unsigned int depth);
 
-/* The functions that all stacks of a branch go on with, and then the branches in which they differ. */
+/* Print the next functions that all stacks of a branch have in common, then the branches in which they differ. */
 static void print_inside(struct tree *tree, const struct branch *branch, unsigned int level, unsigned int depth,
 			 char line)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of 'recorder report' share: the file that is read, opened; the walk over its selected events; and how
- * failures are reported.
+ * Shared by the files of 'recorder report': the opened file, the walk over its selected events, and the reports of
+ * failures.
  */
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
@@ -28,9 +28,9 @@ struct report {
 	struct report_handlers handlers;
 	bool local_plugins;
 	bool test_filters;
-	bool stats;	   /* how many events libtraceevent printed is reported */
-	bool ts_check;	   /* times that go back are reported */
-	bool wakeups;	   /* latencies of wake-ups are printed */
+	bool stats;	   /* report how many events libtraceevent printed */
+	bool ts_check;	   /* report times that go back */
+	bool wakeups;	   /* print latencies of wake-ups */
 	bool align;	   /* times begin with 0 */
 	bool profile_global, profile_by_comm; /* -G, --by-comm */
 	struct opt_list profile_hooks;	      /* -H */
@@ -44,26 +44,26 @@ struct report {
 	struct event_table *table;
 	struct event_printer printer;
 	struct report_select select;
-	const char *head_name; /* of the file, in its first line; NULL: it is the only file */
+	const char *head_name; /* name of the file in its first line; NULL: it is the only file */
 	int head_width;
-	struct report_lines lines; /* also where failed writes are noted */
+	struct report_lines lines; /* also has the error of a failed write */
 };
 
-/* The number of CPUs in the first line, and that line. False: writing failed. */
+/* Returns the number of CPUs for the first line; and prints that line. False: writing failed. */
 uint32_t report_cpus(const struct report *r);
 bool report_head(struct report *r);
 
-/* The file has the text of a latency tracer instead of events; print it. The exit status. */
+/* Print the text of a latency tracer, which the file has instead of events. The exit status. */
 bool report_is_latency(const struct report *r);
 int report_latency(struct report *r);
 
-/* The version of an open file, and options that are not known, if the level or --debug wants them. */
+/* Print the version of an open file, and its unknown options, if the level or --debug requests them. */
 void report_verbose(const struct report *r);
 
-/* In the same way, the CPUs without events: of buffers that have a name, which follow the first line, or of others. */
+/* Likewise print the CPUs without events: of buffers with a name, after the first line; or of the others. */
 void report_verbose_cpus(const struct report *r, bool named);
 
-/* For forms that have no lines besides the events'. */
+/* Switch verbosity off, for forms of the report that print only events. */
 void report_not_verbose(struct report *r);
 
 /* Report in one line that the file cannot be read, or that memory is short. The exit status. */
@@ -81,18 +81,18 @@ struct report_walk {
 	struct report *r;
 	struct dat_merge *merge;
 	struct dat_event next; /* if `ahead` */
-	bool more;  /* there is one */
-	bool ahead; /* the next event was read already, and is not part of the event before it */
-	bool lines; /* a call that returned at once is one event together with its return, as in the text */
+	bool more;  /* 1: there is one */
+	bool ahead; /* the next event was read already, and is not part of the previous one */
+	bool lines; /* a call and its immediate return are one event, as in the text */
 };
 
 /*
- * The events of the file among which the selected ones are. `lines`: a call that returned at once is found together
- * with its return. 0; or the exit status, and one line was printed.
+ * Open the merge of the file's events. `lines`: the filters get a call and its immediate return as one line. 0; or the
+ * exit status, and one line was printed.
  */
 int report_merge_open(struct report *r, bool lines, struct dat_merge **ret_merge);
 
-/* Starts before the first selected event. 0; or the exit status, and one line was printed. */
+/* Place the walk before the first selected event. 0; or the exit status, and one line was printed. */
 int report_walk_open(struct report *r, bool lines, struct report_walk *ret_walk);
 void report_walk_close(struct report_walk *walk);
 
@@ -105,10 +105,13 @@ int report_walk_next(struct report_walk *walk, struct dat_event *ret_event, stru
 /* Reports what is missing of a file that was cut off or never finished. 0: nothing; 1. */
 int report_missing(const struct report *r);
 
-/* Events of damaged pages are missing from what was printed: reports it, and returns the exit status. */
+/* Report that events of damaged pages are missing from the output. Returns the exit status. */
 int report_damage(const struct report *r, const struct dat_merge *merge);
 
-/* The forms of the report: print all of it, and return the exit status. report_text() is trace-cmd's. */
+/*
+ * The forms of the report: each function prints all of it, and returns the exit status. report_text() prints
+ * trace-cmd's form.
+ */
 int report_text(struct report *r);
 int report_json(struct report *r);
 int report_csv(struct report *r);
@@ -120,8 +123,9 @@ int report_profile(struct report *r);
 typedef int (*report_form)(struct report *r);
 
 /*
- * The options are read: open the files and print them in this form. `inputs` are options that name files, and those for
- * the file before them; `operand` is a file, too, or NULL. The exit status; errors were printed.
+ * After the options were read: open the files and print them in this form. `inputs` has the options that name files,
+ * and those that apply to the file before them; `operand` is one more file, or NULL. The exit status; errors were
+ * printed.
  */
 int report_files(struct report *options, const struct opt_list *inputs, const char *operand, report_form form);
 void report_options_free(struct report *options);

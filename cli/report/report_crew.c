@@ -4,8 +4,8 @@
  * the batch at `filled` is being collected by the caller, to whom it belongs. `lock` protects the numbers and the
  * states.
  *
- * libtraceevent is for one thread at a time: `tep` protects it, and what of the printer event_line_print() uses. The
- * caller holds it while it collects.
+ * Only one thread at a time may use libtraceevent: `tep` protects it, and the part of the printer that
+ * event_line_print() uses. The caller holds `tep` while it collects.
  */
 #include "cli/report/report_crew.h"
 
@@ -24,9 +24,9 @@
 #define EVENTS_FIRST 64u
 
 struct item {
-	struct event_line line; /* plan NULL: a text, of line.size characters */
+	struct event_line line; /* plan NULL: the item is a text of line.size characters */
 	uint32_t bytes_after;	/* bytes after the record */
-	uint32_t room;		/* of what follows the item */
+	uint32_t room;		/* of the bytes that follow the item */
 };
 
 struct batch {
@@ -95,7 +95,7 @@ static void make_batch(struct report_crew *crew, struct batch *batch, struct pri
 	}
 }
 
-/* Makes one batch, with the lock, which is open meanwhile. */
+/* Makes one batch. The caller has the lock, which is released meanwhile. */
 static void make_next(struct report_crew *crew, struct print_context *context)
 {
 	struct batch *batch = batch_of(crew, crew->made++);
@@ -112,10 +112,10 @@ static void *run_thread(void *arg)
 	struct report_crew *crew = arg;
 	struct print_context *context = malloc(sizeof(*context));
 
-	/* If there is no memory, the other threads do the work. */
+	/* If there is no memory, this thread ends, and the others do its work. */
 	if (!context)
 		return NULL;
-	/* That of the printer is the caller's, who may be using it. */
+	/* A context of its own, because the caller may be using the printer's. */
 	print_context_open(context, crew->printer->table->tep);
 	pthread_mutex_lock(&crew->lock);
 	while (!crew->is_over) {
@@ -147,7 +147,7 @@ static int write_oldest(struct report_crew *crew)
 	return ret;
 }
 
-/* Until at most `left` batches are in use: write finished batches, and make those that no thread makes. */
+/* Write finished batches, and make those that no thread makes, until at most `left` batches are in use. */
 static int write_until(struct report_crew *crew, uint64_t left)
 {
 	int ret = 1;
@@ -165,7 +165,7 @@ static int write_until(struct report_crew *crew, uint64_t left)
 	return ret;
 }
 
-/* What is made already, without waiting. */
+/* Write the batches that are made already, without waiting. */
 static int write_made(struct report_crew *crew)
 {
 	int ret = 1;
@@ -177,7 +177,7 @@ static int write_made(struct report_crew *crew)
 	return ret;
 }
 
-/* The batch that was collected is given away, and the next one begun. */
+/* Hand the collected batch to the threads, and begin the next one. */
 static int pass_on(struct report_crew *crew)
 {
 	int ret;
@@ -221,7 +221,7 @@ static struct item *add_item(struct batch *batch, size_t size)
 	return item;
 }
 
-/* A line that only libtraceevent can make: made here, in order. */
+/* A line that only libtraceevent can make is made here, in order. */
 static int add_text(struct report_crew *crew, struct batch *batch, const struct dat_event *event)
 {
 	int err = event_print(crew->printer, event);
@@ -287,7 +287,10 @@ static uint32_t count_threads(void)
 	return nr > (int)THREADS_MAX ? THREADS_MAX : (uint32_t)(nr - 1);
 }
 
-/* The caller's thread handles signals. Fewer threads are slower, but not an error. */
+/*
+ * Signals are blocked in the threads: the caller's thread handles them. If a thread cannot be started, the others
+ * suffice.
+ */
 static void start_threads(struct report_crew *crew, uint32_t nr)
 {
 	sigset_t all, before;

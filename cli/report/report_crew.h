@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The threads that make the lines of 'recorder report'. One thread, the caller's, goes through the events in order and
- * collects them in batches; others make the text of a batch each; the caller writes them in order, and makes texts
- * itself when it would have to wait. Memory is bounded by the number of batches. The first batches are small, so that
- * the first lines come at once.
+ * The threads that make the lines of 'recorder report'. The caller's thread goes through the events in order and
+ * collects them in batches. Each other thread makes the text of one batch at a time. The caller writes the texts in
+ * order; when it would have to wait, it makes texts itself. Memory is bounded by the number of batches. The first
+ * batches are small, so that the first lines come at once.
  */
 #ifndef CLI_REPORT_CREW_H
 #define CLI_REPORT_CREW_H
@@ -15,7 +15,7 @@
 
 struct report_crew;
 
-/* Writes a text. False: no more is wanted. */
+/* Writes a text. False: the walk is to end. */
 typedef bool (*report_crew_write)(void *arg, const char *text, size_t size);
 
 /*
@@ -23,10 +23,10 @@ typedef bool (*report_crew_write)(void *arg, const char *text, size_t size);
  */
 int report_crew_open(struct event_printer *printer, report_crew_write write, void *arg, struct report_crew **ret_crew);
 
-/* The next event. 1; 0: no more is wanted; -ENOMEM. */
+/* Add the next event. 1; 0: the walk is to end; -ENOMEM. */
 int report_crew_add(struct report_crew *crew, const struct dat_event *event);
 
-/* The lines of all events so far are written. Returns as above. */
+/* Write the lines of all events so far. Returns as above. */
 int report_crew_flush(struct report_crew *crew);
 
 /* Ends the threads. Takes NULL. Returns NULL. */

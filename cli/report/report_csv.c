@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The report as CSV. A first pass finds the events that are selected, and so the columns: those that all events have,
- * then "fields.NAME" for each field, and "names.NAME" after it if its values have names. These are the names that tools
+ * The report as CSV. A first pass finds the selected events, which determine the columns: those that all events have,
+ * then "fields.NAME" for each field, followed by "names.NAME" if its values have names. These are the names that tools
  * give to the columns when they flatten the report's JSON.
  */
 #include "cli/common/put_text.h"
@@ -24,7 +24,7 @@ struct csv {
 	struct column *columns;
 	unsigned int nr, room;
 	bool *seen;				/* by event of the table */
-	const struct report_field **by_column; /* of the event that is printed */
+	const struct report_field **by_column; /* values of the event that is printed */
 	struct blob out, name;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a filter needs of a format text: offsets and kinds of fields, as libtraceevent has them. The names of values
- * stand in the print format, and so do the decimals of a real, which event_text.c writes in a form of its own.
+ * The data of a format text that a filter needs: offsets and kinds of fields, from libtraceevent. The names of values
+ * are in the print format, and so are the decimals of a real, in the form that event_text.c writes.
  */
 #include "cli/report/report_event.h"
 
@@ -45,7 +45,7 @@ const struct tep_print_arg *report_event_names(const struct tep_event *type, con
 	return NULL;
 }
 
-/* One that can be written in a filter. */
+/* Whether the name can be written in a filter. */
 static bool is_word(const char *text)
 {
 	return text && *text && !text[strcspn(text, ",\"'()\\ \t")];
@@ -130,7 +130,7 @@ static bool is_number_size(int size)
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-/* Kind and sizes. What filters cannot compare is of bytes. */
+/* Determines kind and sizes. A field that filters cannot compare gets the kind bytes. */
 static void describe(struct rec_field *ret_field, const struct tep_format_field *field)
 {
 	const bool dynamic = field->flags & TEP_FIELD_IS_DYNAMIC, array = field->flags & TEP_FIELD_IS_ARRAY;
@@ -195,7 +195,7 @@ int report_event_describe(struct report_event *event, const struct dat_file *fil
 	for (const struct tep_format_field *field = type->format.common_fields; field && !err; field = field->next)
 		if (report_event_is_named(filter, field->name) && event->info.nr_fields < REC_FIELDS_MAX - 1)
 			err = add_field(event, file, type, field);
-	/* The thread's id, under the name that filters have for it. */
+	/* The thread's id gets the name that filters use. */
 	if (!err && report_event_is_named(filter, "pid") && !tep_find_field((struct tep_event *)(uintptr_t)type,
 									    "pid") &&
 	    table->pid_size) {

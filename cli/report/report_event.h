@@ -10,11 +10,11 @@
 
 struct report_event {
 	struct rec_event_info info;
-	int64_t *values[REC_FIELDS_MAX]; /* that names stand for; NULL: none */
+	int64_t *values[REC_FIELDS_MAX]; /* value names of the field; NULL: none */
 	char *names[REC_FIELDS_MAX];
 };
 
-/* Whether the filter has this name as a word: all others need no description. */
+/* Whether the filter contains this name as a word. Other fields need no description. */
 bool report_event_is_named(const char *filter, const char *name);
 
 /* Describe the fields that `filter` names. 0; -ENOMEM; report_event_free() in any case. */
@@ -22,10 +22,16 @@ int report_event_describe(struct report_event *event, const struct dat_file *fil
 			  const struct tep_event *type, const char *filter);
 void report_event_free(struct report_event *event);
 
-/* What prints names instead of the field's numbers: __print_symbolic or __print_flags. NULL: nothing does. */
+/*
+ * The part of the print format that prints names instead of the field's numbers: __print_symbolic or __print_flags.
+ * NULL: the format prints no names for the field.
+ */
 const struct tep_print_arg *report_event_names(const struct tep_event *type, const char *name);
 
-/* How many decimals the print format shows of the field as event_text.c writes a real; 0: it is no such field. */
+/*
+ * The number of decimals of a real, from the print format, which is in the form that event_text.c writes; 0: the field
+ * is not a real.
+ */
 uint32_t report_event_decimals(const struct dat_file *file, const struct tep_event *type, const char *name);
 
 #endif

@@ -110,7 +110,7 @@ static uint64_t read_number(const char *at, uint32_t size, bool is_signed, bool 
 	}
 }
 
-/* Where the data of a dynamic field are. False: not in the record. */
+/* Finds the data of a dynamic field. False: they are not in the record. */
 static bool find_dynamic(const struct tep_format_field *field, const char *data, uint32_t size, uint32_t *offset,
 			 uint32_t *length)
 {
@@ -219,7 +219,7 @@ static void put_real(int64_t number, uint32_t decimals, struct blob *out)
 void report_field_name(const struct report *r, const struct report_field *field, uint64_t number, struct blob *out)
 {
 	const uint32_t width = (uint32_t)field->field->size;
-	/* Names are of the field's bits. */
+	/* Names stand for the field's bits without a sign. */
 	const uint64_t bits = width && width < 8 ? number & ((1ull << (8 * width)) - 1) : number;
 	const char *function;
 

@@ -8,11 +8,11 @@
 
 struct report_field {
 	struct tep_format_field *field;
-	const struct tep_print_arg *names; /* prints names of its values; NULL: nothing does */
-	uint32_t decimals;		   /* of a real; 0: it is not one */
+	const struct tep_print_arg *names; /* argument that prints names of its values; NULL: none */
+	uint32_t decimals;		   /* decimals of a real; 0: it is not a real */
 	bool is_function;		   /* addresses in the kernel or in a program */
 	bool is_float;			   /* float or double */
-	unsigned int column;		   /* for the caller */
+	unsigned int column;		   /* free for the caller's use */
 };
 
 /* The fields of one event: all except its type and its thread, those common to all events first. */
@@ -45,7 +45,7 @@ enum report_value_kind {
 struct report_value {
 	enum report_value_kind kind;
 	bool is_signed;
-	bool is_float;	  /* the number is its bits */
+	bool is_float;	  /* floating point: the number has its bits */
 	uint32_t element; /* bytes of a number */
 	uint32_t nr;	  /* of numbers, or bytes of the string */
 	const char *data; /* within the record */
@@ -57,14 +57,17 @@ struct report_value report_field_value(const struct report_field *field, const v
 /* Number i of the value, with its sign extended. */
 uint64_t report_value_number(const struct report *r, const struct report_value *value, uint32_t i);
 
-/* Whether a number of such a field may have a name; and appends it: nothing if it has none. */
+/*
+ * Whether numbers of the field may have names. The second function appends the name of a number, or nothing if it has
+ * none.
+ */
 bool report_field_has_name(const struct report_field *field);
 void report_field_name(const struct report *r, const struct report_field *field, uint64_t number, struct blob *out);
 
 /* A number as text. */
 void report_put_number(struct blob *out, const struct report_value *value, uint64_t number);
 
-/* Write to standard output what was collected, if it is enough or if this is the end. False: writing failed. */
+/* Write the collected text to standard output if there is enough of it, or at the end. False: writing failed. */
 bool report_put_out(struct report *r, struct blob *out, bool end);
 
 #endif

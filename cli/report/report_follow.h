@@ -20,8 +20,8 @@ struct report_follow {
 };
 
 /*
- * Opens the file once everything before the events has arrived. 0; or the exit status, and one line was printed. Exit
- * status 0 is to be used if follow->ended.
+ * Opens the file once everything before the events has arrived. 0; or the exit status, and one line was printed. If
+ * follow->ended is set, the command exits with status 0.
  */
 int report_follow_open(struct report *r);
 void report_follow_close(struct report_follow *follow);

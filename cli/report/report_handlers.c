@@ -27,7 +27,7 @@ int report_handlers_options(const struct report_handlers *handlers)
 			return out_of_memory();
 		if (value)
 			*value++ = '\0';
-		/* libtraceevent keeps copies. */
+		/* libtraceevent keeps its own copies. */
 		err = tep_plugin_add_option(name, value);
 		free(name);
 		if (err) {
@@ -51,7 +51,7 @@ static void flag_events(struct event_table *table, const regex_t *regex, int fla
 	}
 }
 
-/* Expressions are for whole names, of an event or a system. */
+/* An expression must match the whole name of an event or a system. */
 static int flag_all(struct event_table *table, const struct opt_list *list, int flag)
 {
 	for (unsigned int i = 0; i < list->nr; i++) {

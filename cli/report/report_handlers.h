@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which functions make the text of an event: plugins and their options, formats, fields; the symbols that they print.
+ * Selects the functions that make the text of events (plugins with their options, formats, fields), and the symbols
+ * that they print.
  */
 #ifndef CLI_REPORT_HANDLERS_H
 #define CLI_REPORT_HANDLERS_H
@@ -11,15 +12,15 @@
 /* The command line. */
 struct report_handlers {
 	struct opt_list raw;	 /* regular expressions of events that are printed field by field */
-	struct opt_list formats; /* and of those whose plugins are ignored */
+	struct opt_list formats; /* regular expressions of events whose plugins are ignored */
 	struct opt_list options; /* of plugins: "ftrace:offset", "name=value" */
 	const char *kallsyms;	 /* a file of symbols; NULL: none */
 };
 
-/* Before plugins are loaded: pass them their options. 0; or the exit status, and one line was printed. */
+/* Pass plugins their options. Call this before they are loaded. 0; or the exit status, and one line was printed. */
 int report_handlers_options(const struct report_handlers *handlers);
 
-/* Apply the rest to the events of a file. Returns as above. */
+/* Apply the other options to the events of a file. Returns as above. */
 int report_handlers_apply(const struct report_handlers *handlers, struct event_table *table);
 
 /* Print the filters as libtraceevent understands them for each event (-T). Returns as above. */

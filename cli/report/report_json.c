@@ -7,8 +7,8 @@
  *
  * "buffer" is in events of instance buffers, "tgid" and "process" in those of threads whose process the file states,
  * "context" in those of threads that have set values, "names" in events with fields whose values have names, "text" in
- * those that say what their fields do not. Lost events are objects of their own, in front of the event that follows
- * them.
+ * events whose text has more than their fields. Lost events are objects of their own, in front of the event that
+ * follows them.
  */
 #include "cli/common/put_text.h"
 #include "cli/report/report_field.h"
@@ -32,7 +32,7 @@ static void put(struct blob *out, const char *text)
 	blob_put(out, text, strlen(text));
 }
 
-/* "ts", "cpu", which all objects have, and "buffer". */
+/* Put "ts" and "cpu", which all objects have, and "buffer". */
 static void put_place(struct blob *out, const struct dat_event *event)
 {
 	put(out, "{\"ts\":");
@@ -90,7 +90,7 @@ static void put_value(struct json *json, const struct report_value *value)
 	}
 }
 
-/* A name of each number. A list has null for those without; a number without is left out. */
+/* Put the names of numbers. In a list, a number without a name is null; a single number without a name is left out. */
 static void collect_names(struct json *json, const struct report_field *field, const struct report_value *value)
 {
 	struct blob *names = &json->names;
@@ -221,7 +221,7 @@ static int put_event(struct json *json, const struct dat_event *event, struct te
 		if (fields->has_text && put_text(json, event))
 			return -ENOMEM;
 	} else {
-		/* The file has no format for it. */
+		/* The file has no format for this event. */
 		put(out, ",\"system\":null,\"event\":null,\"id\":");
 		report_put_number(out, &number, (uint64_t)(int64_t)id);
 	}
@@ -250,7 +250,7 @@ static int put_events(struct json *json)
 	return status;
 }
 
-/* A file that is being written is not read twice, so its events come without them. */
+/* A file that is still being written is not read twice, so its events have no "context". */
 static int open_contexts(struct json *json)
 {
 	const struct report *r = json->r;

@@ -6,7 +6,7 @@
 
 #include "cli/common/show_text.h"
 
-/* What was read and not yet printed. */
+/* The text that was read and not yet printed. */
 struct window {
 	size_t size;
 	char text[65536];
@@ -28,7 +28,7 @@ bool report_is_latency(const struct report *r)
 	return find_text(r);
 }
 
-/* Up to the last line feed, if there is one, so that no character of UTF-8 is cut in two. */
+/* Print up to the last line feed, if there is one, so that no UTF-8 character is cut. */
 static void print_lines(const struct report *r, struct window *window)
 {
 	const char *end = memrchr(window->text, '\n', window->size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See report_lines.h. Streams: memory does not grow with the file. What needs the order of events (which are selected,
- * which calls return in the same line) is decided here. Lines without colours and escapes are made by a crew of
- * threads.
+ * See report_lines.h. Streams: memory does not grow with the file. Decisions that depend on the order of events are
+ * made here: which are selected, and which calls return on the same line. Lines without colours and escapes are made by
+ * a crew of threads.
  */
 #include "cli/common/opts.h"
 #include "cli/report/report_lines.h"
@@ -45,7 +45,7 @@ static void check_time(struct report_lines *lines, const struct dat_event *event
 	*last = event->ts;
 }
 
-/* 1; 0: it cannot be written; -ENOMEM. */
+/* Print a line. 1; 0: it cannot be written; -ENOMEM. */
 static int print_line(struct report_lines *lines, struct report_crew *crew, const struct dat_event *event,
 		      struct tep_record *record)
 {
@@ -92,7 +92,7 @@ static int print_events(struct report_lines *lines, struct report_crew *crew)
 		}
 		if (printed <= 0 || report_window_is_full(&select->window))
 			break;
-		/* After the print: the event's data are gone by then. */
+		/* This comes after the print, because it invalidates the event's data. */
 		if (ahead)
 			event = next;
 		else

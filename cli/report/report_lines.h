@@ -25,12 +25,12 @@ struct report_lines {
 	uint64_t events; /* that were printed */
 };
 
-/* Print all events of the merge, or as many as stdout takes. 0; -ENOMEM. */
+/* Print all events of the merge, until stdout fails. 0; -ENOMEM. */
 int report_lines_print(struct report_lines *lines);
 
 /*
- * Keeps the reason of a write that failed: stdout remembers that one did, not why. True: no write failed. Call it
- * directly after the write, before anything else can change errno.
+ * Stores the error of a failed write: stdout remembers only that a write failed, not the errno. True: no write failed.
+ * Call it directly after the write, before anything else can change errno.
  */
 bool report_lines_written(struct report_lines *lines);
 

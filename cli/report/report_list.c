@@ -24,7 +24,7 @@ bool report_lists_any(const struct report_lists *lists)
 
 /* ---------------------------------------------------------------------------------------------------------- formats */
 
-/* Two expressions of "SYSTEM:EVENT", or one that is searched for in both names. */
+/* The two expressions of "SYSTEM:EVENT", or a single one that is searched for in both names. */
 struct pattern {
 	regex_t system, event;
 	bool both; /* a system that matches is listed whole */
@@ -44,7 +44,7 @@ static int open_pattern(const char *text, struct pattern *ret_pattern)
 	const char *colon;
 	int err;
 
-	/* With one side alone, trace-cmd searches for it in both names. */
+	/* If there is only one side, trace-cmd searches for it in both names. */
 	text += strspn(text, ":");
 	colon = strchr(text, ':');
 	ret_pattern->both = !colon || !colon[1];
@@ -133,13 +133,13 @@ static int list_all_formats(struct report *r)
 
 /* ------------------------------------------------------------------------------------------------------------- CPUs */
 
-/* What is shown of an event. */
+/* The data of an event that are shown. */
 struct moment {
 	uint64_t ts;
 	bool known; /* the file describes the event */
 };
 
-/* The first event from the time `from` on, or the last one. 1; 0: there is none; -ENOMEM. */
+/* The first event from the time `from` on, or the last one. 1; 0: the stream has no such event; -ENOMEM. */
 static int find_moment(const struct report *r, const struct dat_buffer *buffer, const struct dat_stream *stream,
 		       uint64_t from, bool last, struct moment *ret_moment)
 {
@@ -182,7 +182,7 @@ static void print_time(const struct report *r, const char *what, const struct mo
 		printf("%5" PRIu64 ".%06" PRIu64, us / 1000000, us % 1000000);
 }
 
-/* Of the buffer without a name, as trace-cmd; CPUs without events are left out. */
+/* Lists the CPUs of the buffer without a name, as trace-cmd does; CPUs without events are left out. */
 static int list_cpus(struct report *r)
 {
 	printf("List of CPUs in %s with data:\n", r->path);
@@ -313,7 +313,7 @@ static int list_events(struct report *r)
 	return 0;
 }
 
-/* The status is the answer, and trace-cmd's. */
+/* The exit status is the result, as with trace-cmd. */
 static int check_formats(struct report *r)
 {
 	return r->table->failures ? EINVAL : 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What 'recorder report' lists of a file instead of its events, as trace-cmd report does for the same flags. */
+/*
+ * The lists of parts of a file that 'recorder report' prints instead of events, as trace-cmd report does for the same
+ * flags.
+ */
 #ifndef CLI_REPORT_LIST_H
 #define CLI_REPORT_LIST_H
 
@@ -27,10 +30,13 @@ struct report_lists {
 
 bool report_lists_any(const struct report_lists *lists);
 
-/* Print the list. 0; or the exit status, and one line was printed unless the status is the answer. */
+/* Print the list. 0; or the exit status, and one line was printed, unless the status itself is the result. */
 int report_list(struct report *r);
 
-/* The same of several files, those lists that trace-cmd prints of each; others of the first file. */
+/*
+ * The same for several files. Lists that trace-cmd prints for each file are printed for each; other lists only for the
+ * first file.
+ */
 int report_list_several(struct report *all, unsigned int nr);
 
 #endif

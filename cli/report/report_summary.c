@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the selected events are: number, rate, bytes, first and last time by event, task, process, CPU and buffer, and
- * what was lost. The process of a thread is known from the notes that recordings of programs have in the file, from
+ * A summary of the selected events: number, rate, bytes, first and last time by event, task, process, CPU and buffer;
+ * and the losses. The process of a thread is known from the notes that recordings of programs have in the file, from
  * events task_newtask, and from the names of the buffers of `record --buffers=split`. Any other thread counts as a
  * process.
  */
@@ -23,7 +23,7 @@
 struct row {
 	uint64_t key;
 	uint64_t count, bytes, first, last;
-	uint64_t lost; /* before its events */
+	uint64_t lost; /* losses before its events */
 	uint64_t gaps; /* losses of unknown number */
 };
 
@@ -123,7 +123,7 @@ static uint32_t process_of(const struct summary *s, uint32_t tid)
 	return process ? (uint32_t)(process - 1) : tid;
 }
 
-/* The process of a buffer that is called NAME-PID; 0: none. */
+/* The pid in the name of a buffer, NAME-PID; 0: it has another name. */
 static uint32_t buffer_process(const struct dat_buffer *buffer)
 {
 	const char *dash = strrchr(buffer->name, '-');
@@ -271,7 +271,7 @@ static void name_of(const struct summary *s, const struct group *group, uint64_t
 
 static bool print_group(struct summary *s, struct group *group, int (*order)(const void *, const void *))
 {
-	/* A loss is one of its CPU and buffer; the event after it has no part in it. */
+	/* A loss counts for its CPU and buffer, not for the event after it. */
 	const bool loses = group == &s->cpus || group == &s->buffers;
 	char name[512];
 

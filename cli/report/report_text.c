@@ -24,7 +24,7 @@ static uint32_t machine_cpus(const struct report *r)
 	return cpus;
 }
 
-/* CPUs of the top buffer, and in version 7 no fewer than the machine's. */
+/* The number of the top buffer's CPUs; in version 7 at least that of the machine. */
 uint32_t report_cpus(const struct report *r)
 {
 	const struct dat_buffer *top = NULL;
@@ -47,7 +47,7 @@ bool report_head(struct report *r)
 	return report_written(r);
 }
 
-/* For --ts-check. */
+/* The arrays of last times, for --ts-check. */
 static int open_last(struct report *r)
 {
 	uint32_t cpus = r->file->cpus;
@@ -111,7 +111,8 @@ int report_text(struct report *r)
 }
 
 /*
- * Spans are selected when they are whole, so that all CPUs are read, and the time before the first one that is printed.
+ * Spans are selected after they are complete. So all CPUs are read, and also the time before the first span that is
+ * printed.
  */
 int report_spans(struct report *r)
 {

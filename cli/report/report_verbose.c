@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What report prints of a file before its events, if it is asked to be verbose: trace-cmd's lines. */
+/* The lines about a file that a verbose report prints before the events, as trace-cmd does. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#define RT_PRIO_MAX 99 /* priorities up to this are real-time ones */
+#define RT_PRIO_MAX 99 /* tasks with priorities up to this are real-time tasks */
 
 void report_wakeup_open(struct report_wakeup *w, const struct event_table *table)
 {
@@ -52,7 +52,7 @@ static void add(struct report_latency *to, uint64_t latency, uint64_t time)
 	}
 }
 
-/* A map has no deletion: a task that has run has this. */
+/* The map cannot delete: this value marks a task that has run since. */
 #define HAS_RUN UINT64_MAX
 
 static int note_switch(struct report_wakeup *w, const struct tep_record *record)

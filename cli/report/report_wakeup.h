@@ -6,7 +6,7 @@
 #include "format/io/number_map.h"
 #include "format/text/event_parse.h"
 
-/* Of all tasks, or of the real-time ones. */
+/* Sums for all tasks, or for real-time tasks. */
 struct report_latency {
 	uint64_t total, count;
 	uint64_t max, max_time, min, min_time;
@@ -14,7 +14,7 @@ struct report_latency {
 
 struct report_wakeup {
 	const struct event_table *table;
-	/* Events with the fields that are needed; NULL: the file does not have them. */
+	/* The events and the fields that are needed; NULL: the file does not have them. */
 	struct {
 		struct tep_event *event;
 		struct tep_format_field *task, *success;
@@ -32,7 +32,7 @@ void report_wakeup_close(struct report_wakeup *wakeup);
 /* After the text of a printed event: print " Latency: ..." if it is a switch to a task that was woken. 0; -ENOMEM. */
 int report_wakeup_event(struct report_wakeup *wakeup, const struct tep_record *record);
 
-/* After the last event: the averages. */
+/* Call this after the last event: prints the averages. */
 void report_wakeup_end(const struct report_wakeup *wakeup);
 
 #endif

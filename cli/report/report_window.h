@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of a file that is reported: from one time to another, and the first or the last events of it. */
+/* The part of a file that is reported: between two times, and of these events the first or the last ones. */
 #ifndef CLI_REPORT_WINDOW_H
 #define CLI_REPORT_WINDOW_H
 
@@ -32,7 +32,7 @@ static inline bool report_window_shows(struct report_window *window)
 	return window->selected++ >= window->skip;
 }
 
-/* Whether all that is shown was shown. */
+/* Whether all events of the window were shown. */
 static inline bool report_window_is_full(const struct report_window *window)
 {
 	return window->head && window->selected >= window->skip + window->head;

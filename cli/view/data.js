@@ -89,7 +89,7 @@ class Columns {
 	}
 }
 
-/* What a generator returns, all at once. */
+/* The result of a generator, computed without pauses. */
 function finish(steps) {
 	for (;;) {
 		const { done, value } = steps.next();
@@ -100,7 +100,7 @@ function finish(steps) {
 
 const SLICE = 6; /* ms: less than half of a frame */
 
-/* What a generator returns, in slices between which the browser draws; null once it is no longer wanted. */
+/* The result of a generator, computed in slices between which the browser draws; null: it is no longer needed. */
 async function inSlices(steps, isWanted) {
 	for (;;) {
 		const until = performance.now() + SLICE;
@@ -115,7 +115,7 @@ async function inSlices(steps, isWanted) {
 	}
 }
 
-/* One level of a line: its columns appear when they are asked for. */
+/* One level of a line. Its columns are decoded when they are first used. */
 class Level {
 	constructor(trace, line, numbers, isFirst) {
 		[this.resolution, this.nr, this.at] = numbers;
@@ -293,7 +293,7 @@ class Trace {
 
 	/*
 	 * CLOCK_REALTIME at a time of the page, a BigInt; null if it is not known. Between two readings of the clocks it is on the
-	 * line through both, unless the clock was set back; beyond them it goes by the nearest one.
+	 * line through both, unless the clock was set back; outside of them the offset of the nearest reading applies.
 	 */
 	realtime(time) {
 		if (!this.days.length)
@@ -318,7 +318,7 @@ class Trace {
 			+ `${two(date.getSeconds())}.${String(ns / 1000n % 1000000n).padStart(6, "0")} ${zone < 0 ? "-" : "+"}${two(hours)}${two(Math.abs(zone) % 60)}`;
 	}
 
-	/* The other way round; NaN if it is not such a time. */
+	/* The opposite conversion; NaN: the text is not such a time. */
 	relative(text) {
 		const match = /^(\d{1,20})(?:\.(\d{1,9}))?$/.exec(text ?? "");
 		if (!match)

@@ -71,7 +71,10 @@ class Painter {
 		return this.names[colour];
 	}
 
-	/* Values of states are few, and lie side by side: they get different colours, in the order in which they are drawn. */
+	/*
+	 * A state has few values, which are adjacent: so they get different colours, in the order in which they are
+	 * drawn.
+	 */
 	stateColour(name) {
 		const colours = this.view.trace.stateColours ||= new Map();
 		if (!colours.has(name))
@@ -216,8 +219,8 @@ class Painter {
 	}
 
 	/*
-	 * A span that is not whole: the edge is torn where its begin or end was not seen, and hatched where it was cut. The
-	 * other side is drawn as always.
+	 * A span that is not whole: the edge is torn where its begin or end was not seen, and hatched where it was cut.
+	 * Whole sides are drawn as usual.
 	 */
 	tearEdge({ x, end, torn }, top, height, back) {
 		const first = Math.round(x), last = Math.round(end), tooth = 6 * this.ratio;
@@ -235,7 +238,10 @@ class Painter {
 		});
 	}
 
-	/* A mark at each match, in the upper part of the line: one that shares a pixel with others is found, too. */
+	/*
+	 * Draws a mark at each match, in the upper part of the line, so that a match is visible even if it shares a
+	 * pixel with other items.
+	 */
 	paintTicks(times, top, height) {
 		const { view, wide } = this, scale = wide / view.span;
 		for (let i = times ? firstFrom(times, view.from) : Infinity; i < times?.length && times[i] <= view.to;) {
@@ -266,7 +272,10 @@ class Painter {
 		}
 	}
 
-	/* A curve: in each column of pixels, the area below the highest value, and the range between lowest and highest. */
+	/*
+	 * Draws a curve: in each column of pixels, the area below the highest value, and the range from the lowest to
+	 * the highest.
+	 */
 	paintValues(line, top, height, back) {
 		const { view, wide } = this, items = this.level(line), scale = wide / view.span;
 		const [low, high] = this.range(line), colour = this.names[0], area = mix(back, colour, 0.3);
@@ -313,7 +322,7 @@ class Painter {
 
 	/* ------------------------------------------------------------------------------------------ texts */
 
-	/* As much of a text as fits. */
+	/* The part of a text that fits. */
 	fit(text, room) {
 		let width = this.widths.get(text);
 		if (width === undefined) {

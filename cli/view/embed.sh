@@ -18,7 +18,7 @@ hash()
 	sha256sum <"$1" | cut -d ' ' -f 1 | tr a-f A-F | basenc --base16 -d | basenc --base64
 }
 
-# The text of a file as a string of C; no line is longer than a compiler must take.
+# Prints the text of a file as a C string. No line is longer than a C compiler must accept.
 string()
 {
 	sed -e 's/[\\"]/\\&/g' -e 's/\t/\\t/g' -e 's/.*/\t"&\\n"/' "$1"

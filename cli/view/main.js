@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page: its state, what can be done with it, and how it starts. */
+/* The page: its state, its actions, and its start. */
 "use strict";
 
 const LIVE_PAUSE = 150; /* ms between two questions to a recording that is running */
@@ -94,7 +94,7 @@ class Page {
 		this.redraw();
 	}
 
-	/* The item with some room around it; a point, with its neighbours. */
+	/* Shows the item with a margin; a point with its neighbours. */
 	zoomTo(item) {
 		const items = item.line.levels[0].items, length = items.end[item.i] - items.begin[item.i] || this.view.span / 8;
 		this.chooseItem(item);
@@ -163,7 +163,7 @@ class Page {
 		this.changed();
 	}
 
-	/* To what a row does at a time. */
+	/* Chooses the item of a row at a time. */
 	goTo(row, time) {
 		const item = this.view.itemAround(row, time);
 		if (item)
@@ -299,7 +299,7 @@ class Page {
 		this.changed();
 	}
 
-	/* A newer state of a recording that is running. What is chosen stays, if it is still there. */
+	/* Shows a newer state of a running recording. The chosen item stays chosen if it still exists. */
 	async take(trace) {
 		const { view } = this, before = view.trace, shift = Number(before.begin - trace.begin);
 		if (!shift && trace.events === before.events && trace.length === before.length)

@@ -2,7 +2,7 @@
 /* What is drawn over the rows: the selection, the chosen item, arrows; and the overview of the whole recording. */
 "use strict";
 
-const ARROWS_MAX = 400; /* in one picture: more cannot be told apart */
+const ARROWS_MAX = 400; /* the most arrows in one picture: more cannot be distinguished */
 const FLOW = 1; /* a kind of arrows; 0 is a wake-up */
 
 Object.assign(Painter.prototype, {
@@ -50,7 +50,7 @@ Object.assign(Painter.prototype, {
 		}
 	},
 
-	/* Where an arrow touches a row: its middle; of a row that is folded, the heading's. */
+	/* The place where an arrow touches a row: its middle; for a folded row, the middle of its heading. */
 	arrowY(row) {
 		while (row.y < 0)
 			row = this.view.trace.rows[row.parent];
@@ -58,8 +58,8 @@ Object.assign(Painter.prototype, {
 	},
 
 	/*
-	 * Those in the picture. If they are too many: the flows; then those of the chosen row; then none. `hidden`: how many the
-	 * picture lacks.
+	 * The arrows in the picture. If there are too many, only flows; if these are too many, only those of the chosen
+	 * row; otherwise none. `hidden` is the number of arrows left out.
 	 */
 	arrowsShown() {
 		const { view } = this, { arrows } = view.trace, chosen = (view.item?.row ?? view.row)?.index;
@@ -118,8 +118,8 @@ Object.assign(Painter.prototype, {
 });
 
 /*
- * The arrows that touch an item: they begin or end on its row, in its time. The row of a span by key is of no thread, so
- * an arrow touches such a span if it begins or ends when the span does.
+ * The arrows that touch an item: they begin or end on its row, in its time. The row of a keyed span belongs to no
+ * thread, so an arrow touches such a span if it begins or ends at the same time as the span.
  */
 function arrowsOf(trace, { row, line, i }) {
 	const { arrows, rows } = trace, items = line.levels[0].items, begin = items.begin[i], end = items.end[i], found = [];
@@ -143,7 +143,7 @@ class Overview {
 		this.bars = null;
 	}
 
-	/* For each column of pixels, how much lies in it: time on CPUs if the recording has it, otherwise events. */
+	/* The load of each column of pixels: time on CPUs if the recording has it, otherwise the number of events. */
 	count(wide) {
 		const { trace } = this.painter.view, bars = new Float64Array(wide), scale = wide / trace.length;
 		const cpus = trace.rows.filter((row) => row.kind === "cpu" && row.lines.some((line) => line.kind === "spans"));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tables below the picture. They say in words what it shows, for screen readers and for numbers. Texts of the
- * recording are only ever set as text.
+ * The tables below the picture. They show the same data as words and numbers, also for screen readers. Texts of the
+ * recording are always set as text, never as HTML.
  */
 "use strict";
 
 const EVENTS_STEP = 300;
 const LINKS_MAX = 20; /* of one kind, in the table of an item */
-const LINES_MAX = 200; /* of the other tables, until more are asked for */
+const LINES_MAX = 200; /* of the other tables, until the user requests more */
 
 function element(tag, properties = {}, ...children) {
 	const made = Object.assign(document.createElement(tag), properties);
@@ -47,7 +47,7 @@ class Panels {
 		this.tabs = ["summary", "events", "rows", "item"].map((name) => ({ name, tab: document.getElementById(`tab-${name}`) }));
 		this.current = "summary";
 		this.most = EVENTS_STEP;
-		this.lengths = new Map(); /* of tables that were made longer, by their captions */
+		this.lengths = new Map(); /* lengths of tables that the user has extended, by their captions */
 		this.turn = 0;
 		this.body.addEventListener("focusout", ({ relatedTarget }) => {
 			if (this.isStale && !(relatedTarget && this.body.contains(relatedTarget)))
@@ -78,15 +78,15 @@ class Panels {
 		this.update();
 	}
 
-	/* The part of time that the tables are about. */
+	/* The time range of the tables. */
 	range() {
 		const { view } = this.page;
 		return view.selection ?? { from: Math.max(view.from, 0), to: Math.min(view.to, view.trace.length) };
 	}
 
 	/*
-	 * Soon, and once for many changes. If only the recording has grown, a table in which the focus is does not change until
-	 * the focus leaves it.
+	 * Updates the tables soon, once for many changes. If only the recording has grown, the table that has the focus
+	 * does not change until the focus leaves it.
 	 */
 	later(hasGrown = false) {
 		this.isStale = hasGrown && this.hasFocus();
@@ -128,14 +128,17 @@ class Panels {
 			item: () => this.item() }[this.current]);
 	}
 
-	/* Tables of a large recording take longer than a frame: they are made in slices, and given up if others are wanted. */
+	/*
+	 * Tables of a large recording take longer than a frame: they are made in slices, and abandoned if other tables
+	 * are requested.
+	 */
 	async fillIn(make) {
 		const turn = ++this.turn, parts = await make();
 		if (parts && turn === this.turn)
 			this.replace(parts);
 	}
 
-	/* What a generator returns; null: other tables are wanted. */
+	/* The result of a generator; null: other tables are requested. */
 	slices(steps) {
 		const { turn } = this;
 		return inSlices(steps, () => turn === this.turn);
@@ -147,7 +150,10 @@ class Panels {
 
 	/* ---------------------------------------------------------------------------------------- summary */
 
-	/* A table with a line for each of a list. Of a long one it has the first, and says how many more there are. */
+	/*
+	 * A table with a row for each element of a list. If the list is long, the table has the first elements, and
+	 * states how many more there are.
+	 */
 	list(caption, columns, list, line) {
 		const most = this.lengths.get(caption) ?? LINES_MAX, more = list.length - most;
 		const rest = more > 0 && element("span", {}, `and ${thousands(more)} more: `, action(`show ${thousands(Math.min(more, 4 * most))}`, () => {
@@ -230,7 +236,7 @@ class Panels {
 		}
 	}
 
-	/* What the file says about an item: the fields of its event, and of the one that ended it. */
+	/* The texts of an item in the file: the fields of its event, and of the event that ended it. */
 	async fields({ line, i }, trace = this.page.view.trace) {
 		const items = line.levels[0].items;
 		if (line.isWhy)
@@ -289,7 +295,7 @@ class Panels {
 		if (item.line.kind !== "points")
 			lines.push(["Length", `${this.length(about.length)} (${thousands(Math.round(about.length))}${trace.seconds ? " ns" : ""})`],
 				["End", trace.absolute(about.time + about.length)]);
-		/* A part of a span's time may have no CPU; its fields have it. */
+		/* A piece of a span's time has no CPU here, because its details contain the CPU. */
 		if (!item.line.isWhy)
 			lines.push(["CPU", String(about.cpu)]);
 		lines.push(...about.notes.map((note) => ["Note", note]), ["Fields", fields], ...this.causes(item));

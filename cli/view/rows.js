@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is shown: the part of time, the rows that are not folded and where they stand, and what is chosen. Times are
- * nanoseconds from the begin of the recording; positions are CSS pixels.
+ * The state of the view: the visible time range, the positions of rows that are not folded, and the selection. Times
+ * are nanoseconds from the begin of the recording; positions are CSS pixels.
  */
 "use strict";
 
@@ -31,7 +31,7 @@ class View {
 		this.take(trace);
 	}
 
-	/* Another state of the same recording: a running one has grown. */
+	/* Use a newer state of the same running recording. */
 	take(trace) {
 		this.trace = trace;
 		for (const row of trace.rows)
@@ -39,7 +39,7 @@ class View {
 		this.layOut();
 	}
 
-	/* By name and kind, which stay the same while a recording grows. */
+	/* Rows are identified by name and kind, which do not change while a recording grows. */
 	key(row) {
 		return `${row.kind}:${row.id}`;
 	}
@@ -114,7 +114,7 @@ class View {
 		return this.from + (x - LABELS) / this.chart * this.span;
 	}
 
-	/* Shows this part of time, or the nearest part that there is. */
+	/* Shows this time range, or the nearest one within the recording. */
 	show(from, to) {
 		const length = this.trace.length, margin = length * 0.02;
 		let span = Math.min(Math.max(to - from, SHORTEST), length + 2 * margin);
@@ -169,7 +169,7 @@ class View {
 		return this.rows[low] ?? null;
 	}
 
-	/* The item at a position, with some pixels of room for those that are thin; of single items only, never of merged ones. */
+	/* The item at a position, with some pixels of tolerance for thin items. Merged items are never returned. */
 	itemAt(x, y) {
 		const row = this.rowAt(y);
 		if (!row || x < LABELS)
@@ -195,7 +195,10 @@ class View {
 		return null;
 	}
 
-	/* What a row does at a time: the item that begins or ends then, the innermost span, the state; null: nothing. */
+	/*
+	 * The item of a row at a time: one that begins or ends then, the innermost span, or the state; null: there is
+	 * none.
+	 */
 	itemAround(row, time) {
 		let best = null, rank = 0;
 		for (const line of row.lines) {
@@ -210,7 +213,10 @@ class View {
 		return best;
 	}
 
-	/* The item of a row that begins next after, or last before, a time. Lines of spans and points. */
+	/*
+	 * The item of a row that begins next after, or last before, a time. Only lines of spans and points are
+	 * searched.
+	 */
 	neighbour(row, time, forward) {
 		let best = null;
 		for (const line of row.lines) {
@@ -236,7 +242,7 @@ class View {
 
 /* ---------------------------------------------------------------------------------------------------- numbers */
 
-/* A length of time with three or four digits: "12.35 ms". */
+/* A duration with three or four digits: "12.35 ms". */
 function duration(ns, seconds = true) {
 	if (!seconds)
 		return `${Math.round(ns)}`;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What lies in a part of time: counts and lengths by name, states of threads, values; events in order; matches. */
+/* The contents of a time range: counts and durations by name, states of threads, values; events in order; matches. */
 "use strict";
 
 const ITEMS_A_STEP = 16384;
 
 /*
- * Everything between two times. A span or state counts if it overlaps that time, and `total` is what lies inside it; `least`
- * and `most` are whole lengths. `merged`: how many of the count are in merged items, which have one name for all.
+ * Summarises a time range. A span or state counts if it overlaps the range; `total` is the part inside the range,
+ * `least` and `most` are whole durations. `merged` is the part of the count that is in merged items, which have one
+ * name for all.
  */
 function summarise(trace, from, to) {
 	return finish(summariseSteps(trace, from, to));
@@ -56,7 +57,7 @@ function* summariseSteps(trace, from, to) {
 			values.set(row.index, sum);
 	};
 
-	/* States and tasks by their rows; all else, of all rows together. */
+	/* States and tasks are counted by row; all other items for all rows together. */
 	const addSpans = function* (row, line, items) {
 		const own = row.kind === "state" || row.kind === "task" || row.kind === "why";
 		const map = line.kind === "points" ? points : own ? others : row.kind === "cpu" && !line.depth ? runs : spans;
@@ -91,7 +92,9 @@ function* eventsSteps(trace, from, to, most) {
 	return eventsBetween(trace, from, to, most);
 }
 
-/* The number of items of each row, and its time: of a thread on CPUs, otherwise of its outermost spans. */
+/*
+ * The number of items of each row, and its time: of a thread the time on CPUs, otherwise that of the outermost spans.
+ */
 function* rowsSteps(trace) {
 	const sums = [];
 	for (const row of trace.rows) {
@@ -131,7 +134,7 @@ function eventsBetween(trace, from, to, most) {
 	return found.slice(0, most);
 }
 
-const SHIFT_MAX = 100000; /* ns: what the readings of the clocks between two states may move an event */
+const SHIFT_MAX = 100000; /* ns: by how much new readings of the clocks may move an event between two states */
 
 /*
  * The same item in a later state of the recording: of the same row, kind and name, with the same fields, and next in time; null:
@@ -172,7 +175,10 @@ function isMatch(matches, line, items, i) {
 		matches.events.has(items.event[i]);
 }
 
-/* Their number. matches.ticks gets the times of those of each line: coarser levels do not know what they are made of. */
+/*
+ * Counts the matches. matches.ticks gets their times for each line, because coarser levels do not have the merged
+ * items.
+ */
 function* countMatches(trace, matches) {
 	let nr = 0;
 	matches.ticks = new Map();

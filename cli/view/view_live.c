@@ -2,7 +2,7 @@
 /*
  * See view_live.h. The pages are copied as recorder snapshot copies them, put into a spool, and woven; so a picture of
  * running programs has the same events as a recording has. Of each lane only the last pages are taken, so that a
- * picture takes some tens of milliseconds, however large the lanes are. The same holds for the kernel's rings.
+ * picture takes some tens of milliseconds, however large the lanes are. The kernel's rings are handled in the same way.
  */
 #include "cli/view/view_live.h"
 
@@ -74,7 +74,7 @@ static bool open_kernel(struct view_live *live)
 
 bool view_live_open(struct view_live *live)
 {
-	/* In memory: a file on a disk would be synced each time. */
+	/* The file is in memory, because a file on a disk would be synced for each picture. */
 	const char *tmp = !access("/dev/shm", W_OK) ? "/dev/shm" : getenv("TMPDIR");
 
 	live->first = clock_reading_take();
@@ -133,7 +133,7 @@ static int keep_lane(struct rec_view *view, unsigned int lane, struct pages *kep
 
 	if (err)
 		return err;
-	/* Also what a recorder has taken, as long as it is there. */
+	/* This includes events that a recorder has taken, as long as the lane still has them. */
 	rec_iter_continue(iter, &all);
 	while (!err && tries < PAGE_TRIES) {
 		got = rec_iter_page(iter, &page);
@@ -215,11 +215,11 @@ static int take_view(struct taking *taking, struct rec_view *view, const char *n
 	err = number < 0 ? number : add_anchors(taking, view);
 	for (unsigned int lane = 0; !err && lane < rec_view_lanes(view); lane++) {
 		err = take_lane(taking, (unsigned int)number, view, lane);
-		/* A lane that is damaged, or whose program is just removed, is not in the picture. */
+		/* A damaged lane, or one of a buffer that is just being removed, is not in the picture. */
 		if (err == -EBADMSG || err == -EFAULT)
 			err = 0;
 	}
-	/* After the pages: it explains all events in them. */
+	/* The log is read after the pages, so it describes all events in them. */
 	return err ? err : add_log(taking, (unsigned int)number, view);
 }
 

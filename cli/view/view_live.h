@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Running programs as the blocks of a page: the contents of their lanes, also what a recorder has read already.
- * Nothing is consumed, and no mark is left: the programs and their recorder are not disturbed. The kernel's events, if
- * they are requested, come from a tracefs instance of its own.
+ * Running programs as the blocks of a page: the contents of their lanes, including events that a recorder has read
+ * already. No event is consumed and no mark is set, so the programs and their recorder are not disturbed. The kernel's
+ * events, if they are requested, come from a tracefs instance of its own.
  */
 #ifndef CLI_VIEW_LIVE_H
 #define CLI_VIEW_LIVE_H
@@ -29,8 +29,8 @@ bool view_live_open(struct view_live *live);
 void view_live_close(struct view_live *live);
 
 /*
- * The blocks of the state as it is now, each as its size, 32 bits, and its bytes. 0; -ENODATA: there is no event;
- * or another -errno.
+ * Append the blocks of the present state, each as a size of 32 bits and its bytes. 0; -ENODATA: there is no event; or
+ * another -errno.
  */
 int view_live_take(struct view_live *live, struct blob *ret_blocks);
 

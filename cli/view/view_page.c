@@ -30,7 +30,7 @@ void view_page_begin(struct blob *out, int connect)
 	put(out, view_page_body);
 }
 
-/* Base64 has no character that means anything in HTML. A script of this type is data, and never runs. */
+/* Base64 has no characters that are special in HTML. A script of this type is data and never runs. */
 void view_page_block(struct blob *out, const void *bytes, size_t size)
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

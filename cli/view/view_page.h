@@ -13,12 +13,12 @@ extern const char view_page_style[], view_page_script[];
 extern const char view_page_style_hash[], view_page_script_hash[];
 
 /*
- * What a browser lets the page do: run this script and this style, load nothing, and send nothing. `connect`: it may
- * ask the server that it comes from.
+ * The page's content security policy: run this script and this style, load nothing, send nothing. `connect`: the page
+ * may send requests to its own server.
  */
 void view_page_policy(struct blob *out, int connect);
 
-/* The page up to its data; then each block of data; then the rest. */
+/* Write the page up to its data; then each block of data; then the rest of the page. */
 void view_page_begin(struct blob *out, int connect);
 void view_page_block(struct blob *out, const void *bytes, size_t size);
 void view_page_finish(struct blob *out);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See view_serve.h. It answers two requests, each with the token that only the printed address has: for the page, and
- * for the present data. It reads nothing else, changes nothing, and listens on the loopback interface alone. A page of
- * another origin cannot make a request: it does not know the token, and a name that leads here by DNS is not the
- * expected Host.
+ * for the present data. It accepts no other requests, changes no state, and listens only on the loopback interface. A
+ * page of another origin cannot make a request, because it does not know the token; and a DNS name that leads here is
+ * not the expected Host.
  *
  * One thread: connections are few, and a picture is made for each request. No call waits for one client: one that sends
  * its request slowly, or reads its answer slowly, does not delay others. If there are too many, the oldest is dropped.
@@ -159,7 +159,7 @@ static void take_client(struct server *server)
 	server->clients[server->nr++] = (struct client){ .fd = fd };
 }
 
-/* The next part of the answer. True: the client stays. */
+/* Send the next part of the answer. True: keep the client. */
 static bool send_answer(struct client *client)
 {
 	const ssize_t sent = send(client->fd, client->answer.data + client->sent, client->answer.size - client->sent,
@@ -171,7 +171,7 @@ static bool send_answer(struct client *client)
 	return client->sent < client->answer.size;
 }
 
-/* The next part of the request. True: the client stays. */
+/* Receive the next part of the request. True: keep the client. */
 static bool read_client(const struct server *server, struct client *client)
 {
 	const ssize_t got = recv(client->fd, client->request + client->size, REQUEST_MAX - client->size, MSG_DONTWAIT);
@@ -245,7 +245,7 @@ static bool read_address(const char *text, struct sockaddr_storage *ret_address)
 	return inet_pton(AF_INET, host, &v4->sin_addr) == 1 && ntohl(v4->sin_addr.s_addr) >> 24 == 127;
 }
 
-/* The real address: with the port that was free. */
+/* The real address, with the port that the kernel has chosen. */
 static void write_host(struct server *server)
 {
 	struct sockaddr_storage address;
@@ -305,7 +305,7 @@ int view_serve(struct view_live *live, const char *address)
 	}
 	server->live = live;
 	server->fd = -1;
-	/* They are delivered only while it waits, so that no file is left over. */
+	/* Signals are delivered only during the wait, so that no temporary file is left. */
 	sigemptyset(&set);
 	for (const int *number = (const int[]){ SIGINT, SIGTERM, SIGHUP, 0 }; *number; number++) {
 		sigaddset(&set, *number);

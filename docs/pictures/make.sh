@@ -12,7 +12,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# picture NAME FILES [OPTION OF RECORD]...: few files at a slow level, so single files can be told apart in the graph.
+# picture NAME FILES [OPTION OF RECORD]...: few files at a slow level, so the graph shows single files.
 picture()
 {
 	local name=$1 files=$2

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What trace-cmd 3.4 adds to a file: the kernel's BTF, its modules, and for a ring that outlived a boot, where kernel
- * and modules were then. The addresses in such a ring are of the boot that wrote it, those of kallsyms of the boot that
- * read it; so symbols are moved by the distance between both.
+ * and modules were then. The addresses in such a ring are those of the boot that wrote it, but kallsyms has those of
+ * the boot that read it. So symbols are moved by the difference.
  */
 #include "format/dat/dat_internal.h"
 
@@ -92,7 +92,7 @@ static int read_part(struct dat_file *file, const struct dat_option *option, str
 
 /* ------------------------------------------------------------------------------------------------------ symbols */
 
-/* Where something was; names are not ended by a NUL. */
+/* A module, or the kernel, and its address. The name is not terminated by a NUL. */
 struct place {
 	const char *name;
 	size_t length;
@@ -106,8 +106,8 @@ struct places {
 
 struct moves {
 	struct places before, now;
-	uint64_t kernel; /* how much later the kernel was then */
-	const struct place *last_before, *last_now; /* found last: symbols of a module stand together */
+	uint64_t kernel; /* by how much the kernel's address was higher then */
+	const struct place *last_before, *last_now; /* the module found last: the symbols of a module are adjacent */
 };
 
 static const char *word_end(const char *at)
@@ -186,7 +186,7 @@ static bool find_kernel(const char *symbols, uint64_t *ret_address)
 	return false;
 }
 
-/* How far to move the symbol of a line. False: where it was is unknown. */
+/* The distance by which to move the symbol of a line. False: its former address is unknown. */
 static bool distance(struct moves *m, const char *line, uint64_t *ret_distance)
 {
 	const char *module = next_word(next_word(next_word(line)));
@@ -205,8 +205,8 @@ static bool distance(struct moves *m, const char *line, uint64_t *ret_distance)
 }
 
 /*
- * The names of functions of a module that is gone are unknown. Its first address has the module's name, or they would
- * have that of the function before them.
+ * The names of functions of a module that is gone are unknown. Its first address gets the module's name; otherwise they
+ * would get the name of the function before them.
  */
 static void name_modules(const struct moves *m, struct dat_text *to)
 {
@@ -276,7 +276,7 @@ int dat_read_parts(struct dat_file *file, struct dat_error *error)
 {
 	int err = 0;
 
-	/* The first option of each kind: a file that repeats them must not fill the memory. */
+	/* Only the first option of each kind is used: a file that repeats them must not fill the memory. */
 	for (unsigned int id = DAT_BTF_FILE; !err && id <= DAT_MODULES_FILE; id++) {
 		const struct dat_option *option = dat_option(file, id);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See dat_compress.h. Frames are decoded with or without their content size in them. zlib is looked for when the first
- * file needs it, so nothing depends on it.
+ * See dat_compress.h. Frames are decoded with or without their content size in them. zlib is loaded when the first file
+ * needs it, so this program does not depend on it.
  */
 #include "format/dat/dat_compress.h"
 
@@ -20,7 +20,7 @@ static int decompress_zstd(void *dst, size_t dst_size, const void *src, size_t s
 typedef int (*uncompress_function)(unsigned char *dst, unsigned long *dst_size, const unsigned char *src,
 				   unsigned long src_size);
 
-/* Several threads may look for it at once. They find the same. */
+/* Several threads may do this at once. All of them find the same function. */
 static uncompress_function find_uncompress(void)
 {
 	static uncompress_function found;
@@ -30,7 +30,7 @@ static uncompress_function find_uncompress(void)
 	if (function)
 		return function;
 	library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
-	/* The conversion that POSIX asks for: a function's address comes as that of an object. */
+	/* The conversion that POSIX recommends: dlsym() returns a function's address as that of an object. */
 	if (library)
 		*(void **)&function = dlsym(library, "uncompress");
 	if (function)

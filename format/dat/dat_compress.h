@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compression of trace.dat version 7: zstd, the only one that Debian 12's viewers know (facts trace-dat 1.0); and zlib,
- * which trace-cmd uses where it was built without zstd, if libz.so.1 is there.
+ * which a trace-cmd built without zstd uses, if libz.so.1 is installed.
  */
 #ifndef FORMAT_DAT_COMPRESS_H
 #define FORMAT_DAT_COMPRESS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pages of a stream, one after the other: as they lie in the file, or from its compressed chunks. Of a file that is
- * still growing, each page or chunk is read when it is there as a whole.
+ * The pages of a stream, one after the other: as they lie in the file, or from its compressed chunks. While a file is
+ * still growing, a page or chunk is read only when it is complete.
  */
 #include "format/dat/dat_growth.h"
 #include "format/dat/dat_internal.h"
@@ -13,19 +13,21 @@
 #include <unistd.h>
 
 /*
- * Chunks of compressed data: trace-cmd writes 10 pages, which have at most 1 MiB, we 1 MiB; no writer has a reason for
- * more than CHUNK_MAX. Those that the cursors of a file hold at one time have no more than CHUNKS_MAX, or more if the
- * length of the file justifies it: traces are not compressed to less than a 64th.
+ * Limits for chunks of compressed data. trace-cmd writes chunks of 10 pages, which are at most 1 MiB, and we write 1
+ * MiB; no writer has a reason for more than CHUNK_MAX. All chunks that the cursors of a file hold at one time have at
+ * most CHUNKS_MAX bytes, or more if the file is long enough for that: traces are never compressed to less than a 64th.
  */
 #define CHUNK_MAX  (16u * 1024u * 1024u)
 #define CHUNKS_MAX (256u * 1024u * 1024u)
 #define RATIO_MAX  64u
 
-/* Uncompressed data are read in blocks of this size; those of all streams together have no more than BLOCKS_ROOM. */
+/*
+ * Uncompressed data are read in blocks of this size. The blocks of all streams together have at most BLOCKS_ROOM bytes.
+ */
 #define BLOCK_MAX   (64u * 1024u)
 #define BLOCKS_ROOM (4u * 1024u * 1024u)
 
-/* What is read at once of uncompressed data: whole pages; less if there are many streams, so that memory is bounded. */
+/* The size of a block: whole pages; smaller if there are many streams, so that memory is bounded. */
 static uint32_t block_room(const struct dat_file *file, uint32_t page_size)
 {
 	uint32_t streams = 0, room;
@@ -79,7 +81,7 @@ void dat_cursor_keep(struct dat_cursor *cursor)
 }
 
 /*
- * Reads the page of `size` bytes at the position, and as many after it as there is room for; `left` are in the stream.
+ * Reads the page of `size` bytes at the position, and as many pages after it as fit; the stream has `left` more bytes.
  */
 static int fill_block(struct dat_cursor *c, uint64_t left, uint32_t size, struct dat_error *error)
 {
@@ -142,7 +144,7 @@ static int next_plain(struct dat_cursor *c, struct dat_page *ret_page, struct da
 	return 1;
 }
 
-/* In a file that grows: wait for the number of chunks, and for the next one. False: no more is wanted. */
+/* In a file that grows, wait for the number of chunks and for the next chunk. False: the caller wants no more. */
 static bool await_chunk(const struct dat_cursor *c)
 {
 	const uint64_t head = c->pos + (c->started ? 0 : 4);
@@ -186,8 +188,8 @@ static int unpack_chunk(struct dat_cursor *c, const char *packed, uint32_t packe
 }
 
 /*
- * Compressed: u32 chunks, then each { u32 compressed size, u32 plain size, bytes }. Only the count shows where it ends:
- * the size that trace-cmd 3.1.6 gives for the whole is too small.
+ * Compressed: u32 chunks, then each { u32 compressed size, u32 plain size, bytes }. Only the count shows where the data
+ * end: the total size that trace-cmd 3.1.6 writes is too small.
  */
 static int next_chunk(struct dat_cursor *c, struct dat_error *error)
 {
@@ -221,7 +223,7 @@ static int next_chunk(struct dat_cursor *c, struct dat_error *error)
 				"damaged: %" PRIu32 " compressed bytes of a chunk of %" PRIu32, packed_size,
 				plain_size);
 	packed = bytes_blob(&b, packed_size);
-	/* That the file ends here was noted when it was opened. */
+	/* dat_open_rest() has already noted that the file ends here. */
 	if (!packed && c->stream->cut && b.error == -EBADMSG)
 		return 0;
 	if (!packed)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is left of a file of version 7 that was cut off or never finished. Its options may be missing, which name the
- * sections and describe the buffers; trace-cmd writes them last. Sections stand one after the other, so they are found
- * by their headers. A buffer whose option is missing has no name, and its CPUs no numbers: they are counted from 0.
- * Every CPU's data begin at a page, and its pages are in order of time; so a page that begins before the end of the
- * page in front of it is the first one of the next CPU. Compressed data have a count of chunks for each CPU.
+ * What is left of a file of version 7 that was cut off or never finished. The options, which name the sections and
+ * describe the buffers, may be missing, because trace-cmd writes them last. Sections follow one another, so they are
+ * found by their headers. If the option of a buffer is missing, the buffer has no name and its CPUs have no numbers:
+ * they are counted from 0. Every CPU's data begin at a page, and its pages are in order of time; so a page that begins
+ * before the end of the previous page is the first one of the next CPU. Compressed data have a count of chunks for each
+ * CPU.
  */
 #include "format/dat/dat_internal.h"
 #include "format/dat/dat_page.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CPUS_MAX 4096u /* numbers that are guessed: no more than any machine has */
+#define CPUS_MAX 4096u /* more CPUs than this are not guessed: no machine has more */
 
 struct found {
 	uint16_t id;
@@ -23,7 +24,7 @@ struct found {
 	bool cut; /* the file ends before it does */
 };
 
-/* The section at an offset. False: there is none. */
+/* Reads the header of the section at an offset. False: no section begins there. */
 static bool find_section(const struct dat_file *file, uint64_t offset, struct found *ret_found)
 {
 	struct found found = { .offset = offset };
@@ -87,7 +88,7 @@ static int find_pages(const struct dat_file *file, struct dat_buffer *buffer, st
 		if (b->error)
 			break;
 		time = bytes_get64((const char *)page, file->big);
-		/* Pages that were never used have no time. */
+		/* A page that was never used has no time. */
 		if (!stream || (time && time < last && buffer->nr_streams < CPUS_MAX)) {
 			stream = add_stream(buffer, offset);
 			if (!stream)
@@ -174,7 +175,7 @@ int dat_find_sections(struct dat_file *file, uint64_t start, struct dat_error *e
 	struct found found;
 	int err = 0;
 
-	/* The options first: they describe buffers that stand before them. */
+	/* Options are read first, because they describe buffers that precede them in the file. */
 	for (uint64_t at = start; !err && find_section(file, at, &found); at = found.end) {
 		if (found.id == DAT_DONE)
 			err = dat_missing(file, dat_parse_options_at(file, found.offset, error), error);

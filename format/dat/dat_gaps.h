@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many events are missing from a trace, counted while it is read. */
+/* Counts the events that are missing from a trace, while the trace is read. */
 #ifndef FORMAT_DAT_GAPS_H
 #define FORMAT_DAT_GAPS_H
 
@@ -7,11 +7,11 @@
 
 struct dat_gaps {
 	uint64_t places, lost;
-	bool is_unknown;  /* at some place it is not known how many were lost */
+	bool is_unknown;  /* 1: for at least one loss the number is not known */
 	uint64_t damaged; /* pages that could not be read, in whole or in part */
 };
 
-/* The losses before an event. */
+/* Adds the losses before an event. */
 static inline void dat_gaps_note(struct dat_gaps *gaps, const struct dat_event *event)
 {
 	gaps->places += event->lost != 0;
@@ -19,7 +19,7 @@ static inline void dat_gaps_note(struct dat_gaps *gaps, const struct dat_event *
 	gaps->is_unknown |= event->lost < 0;
 }
 
-/* When all events have been read: the damage. */
+/* Adds the damage. Call it when all events have been read. */
 static inline void dat_gaps_end(struct dat_gaps *gaps, const struct dat_merge *merge)
 {
 	struct dat_error error;

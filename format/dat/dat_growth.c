@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See dat_growth.h. The file is opened again after each wait until that succeeds: what is missing of it is known to the
- * parsers alone. From then on only its size changes, and at the end the sizes of streams that remained incomplete.
+ * See dat_growth.h. The file is opened again after each wait until that succeeds, because only the parsers know which
+ * parts are still missing. From then on only its size changes, and at the end the sizes of streams that remained
+ * incomplete.
  */
 #include "format/dat/dat_growth.h"
 #include "format/dat/dat_internal.h"
@@ -40,7 +41,7 @@ static void take_size(struct dat_file *file)
 		file->size = (uint64_t)st.st_size;
 }
 
-/* The file is what it is now: its streams end with it. */
+/* The file no longer grows: its streams end at its end. */
 static void finish(struct dat_growth *growth)
 {
 	struct dat_error error;

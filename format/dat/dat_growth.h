@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace.dat that its writer is still appending to. It is opened when everything is there that stands before the CPU
- * data; cursors wait for the data, page by page, and hand out whole pages only. Their order is that of the complete
- * file: a merge waits for the next page of each of its streams. If the writer ends early, the file is read as one that
- * was cut off.
+ * A trace.dat that its writer is still appending to. It is opened when all parts before the CPU data exist. Cursors
+ * then wait for the data, page by page, and return only whole pages. The order of events is that of the complete file,
+ * because a merge waits for the next page of each of its streams. If the writer ends early, the file is read like one
+ * that was cut off.
  */
 #ifndef FORMAT_DAT_GROWTH_H
 #define FORMAT_DAT_GROWTH_H
@@ -15,15 +15,15 @@
 
 struct dat_growth {
 	/*
-	 * Waits. 1: the file may be longer than at the call; 0: it gets no longer, the writer has finished; or -errno:
-	 * no more is wanted.
+	 * Waits. 1: the file may be longer than before; 0: the writer has finished, and the file no longer grows;
+	 * -errno: the caller wants no more.
 	 */
 	int (*wait)(void *arg);
 	void *arg;
 
 	/* private */
 	struct dat_file *file;
-	bool finished; /* the file gets no longer */
+	bool finished; /* the file no longer grows */
 	bool given_up; /* wait() failed */
 };
 
@@ -35,8 +35,8 @@ int dat_open_growing(const char *path, const struct dat_codec *codec, struct dat
 		     struct dat_file **ret_file, struct dat_error *ret_error);
 
 /*
- * Wait until the file has `end` bytes, or gets no longer. False: no more is wanted. After this, sizes of the file and
- * its streams may have changed. At once true for a file that was opened otherwise.
+ * Wait until the file has `end` bytes or no longer grows. False: the caller wants no more. The sizes of the file and of
+ * its streams may have changed afterwards. For a file that was opened in another way, returns true at once.
  */
 bool dat_growth_reach(const struct dat_file *file, uint64_t end);
 

@@ -83,7 +83,7 @@ static bool is_same(const struct text *a, const struct text *b)
 	       !memcmp(a->head, b->head, a->head_size) && !memcmp(a->tail, b->tail, a->tail_size);
 }
 
-/* The number after `name` in the line of common_type; -1: there is none. */
+/* The number after `name` in the line of common_type; -1: the line does not have the name. */
 static long number_of(const char *line, const char *name)
 {
 	const char *end = strchr(line, '\n');
@@ -108,7 +108,7 @@ static int find_offset(const struct dat_file *file, uint32_t *ret_offset)
 	return file->nr_formats ? -EBADMSG : 0;
 }
 
-/* The text's own id, or the next free one among those of its kind. */
+/* The id in the text, or the next free id of its kind. */
 static int choose_id(const struct dat_ids *ids, uint32_t own, uint32_t *ret_id)
 {
 	const uint32_t first = own >= USER_FIRST ? USER_FIRST : 1;

@@ -13,10 +13,10 @@
 
 struct dat_ids;
 
-/* Where the id is in the records of a file, and the new id of each. */
+/* The place of the id in the records of a file, and the new id of each event. */
 struct dat_id_map {
 	uint32_t offset;      /* of common_type, two bytes */
-	uint16_t to[DAT_IDS]; /* an id without a format stays */
+	uint16_t to[DAT_IDS]; /* an id without a format is unchanged */
 };
 
 /* 0; -ENOMEM. dat_ids_close() takes NULL and returns NULL. */

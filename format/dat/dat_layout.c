@@ -36,7 +36,7 @@ void dat_put_option_blob(struct blob *out, enum dat_id id, struct blob *payload)
 
 /* ------------------------------------------------------------------------------------------------ the blobs */
 
-/* Viewers read its numbers; its types must be one word each. */
+/* Viewers read the numbers in this text; each type must be a single word. */
 static void put_header_page(struct blob *out, uint32_t page_size)
 {
 	struct blob text = BLOB_INIT;
@@ -153,7 +153,7 @@ const struct dat_blob dat_blobs[DAT_NR_BLOBS] = {
 void dat_put_prologue(struct blob *out, const struct dat_writer *writer)
 {
 	const unsigned char big = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != writer->swapped;
-	/* The commit word's, whatever this program is. */
+	/* The size of the commit word, not that of this program's long. */
 	const unsigned char size_of_long = (unsigned char)(writer->shape.header_page ? writer->shape.long_size : 8);
 
 	blob_put(out, PROLOGUE_MAGIC, sizeof(PROLOGUE_MAGIC) - 1);
@@ -190,7 +190,9 @@ bool dat_is_shown(const struct dat_writer *writer, unsigned int number)
 
 /* -------------------------------------------------------------------------------------------------- version 6 */
 
-/* Writes where the table of an instance is. Returns the position of that number, which is not known yet. */
+/*
+ * Writes the option with the place of an instance's table, which is not known yet. Returns the position of that number.
+ */
 static size_t put_v6_instance(struct blob *out, const char *name)
 {
 	struct blob payload = BLOB_SWAPPED(out->swapped);

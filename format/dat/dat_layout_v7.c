@@ -70,7 +70,7 @@ static void put_cpu_count(struct blob *out, unsigned int nr_cpus)
 	dat_put_option_blob(out, DAT_CPUCOUNT, &payload);
 }
 
-/* The header of a buffer's section, which its pages end. */
+/* The header of a buffer's section. The pages are the end of the section. */
 static void put_buffer_section(struct blob *out, const struct dat_writer *writer, unsigned int number)
 {
 	const struct write_buffer *buffer = &writer->buffers[number];
@@ -111,8 +111,8 @@ static void put_buffer_option(struct blob *out, const struct dat_writer *writer,
 }
 
 /*
- * The options of all buffers; determines their places. The top one's section is at `section`. Those of instances stand
- * before their pages.
+ * Make the options of all buffers, and store the places of their sections. The top buffer's section is at `section`;
+ * the section of an instance is directly before its pages.
  */
 static void put_buffer_options(struct blob *out, struct dat_writer *writer, const char *clock, uint64_t section)
 {
@@ -175,7 +175,9 @@ void dat_layout_v7(struct blob *out, struct dat_writer *writer, const char *cloc
 	blob_string(out, writer->packer ? writer->packer->version : "");
 	blob_u64(out, out->size + sizeof(uint64_t)); /* the options follow */
 
-	/* They are put twice: only after the first time are the positions of the sections after them known. */
+	/*
+	 * The options are made twice, because the positions of the later sections are known only after the first time.
+	 */
 	start = out->size;
 	put_options(out, writer, clock, nr_cpus, places, 0);
 	put_sections(&body, writer, out->size, places);

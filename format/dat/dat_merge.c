@@ -16,8 +16,8 @@ struct stream {
 	struct dat_event next;
 	uint32_t page_size; /* of the current page */
 	bool walking;
-	bool fresh; /* no event of the page was found yet */
-	bool skipped; /* something was lost to damage since the last event */
+	bool fresh; /* no event of the page has been found yet */
+	bool skipped; /* data were damaged since the last event */
 };
 
 struct dat_merge {
@@ -27,7 +27,7 @@ struct dat_merge {
 	uint32_t nr_streams;
 	struct stream **heap; /* heap[0] has the next event */
 	uint32_t nr_heap;
-	bool taken; /* the event of heap[0] was handed out */
+	bool taken; /* the caller has the event of heap[0] */
 	uint64_t damaged;
 	struct dat_error first_error;
 	uint32_t first_cpu;
@@ -42,7 +42,10 @@ static void note_damage(struct dat_merge *m, struct stream *s, const struct dat_
 	s->skipped = true;
 }
 
-/* The next page of the stream, or what is left of it after damage. False: there is none. */
+/*
+ * Begins the next page of the stream. If the start of this page is damaged, s->walking is false. False: the stream has
+ * no more pages, or its rest cannot be read.
+ */
 static bool next_page(struct dat_merge *m, struct stream *s)
 {
 	struct dat_error error;
@@ -65,11 +68,14 @@ static bool next_page(struct dat_merge *m, struct stream *s)
 	return true;
 }
 
-/* The next record with data, after anything that is rare: another page, padding, damage. False: there is none. */
+/*
+ * Finds the next record with data in the cases that are rare: on the next page, after padding or after damage. False
+ * at the end of the stream.
+ */
 static bool find_record(struct dat_merge *m, struct stream *s, int ret, struct dat_record *record,
 			struct dat_error *error)
 {
-	/* The data that were handed out last remain, whatever is read now. */
+	/* The data of the event that the caller has must remain valid during this read. */
 	dat_cursor_keep(&s->cursor);
 	for (;;) {
 		if (ret > 0 && record->kind == DAT_RECORD_DATA)
@@ -110,8 +116,8 @@ static const unsigned char *pass_over(const struct dat_merge *m, struct stream *
 }
 
 /*
- * Puts the stream's next event into s->next. False: there is none. This is done for each event of a file, so nothing is
- * initialised that a failure alone needs.
+ * Puts the stream's next event into s->next. False at the end of the stream. This runs for each event of a file, so
+ * variables that only a failure needs are not initialised.
  */
 static bool advance(struct dat_merge *m, struct stream *s)
 {
@@ -196,7 +202,7 @@ static int open_stream(struct dat_merge *m, const struct dat_file *file, const s
 	return from ? dat_cursor_seek(&s->cursor, m->time, from) : 0;
 }
 
-/* The top buffer's streams first, whatever the order in the file; then the others in theirs. */
+/* The top buffer's streams come first, wherever they are in the file; the others follow in the order of the file. */
 static int open_streams(struct dat_merge *m, const struct dat_file *file, bool top, dat_merge_wanted wanted,
 			const void *arg, uint64_t from)
 {
@@ -223,7 +229,7 @@ int dat_merge_open(const struct dat_file *file, const struct dat_time *time, dat
 	return dat_merge_open_at(file, time, wanted, arg, 0, ret_merge);
 }
 
-/* With room for `count` streams. NULL: not enough memory. */
+/* Allocates a merge with room for `count` streams. NULL: out of memory. */
 static struct dat_merge *make_merge(const struct dat_time *time, uint32_t count)
 {
 	struct dat_merge *m = calloc(1, sizeof(*m));
@@ -236,7 +242,7 @@ static struct dat_merge *make_merge(const struct dat_time *time, uint32_t count)
 	return m->streams && m->heap ? m : dat_merge_close(m);
 }
 
-/* The first event of each stream; or, if opening failed, the end. */
+/* Reads the first event of each stream; if `err` is set, closes the merge instead. */
 static int start_merge(struct dat_merge *m, int err, struct dat_merge **ret_merge)
 {
 	if (err) {
@@ -291,7 +297,9 @@ struct dat_merge *dat_merge_close(struct dat_merge *merge)
 
 void dat_merge_only(struct dat_merge *merge, const bool *types)
 {
-	/* With TIME_SHIFT, times that rise in a page may go back as shown: then the order depends on each event. */
+	/*
+	 * With TIME_SHIFT, times that rise within a page may go back when shown: then the order depends on each event.
+	 */
 	merge->types = merge->time->nr_cpus ? NULL : types;
 }
 

@@ -19,7 +19,7 @@ struct dat_event {
 	uint64_t raw; /* in the page's units */
 	uint32_t cpu;
 	uint32_t size;
-	uint32_t bytes_after;	   /* bytes of the page after the record */
+	uint32_t bytes_after;	   /* bytes that the page has after the record */
 	uint32_t in_chunk;	   /* as dat_page.in_chunk */
 	const unsigned char *data; /* within the page */
 	int64_t lost;		   /* as dat_record.lost */
@@ -40,8 +40,8 @@ int dat_merge_open(const struct dat_file *file, const struct dat_time *time, dat
 		   struct dat_merge **ret_merge);
 
 /*
- * The same, without the pages that lie before the time `from`: some events before it may remain, no later one is left
- * out.
+ * The same, but skips pages before the time `from`. Some events before `from` may still be returned; no later event is
+ * left out.
  */
 int dat_merge_open_at(const struct dat_file *file, const struct dat_time *time, dat_merge_wanted wanted,
 		      const void *arg, uint64_t from, struct dat_merge **ret_merge);

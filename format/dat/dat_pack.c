@@ -94,7 +94,7 @@ static int do_job(struct pack *pack, ZSTD_CCtx *context, const struct job *job)
 	size = ZSTD_compressCCtx(context, out + CHUNK_HEAD, room, job->pages, job->size, pack->level);
 	if (ZSTD_isError(size)) {
 		free(out);
-		return -ENOMEM; /* its only reason for a buffer of this size */
+		return -ENOMEM; /* the buffer is large enough, so the only possible reason */
 	}
 	put32(pack, out, (uint32_t)size);
 	put32(pack, out + 4, job->size);
@@ -140,7 +140,7 @@ static void *work(void *arg)
 	return NULL;
 }
 
-/* As many as there can be: without any, the caller compresses. */
+/* Start as many threads as possible. If no thread can be started, the caller compresses. */
 static void start_threads(struct pack *pack, unsigned int nr)
 {
 	sigset_t all, before;

@@ -13,13 +13,14 @@
 #include "format/dat/dat_packer.h"
 
 /*
- * By measurement (bench/README.md): viewers take time with the square of the number of chunks, 115 s instead of 42 with
- * chunks of 64 KiB in a file of 25 million events; and level 3 is ready when plain pages are.
+ * Measured (bench/README.md): the time of viewers grows with the square of the number of chunks. With chunks of 64 KiB
+ * a file of 25 million events takes them 115 s instead of 42 s. Writing at level 3 takes no longer than writing plain
+ * pages.
  */
 #define DAT_PACK_CHUNK (UINT32_C(1) << 20)
 #define DAT_PACK_LEVEL 3
 
-/* The lowest and highest level, those of zstd that need no dictionary of the reader. */
+/* The lowest and the highest level. Still higher levels of zstd cost readers more memory. */
 #define DAT_PACK_LEVEL_MIN 1
 #define DAT_PACK_LEVEL_MAX 19
 

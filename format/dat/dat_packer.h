@@ -37,7 +37,7 @@ struct dat_packer {
 	const char *version;
 };
 
-/* What a packer is made with. */
+/* How to make a packer. */
 struct dat_packing {
 	/*
 	 * Makes one whose scratch file is in the directory of `near`. `tracks` is an estimate that divides the memory;
@@ -47,7 +47,7 @@ struct dat_packing {
 		    struct dat_packer **ret_packer);
 	int level; /* of the algorithm */
 	uint32_t chunk_size; /* bytes of pages in a chunk: a power of two, at least 64 KiB */
-	unsigned int threads; /* at most; 0: the caller's alone */
+	unsigned int threads; /* at most; 0: only the caller's thread compresses */
 };
 
 #endif

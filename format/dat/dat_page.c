@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See dat_page.h. What stands in a page is known to librecorder/core/page_bytes.h. */
+/* See dat_page.h. librecorder/core/page_bytes.h knows the layout of a page. */
 #include "format/dat/dat_page.h"
 #include "format/dat/dat_internal.h"
 
@@ -20,7 +20,7 @@ uint32_t dat_walk_marker(const struct dat_walk *walk, const struct dat_record *p
 	return walk->rule & PAGE_SWAPPED ? cpu : page_marker_cpu(walk->page + padding->pos, &record, cpu);
 }
 
-/* Of files of this machine's byte order with commit words of 8 bytes: most. */
+/* The fast case: files of this machine's byte order with commit words of 8 bytes, as most are. */
 #define RULE_PLAIN (PAGE_STRICT | PAGE_KBUFFER | (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? PAGE_BIG : 0u))
 
 int dat_walk_open(const struct dat_file *file, const struct dat_page *page, struct dat_walk *ret_walk,
@@ -64,7 +64,7 @@ int dat_walk_next(struct dat_walk *walk, struct dat_record *ret_record, struct d
 	};
 	const unsigned char *at = walk->page + walk->pos;
 	const uint32_t left = walk->used - walk->pos;
-	/* The rest of a page that is dead is shown, too. */
+	/* Dead padding at the end of the page is returned as a record, too. */
 	struct page_record record = { .head = 4, .length = left };
 	int kind;
 
@@ -84,7 +84,7 @@ int dat_walk_next(struct dat_walk *walk, struct dat_record *ret_record, struct d
 		.delta = record.delta,
 		.data = at + record.head,
 		.ts = walk->ts,
-		/* Readers see the loss only at a record at the very start (trace-dat.md 7.6). */
+		/* Readers report the loss only with a record at the very start of the page (trace-dat.md 7.6). */
 		.lost = walk->pos == walk->header ? walk->page_lost : 0,
 	};
 	walk->pos += record.length;
@@ -100,7 +100,7 @@ int dat_walk_event(struct dat_walk *walk, struct dat_record *ret_record, struct 
 		uint64_t ts = walk->ts;
 		const int kind = page_record(at, walk->used - walk->pos, RULE_PLAIN, &ts, &record);
 
-		/* What is rare is for the other function. */
+		/* The other function handles the rare kinds. */
 		if (kind != PAGE_DATA && kind != PAGE_EXTEND && kind != PAGE_STAMP)
 			break;
 		walk->ts = ts;

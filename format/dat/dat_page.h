@@ -40,7 +40,7 @@ struct dat_walk {
 	uint64_t ts;
 	unsigned int rule; /* of page_bytes.h */
 	bool is_usual;	   /* of this machine's byte order, with commit words of 8 bytes */
-	bool cut;	   /* the file ends within the page: what does not fit is the end */
+	bool cut;	   /* the file ends within the page: a record that does not fit is its end */
 };
 
 /* Reads the page's header. 0; -EBADMSG with ret_error filled in: the header is invalid. */
@@ -61,9 +61,9 @@ int dat_walk_next(struct dat_walk *walk, struct dat_record *ret_record, struct d
 int dat_walk_event(struct dat_walk *walk, struct dat_record *ret_record, struct dat_error *ret_error);
 
 /*
- * The next record, if it is of the kind that most are: an event whose length is in its word, not the first record of
- * its page. Returns its data, and *ret_size; its time is walk->ts then, and it ends at walk->pos. NULL: it is not, and
- * nothing has changed.
+ * The next record in the most frequent case: an event whose length is in its event word, and that is not the first
+ * record of its page. Returns its data and *ret_size; walk->ts is then its time, and walk->pos its end. NULL: the case
+ * does not apply, and nothing has changed.
  */
 static inline const unsigned char *dat_walk_short(struct dat_walk *walk, uint32_t *ret_size)
 {

@@ -83,7 +83,10 @@ int dat_parse_ftrace_events(struct dat_file *file, struct bytes *b, struct dat_e
 	uint32_t count = bytes_u32(b);
 	int err = b->error ? dat_fail_bytes(error, file, b, "ftrace events") : 0;
 
-	/* An event takes at least its size, so with a false count the bytes run out, not the memory. */
+	/*
+	 * Each event takes at least the bytes of its size, so a false count uses up the bytes of the file, not the
+	 * memory.
+	 */
 	for (; count && !err; count--)
 		err = add_format(file, b, "ftrace", error);
 	file->nr_ftrace = file->nr_formats;

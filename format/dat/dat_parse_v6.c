@@ -31,7 +31,8 @@ static int parse_cpu_table(struct dat_file *file, struct bytes *b, struct dat_bu
 		return dat_fail_bytes(error, file, b, "table of CPUs");
 
 	/*
-	 * The clock is here only in files that have the option; and then it may be unreadable (trace-dat.md 4.5).
+	 * Only files with the option have the text of the clock here; even then it may be unreadable (trace-dat.md
+	 * 4.5).
 	 */
 	if (dat_option(file, DAT_TRACECLOCK)) {
 		uint64_t size = bytes_u64(b);
@@ -101,7 +102,7 @@ static int parse_data_head(struct dat_file *file, struct bytes *b, struct dat_er
 	if (bytes_match(b, "latency  ", 10)) {
 		top->latency = true;
 		top->cpus = file->cpus;
-		top->text.offset = b->pos; /* dat_check_buffers() adds the size */
+		top->text.offset = b->pos; /* dat_check_buffers() adds the size later */
 		return 0;
 	}
 	if (!bytes_match(b, "flyrecord", 10))

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECTIONS_MAX (60u << 20) /* what all compressed sections may unpack to; those of a large kernel take 30 MiB */
+#define SECTIONS_MAX (60u << 20) /* limit of all unpacked sections together; those of a large kernel take 30 MiB */
 #define CPUS_MAX (1u << 20) /* libtraceevent's plugins make arrays of this size; viewers fail far below */
 
 static const char *section_name(unsigned int id)
@@ -50,7 +50,7 @@ int dat_open_contents(struct dat_file *file, const struct dat_section *section, 
 
 	bytes_from_file(ret_b, file->fd, start, start + section->size, file->big);
 	if (!(section->flags & DAT_COMPRESSED) || section->id == DAT_BUFFER || section->id == DAT_BUFFER_TEXT)
-		return 0; /* the data of buffers are chunks (dat_cursor.c) */
+		return 0; /* the data of buffers consist of chunks (dat_cursor.c) */
 	if (!file->codec)
 		return dat_fail(error, -EBADMSG, section->offset, "damaged: section %s at %" PRIu64
 				" is compressed, the file names no compression", section_name(section->id),
@@ -79,7 +79,7 @@ int dat_open_section(struct dat_file *file, uint64_t offset, unsigned int id, st
 	if (section.id != id)
 		return dat_fail(error, -EBADMSG, offset, "damaged: the section at %" PRIu64 " should be %s, it says %u",
 				offset, section_name(id), section.id);
-	/* The data of CPUs may follow. */
+	/* This section may be followed by the data of CPUs. */
 	if (section.size > bytes_left(&b) && dat_is_growing(file) && (id == DAT_BUFFER || id == DAT_BUFFER_TEXT))
 		section.size = bytes_left(&b);
 	if (section.size > bytes_left(&b)) {
@@ -106,7 +106,7 @@ static int by_cpu(const void *a, const void *b)
 	return x->cpu > y->cpu ? 1 : x->cpu < y->cpu ? -1 : 0;
 }
 
-/* Listed in any order, stored by number; a CPU that is listed twice would be two streams of one. */
+/* CPUs are listed in any order, and stored by number. A CPU that is listed twice would have two streams. */
 static int parse_streams(struct dat_buffer *buffer, struct bytes *b)
 {
 	uint32_t count = bytes_u32(b);
@@ -150,7 +150,7 @@ static int parse_buffer_option(struct dat_file *file, const struct dat_option *o
 	buffer->clock = bytes_string(&b, DAT_NAME_MAX);
 	buffer->latency = option->id == DAT_BUFFER_TEXT;
 	err = b.error;
-	/* Two buffers with one section would be the same data twice. */
+	/* Two buffers with the same section would contain the same data twice. */
 	if (!err && number_map_get(&file->known, buffer->offset))
 		err = -EBADMSG;
 	if (!err)
@@ -222,7 +222,7 @@ int dat_parse_options_at(struct dat_file *file, uint64_t offset, struct dat_erro
 	return number_map_get(&file->known, offset) ? 0 : parse_options_section(file, &offset, error);
 }
 
-/* The blobs that the options point to; a missing one is not an error here. */
+/* Reads the blobs that the options point to; a missing blob is not an error here. */
 static int parse_sections(struct dat_file *file, struct dat_error *error)
 {
 	for (unsigned int id = DAT_HEADER_INFO; id <= DAT_CMDLINES; id++) {

@@ -10,10 +10,13 @@
 #include "format/io/number_map.h"
 
 struct dat_processes {
-	struct number_map by_thread; /* process plus one */
+	struct number_map by_thread; /* by thread: the process plus one */
 };
 
-/* 0; -ENOMEM. dat_processes_close() also takes what was never opened, all zeros. */
+/*
+ * Of several processes of a thread, the last is valid: the list has the order in which they began. 0; -ENOMEM.
+ * dat_processes_close() also takes what was never opened, all zeros.
+ */
 int dat_processes_open(const struct dat_file *file, struct dat_processes *ret_processes);
 void dat_processes_close(struct dat_processes *processes);
 

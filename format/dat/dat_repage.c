@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See dat_repage.h. How records lie in a page is known to librecorder/core/page_bytes.h. */
+/* See dat_repage.h. librecorder/core/page_bytes.h knows the layout of a page. */
 #include "format/dat/dat_repage.h"
 #include "librecorder/core/page_bytes.h"
 
@@ -73,7 +73,7 @@ static uint64_t lost_of(const struct dat_repage_event *event)
 	return event->lost < 0 ? UINT64_MAX : (uint64_t)event->lost;
 }
 
-/* The room that is kept for the number lost. */
+/* The room that is kept free for the number lost. */
 static uint32_t lost_room(const struct dat_repage *repage, uint64_t lost)
 {
 	return !lost || lost == UINT64_MAX ? 0 : repage->rule & PAGE_COMMIT32 ? 4 : PAGE_LOST_SIZE;
@@ -124,7 +124,7 @@ static int get_page(struct buffer *buffer, uint32_t cpu, uint32_t size, struct p
 	return (*ret_page)->bytes ? 0 : -ENOMEM;
 }
 
-/* An event that fits only without the number lost still fits. */
+/* If an event fits only without the number lost, that number is left out. */
 static int begin(struct dat_repage *repage, struct page *page, const struct dat_repage_event *event)
 {
 	int err;

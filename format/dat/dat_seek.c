@@ -16,7 +16,7 @@ static int find_chunks(struct dat_places *p, const struct dat_file *file, const 
 
 	bytes_from_file(&b, file->fd, stream->offset, file->size, file->big);
 	p->count = bytes_u32(&b);
-	/* Each has a header of eight bytes. */
+	/* Each chunk has a header of eight bytes. */
 	if (b.error || p->count > bytes_left(&b) / 8)
 		p->count = 0;
 	p->chunks = calloc(p->count ? p->count : 1, sizeof(*p->chunks));
@@ -62,12 +62,12 @@ void dat_places_close(struct dat_places *places)
 
 void dat_places_go(const struct dat_places *places, uint64_t i, struct dat_cursor *cursor)
 {
-	/* What was read ahead is of another place. */
+	/* The data that was read ahead belongs to another place. */
 	cursor->chunk_pos = cursor->chunk_size = 0;
 	cursor->block_pos = cursor->block_size = 0;
 	if (places->chunks) {
 		cursor->pos = places->chunks[i];
-		/* Also those after damage, which the cursor is to find. */
+		/* Includes the pages after damage, which the cursor is to report. */
 		cursor->chunks_left = (uint32_t)(places->count - i);
 		cursor->started = true;
 	} else {
@@ -90,7 +90,10 @@ bool dat_places_time(struct dat_places *places, uint64_t i, uint64_t *ret_ts)
 	return true;
 }
 
-/* The last place that begins before `ts`; 0: there is none. Places without a time have no events, and are never it. */
+/*
+ * Returns the last place that begins before `ts`, or 0, the first place, if no later place does. Places without a time
+ * have no events and are skipped.
+ */
 static uint64_t find_place(struct dat_places *p, uint64_t ts)
 {
 	uint64_t low = 0, high = p->nr, best = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds a time in a stream without reading what is between: by the times in the headers of pages, which rise. Places of
- * a stream are its pages; in compressed data its chunks, of which only a few are unpacked. In a damaged file the result
- * may be too early or too late, but reading from there is as safe as from the start.
+ * Finds a time in a stream without reading what is between: by the times in the headers of pages, which rise. The
+ * places of a stream are its pages, or in compressed data its chunks, of which only a few are unpacked. In a damaged
+ * file the result may be too early or too late, but reading from there is as safe as from the start.
  */
 #ifndef FORMAT_DAT_SEEK_H
 #define FORMAT_DAT_SEEK_H
@@ -12,7 +12,7 @@
 struct dat_places {
 	const struct dat_time *time;
 	struct dat_cursor cursor;
-	uint64_t nr;	  /* those that can be found */
+	uint64_t nr;	  /* number of places */
 	uint64_t *chunks; /* where each begins; NULL: not compressed */
 	uint32_t count;	  /* of chunks, as the stream states it */
 };
@@ -22,7 +22,7 @@ int dat_places_open(const struct dat_file *file, const struct dat_buffer *buffer
 		    const struct dat_time *time, struct dat_places *ret_places);
 void dat_places_close(struct dat_places *places);
 
-/* The time shown of the first page of place i < nr. False: it cannot be read, or has no events. */
+/* The time, as shown, of the first page of place i < nr. False: the page cannot be read, or has no events. */
 bool dat_places_time(struct dat_places *places, uint64_t i, uint64_t *ret_ts);
 
 /* Puts a cursor of the same stream before place i. */

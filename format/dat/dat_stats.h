@@ -24,9 +24,9 @@ enum dat_stat {
 };
 
 void dat_stats_put(struct blob *text, enum dat_stat what, uint64_t value);
-/* A heading: what follows belongs to the CPUs of this buffer. */
+/* A heading: the lines after it belong to the CPUs of this buffer. */
 void dat_stats_put_buffer(struct blob *text, const char *name);
-/* A heading: what follows counts the programs' events of this CPU, after those of the kernel. */
+/* A heading: the lines after it count the programs' events of this CPU; those before count the kernel's. */
 void dat_stats_put_programs(struct blob *text, uint32_t cpu);
 
 /* Whether the line has this value. */

@@ -10,8 +10,8 @@
 
 struct dat_heading {
 	struct dat_section section;
-	bool is_data;	      /* it has the data of CPUs, or a text, of which each part is compressed */
-	uint32_t packed_size; /* of another section that is compressed: its bytes without the two sizes */
+	bool is_data;	      /* has the data of CPUs, or a text, in parts that are compressed by themselves */
+	uint32_t packed_size; /* of other compressed sections: the compressed bytes, without the two sizes */
 	uint32_t plain_size;
 };
 

@@ -33,7 +33,7 @@ int dat_time_open(const struct dat_file *file, unsigned int flags, struct dat_ti
 
 /*
  * Changes how times are shown: `offset` is added to all; the clock ticks `hz` times a second, whatever the file states,
- * unless hz is 0. Both without effect on times of DAT_TIME_RAW.
+ * unless hz is 0. Neither has an effect on times of DAT_TIME_RAW.
  */
 void dat_time_adjust(struct dat_time *time, int64_t offset, uint64_t hz);
 void dat_time_close(struct dat_time *time);
@@ -49,9 +49,8 @@ static inline uint64_t dat_time(const struct dat_time *time, uint32_t cpu, uint6
 }
 
 /*
- * What the time of day was at times of the file, and what CLOCK_BOOTTIME showed: `mono` of each reading is a time of
- * the file with DAT_TIME_NO_DATE. Returns how many readings there are. 0: the file has none, or its times are those of
- * a clock of which they say nothing.
+ * The readings of the clocks: each gives the time of day and CLOCK_BOOTTIME at a time of the file; `mono` is that time
+ * with DAT_TIME_NO_DATE. Returns their number. 0: the file has no readings, or none for the clock of its times.
  */
 unsigned int dat_time_readings(const struct dat_file *file, struct clock_reading ret_readings[CLOCK_READINGS]);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A raw recording, in which each "CPU" is a lane of a thread, woven: each event goes to the CPU that the markers of its
- * lane name, in the top buffer. Lanes say nothing else about CPUs, and the kernel's streams have no markers.
+ * Weaves a raw recording, in which each "CPU" is a lane of a thread: each event goes to the CPU that the markers of its
+ * lane name, in the top buffer. A lane has no other data about CPUs; the kernel's streams have no markers.
  */
 #ifndef FORMAT_DAT_WOVEN_H
 #define FORMAT_DAT_WOVEN_H
@@ -11,8 +11,8 @@
 
 /*
  * Write the events of the file to the copy, which was opened with DAT_COPY_EVENTS, and put it in place. Damage does not
- * end this: *ret_damaged pages were damaged, the first one with ret_error. 0; -ENODATA: the file has no markers;
- * -ENOMEM; or the errno of write.
+ * end the call: *ret_damaged is the number of damaged pages, and ret_error the error of the first one. 0; -ENODATA: the
+ * file has no markers; -ENOMEM; or the errno of write.
  */
 int dat_woven(struct dat_copy *copy, const struct dat_time *time, uint64_t *ret_damaged, struct dat_error *ret_error);
 

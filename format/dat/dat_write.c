@@ -147,7 +147,7 @@ int dat_write_page(struct dat_writer *writer, unsigned int buffer, unsigned int 
 	return err;
 }
 
-/* Pages in a file, through memory to the packer. */
+/* Reads pages of a file and passes them to the packer. */
 static int pack_range(struct dat_writer *writer, unsigned int track, uint32_t page_size, int fd, uint64_t offset,
 		      uint64_t size)
 {
@@ -192,7 +192,7 @@ int dat_write_straight(struct dat_writer *writer, unsigned int nr_cpus, uint64_t
 	struct blob meta = BLOB_SWAPPED(writer->swapped);
 	int err;
 
-	/* Compressed pages wait until their size is known. */
+	/* Compressed pages cannot go straight to the file, because their size is known only at the end. */
 	if (writer->packer)
 		return 0;
 	dat_layout(&meta, writer, "x86-tsc", nr_cpus);
@@ -346,7 +346,7 @@ int dat_write_finish(struct dat_writer *writer, const char *clock, unsigned int 
 		out_file_abandon(&writer->file);
 		return err;
 	}
-	/* What version 7 says of the number is no part of its structure, so a copy has the original's. */
+	/* The number of CPUs is not part of version 7's structure, so a copy takes it from the original. */
 	if (nr_cpus < cpus && (writer->version == 6 || !writer->shape.header_page))
 		nr_cpus = cpus;
 	dat_layout(&meta, writer, clock, nr_cpus);

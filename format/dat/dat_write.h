@@ -2,8 +2,8 @@
 /*
  * Writes trace.dat, versions 6 and 7 (trace-dat.md). Pages may be given in any order of CPUs; then they wait in a
  * scratch file beside the target. If they are given CPU by CPU, they can go straight to their place. Everything else
- * waits in memory. dat_write_finish() assembles the file and puts it in place. Until it has succeeded, the target is
- * unchanged.
+ * waits in memory. dat_write_finish() assembles the file and puts it in place. The target is unchanged until that
+ * succeeds.
  *
  * Numbers are written in the machine's order, except if dat_write_shape() names another. Threads: one at a time per
  * writer. Not signal-safe.
@@ -76,10 +76,10 @@ int dat_write_range(struct dat_writer *writer, unsigned int buffer, unsigned int
 		    uint64_t size);
 
 /*
- * From now on pages belong to the top buffer, which has none yet, come CPU by CPU with rising numbers, and go straight
- * to their place in the file, until dat_write_scratch(); pages after that belong to other buffers. The space before
- * the pages has room for all other data given by then, and for `room` more bytes; if more is given, all pages are
- * moved at the end. 0, -ENOMEM, or the errno of write.
+ * From now on, until dat_write_scratch(), pages go straight to their place in the file. They must be those of the top
+ * buffer, which has no pages yet, and must arrive CPU by CPU with rising numbers; later pages must be those of other
+ * buffers. The space before the pages has room for all other data given so far, and for `room` more bytes; if more data
+ * is given, all pages are moved at the end. 0, -ENOMEM, or the errno of write.
  */
 int dat_write_straight(struct dat_writer *writer, unsigned int nr_cpus, uint64_t room);
 int dat_write_scratch(struct dat_writer *writer);

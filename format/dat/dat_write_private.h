@@ -35,7 +35,7 @@ struct dat_writer {
 	unsigned int version;
 	uint32_t unit; /* bytes of a page of the store; the pages of a buffer have a multiple of it */
 	bool swapped;  /* numbers have the other byte order than the machine's */
-	struct dat_shape shape; /* of another file; header_page NULL: of this machine */
+	struct dat_shape shape; /* as in another file; header_page NULL: as on this machine */
 	uint64_t straight; /* offset of the top buffer's pages that went straight to the file; 0: none */
 	struct write_buffer *buffers;
 	unsigned int nr_buffers;
@@ -60,7 +60,7 @@ bool dat_is_shown(const struct dat_writer *writer, unsigned int buffer);
 /* Where the pages of the top buffer can begin after `size` bytes; they may be there already. */
 uint64_t dat_pages_after(const struct dat_writer *writer, uint64_t size);
 
-/* The six blobs, in the order of version 6 (dat_layout.c). */
+/* Make the six blobs, in the order of version 6 (dat_layout.c). */
 struct dat_blob {
 	enum dat_id id;
 	void (*put)(struct blob *out, const struct dat_writer *writer);
@@ -70,14 +70,13 @@ extern const struct dat_blob dat_blobs[DAT_NR_BLOBS];
 
 void dat_put_prologue(struct blob *out, const struct dat_writer *writer);
 
-/* The option with the clock; none for NULL. */
+/* Make the option with the clock; NULL: no option. */
 void dat_put_clock(struct blob *out, const char *clock);
 
 void dat_layout_v7(struct blob *out, struct dat_writer *writer, const char *clock, unsigned int nr_cpus);
 
 /*
- * Everything before the pages; determines the offset of each buffer's pages, and stores it. A failure is in
- * out->error.
+ * Make all data before the pages, and store the offset of each buffer's pages. A failure is in out->error.
  */
 void dat_layout(struct blob *out, struct dat_writer *writer, const char *clock, unsigned int nr_cpus);
 

@@ -39,8 +39,7 @@ int diff_units_make(const struct diff_series *series, struct diff_side side, boo
 		    enum diff_statistic statistic, struct diff_units *ret_units);
 
 /*
- * The least number of values in a unit, over both sides, for which side A and side B have units. 0: one of them has
- * none.
+ * The number of values in the unit, of either side, that has the fewest. 0: a side has no unit.
  */
 size_t diff_units_least(const struct diff_series *series, const struct diff_side sides[2], bool by_runs);
 
@@ -48,9 +47,10 @@ size_t diff_units_least(const struct diff_series *series, const struct diff_side
 double diff_units_mean(const struct diff_units *units);
 
 /*
- * Parts of runs: sets the p of each comparison by how far it stands out from its pool, takes what the pool has in
- * common out of the units of side B, and adds a row to `common` where that is a change. ret_least gets the least change
- * that counts of each comparison. `threshold`: as in struct diff_options. 0; -ENOMEM.
+ * For units that are parts of runs. The changes of a pool, which is the series of a kind, have a median: their common
+ * change. Sets the p of each comparison by how far its change is from the common one, takes the common change out of
+ * the units of side B, and adds a row to `common` for each pool whose common change counts. ret_least gets, for each
+ * comparison, the least change that counts. `threshold`: as in struct diff_options. 0; -ENOMEM.
  */
 int diff_pools_judge(struct diff_work *works, size_t nr_works, double threshold, double *ret_least,
 		     struct blob *common);

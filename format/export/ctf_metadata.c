@@ -74,7 +74,10 @@ static void put_quoted(struct blob *out, const char *text)
 	blob_put(out, "\"", 1);
 }
 
-/* A field's name as an identifier; two that become equal, or were, are distinguished by their place. */
+/*
+ * A field's name as an identifier. To keep identifiers apart, the field's number is added if a character was replaced,
+ * or if an earlier field has the same name.
+ */
 static void put_name(struct blob *out, const struct export_event *event, uint32_t index)
 {
 	const char *name = event->fields[index].name;

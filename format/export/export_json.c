@@ -11,7 +11,7 @@
 
 #define EXACT_MAX (UINT64_C(1) << 53) /* up to which a double has all integers */
 
-/* The length of the UTF-8 character at `at`; 0: there is none. Overlong forms and surrogates are none. */
+/* The length of the UTF-8 character at `at`; 0: it is invalid, as are overlong forms and surrogates. */
 static size_t utf8_length(const unsigned char *at, size_t left)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };

@@ -23,7 +23,7 @@ static unsigned int octave_of(uint64_t magnitude)
 	return magnitude < HIST_PARTS ? 0 : 63u - (unsigned int)__builtin_clzll(magnitude) - HIST_PART_BITS + 1u;
 }
 
-/* The lowest bits of a magnitude do not matter in its octave. */
+/* The number of low bits of a magnitude that do not choose its bucket. */
 static unsigned int shift_of(unsigned int octave)
 {
 	return octave ? octave - 1 : 0;
@@ -41,7 +41,7 @@ static struct hist_bucket bucket_at(unsigned int side, unsigned int octave, unsi
 	struct hist_bucket bucket = { .low = (int64_t)low, .high = (int64_t)high, .count = count };
 
 	if (side == NEGATIVE) {
-		/* Of magnitude 2^63 there is one value. */
+		/* INT64_MIN is the only value whose magnitude INT64_MAX does not include. */
 		bucket.low = high > INT64_MAX ? INT64_MIN : -(int64_t)high;
 		bucket.high = low > INT64_MAX ? INT64_MIN : -(int64_t)low;
 	}
@@ -121,7 +121,7 @@ double hist_mean(const struct hist *hist)
 {
 	const double sum = (double)hist->sum_high * 18446744073709551616.0 + (double)hist->sum_low;
 
-	/* A sum that fits loses nothing by way of the upper half. */
+	/* The low half alone is a negative sum that fits into it: this is more precise than -2^64 plus the low half. */
 	if (!hist->count)
 		return 0;
 	if (hist->sum_high == -1 && hist->sum_low > INT64_MAX)

@@ -2,7 +2,7 @@
 /* See hist_rows.h. Buckets are much narrower than rows, and each lies in one row. */
 #include "format/hist/hist_rows.h"
 
-/* More rows than these are not divided further. */
+/* Rows are divided into smaller ones only while there are fewer than these. */
 #define ROWS_ENOUGH  24u
 #define DIVISION_MAX 3u
 

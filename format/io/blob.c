@@ -39,7 +39,7 @@ void *blob_room(struct blob *blob, size_t size)
 
 	if (!blob->error && size > SIZE_MAX - blob->size)
 		blob->error = -ENOMEM;
-	/* The first append allocates, so that the data of an empty text is not a null pointer. */
+	/* Also the first append of 0 bytes allocates, so that data is not NULL after it. */
 	if (!blob->error && (!blob->data || blob->size + size > blob->capacity))
 		blob->error = blob_grow(blob, blob->size + size);
 	if (blob->error)

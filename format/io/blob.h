@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes that grow, for assembling texts and tables of a file. The first failure sticks, so that a caller may append
- * repeatedly and check once.
+ * A buffer of bytes that grows, for assembling texts and tables of a file. The first failure is kept, so that a caller
+ * may append repeatedly and check once.
  */
 #ifndef FORMAT_BLOB_H
 #define FORMAT_BLOB_H
@@ -16,7 +16,7 @@ struct blob {
 	size_t size;
 	size_t capacity;
 	int error; /* 0 or -ENOMEM */
-	bool swapped; /* numbers are stored in the order that is not the machine's */
+	bool swapped; /* numbers are stored in the opposite of the machine's byte order */
 };
 
 #define BLOB_INIT { NULL, 0, 0, 0, false }
@@ -31,7 +31,7 @@ void *blob_room(struct blob *blob, size_t size);
 void blob_put(struct blob *blob, const void *bytes, size_t size);
 void blob_printf(struct blob *blob, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Including its NUL. */
+/* Append a text with its NUL. */
 void blob_string(struct blob *blob, const char *string);
 
 /* Numbers, in the blob's order. */

@@ -78,7 +78,7 @@ static int read_exactly(int fd, void *dst, size_t size, uint64_t pos)
 	return 0;
 }
 
-/* Small reads go through the window, so that a table of numbers costs one system call a page. */
+/* Small reads go through a window of one page, so that a table of numbers costs one system call for each page. */
 static int read_windowed(struct bytes *b, void *dst, size_t size)
 {
 	if (b->pos < b->window_pos || b->pos + size > b->window_pos + b->window_len) {

@@ -18,7 +18,7 @@
 struct bytes {
 	uint64_t pos; /* of the next byte, from the start of the file or memory */
 	uint64_t end; /* no byte at or after it is read */
-	int error;    /* 0; -EBADMSG: the range ended early; else the -errno of pread. Sticky */
+	int error;    /* 0; -EBADMSG: the range ended early; or the -errno of pread. An error remains */
 	bool big;     /* numbers are big endian */
 
 	/* private */

@@ -8,10 +8,13 @@
 
 #define FIRST_SIZE 64u
 
-/* The slot of a key, or the free one where it would go. The size is not 0. */
+/* The slot of a key, or the free slot where it belongs. The size is not 0. */
 static struct number_entry *find(const struct number_map *map, uint64_t key)
 {
-	/* An odd constant near 2^64 / golden ratio spreads the low bits into the high ones, which are used. */
+	/*
+	 * Multiplying by an odd constant near 2^64 / golden ratio spreads the low bits into the high bits, which select
+	 * the slot.
+	 */
 	const uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
 	size_t at = (size_t)(hash >> 32) & (map->size - 1);
 

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Finds errors in advance that rename() would find only at the end. */
+/* Reports now the errors that rename() would report only at the end. */
 static int check_target(const char *path)
 {
 	DIR *dir = opendir(path);
@@ -45,7 +45,7 @@ int out_dir_open(const char *path, struct out_dir *ret_dir)
 	umask(mask);
 	if (!dir.target)
 		return -ENOMEM;
-	/* "out/" is "out". */
+	/* Remove slashes at the end: "out/" is "out". */
 	for (size = strlen(dir.target); size > 1 && dir.target[size - 1] == '/'; size--)
 		dir.target[size - 1] = '\0';
 	err = check_target(dir.target);

@@ -57,7 +57,7 @@ int out_read_at(int fd, void *bytes, size_t size, uint64_t offset)
 	return 0;
 }
 
-/* Through memory: for file systems and kernels that cannot copy ranges. */
+/* Copies through memory, for file systems and kernels that cannot copy ranges. */
 static int copy_by_hand(int from, uint64_t from_offset, int to, uint64_t to_offset, uint64_t size)
 {
 	unsigned char *buffer = malloc(COPY_BUFFER);
@@ -89,8 +89,8 @@ int out_copy(int from, uint64_t from_offset, int to, uint64_t to_offset, uint64_
 		if (n < 0 && (errno == ENOSPC || errno == EFBIG || errno == EDQUOT || errno == EIO))
 			return -errno;
 		/*
-		 * Not possible here, or the file system returns 0 for what it cannot do: read and write reports the
-		 * true error.
+		 * The kernel or the file system cannot copy this range; some file systems return 0 then. Reading and
+		 * writing reports the true error.
 		 */
 		if (n <= 0)
 			return copy_by_hand(from, from_offset, to, to_offset, size);
@@ -101,7 +101,7 @@ int out_copy(int from, uint64_t from_offset, int to, uint64_t to_offset, uint64_
 	return 0;
 }
 
-/* The directory part, with its slash; "./" if there is none. */
+/* The directory part, with its slash; "./" if the path has no slash. */
 static char *directory_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -152,7 +152,7 @@ static void proc_name(int fd, char name[static 32])
 	snprintf(name, 32, "/proc/self/fd/%d", fd);
 }
 
-/* Open without a name; -EOPNOTSUPP if it could not be given a name later. */
+/* Open a file without a name; -EOPNOTSUPP if this system could not give it a name later. */
 static int open_nameless(const char *target, mode_t mode)
 {
 	char *dir = directory_of(target);
@@ -177,13 +177,13 @@ static int open_nameless(const char *target, mode_t mode)
 
 static bool nameless_refused(int err)
 {
-	/* EISDIR: kernels that do not know the flag; EOPNOTSUPP, EINVAL: file systems that do not. */
+	/* EISDIR: the kernel does not know the flag. EOPNOTSUPP, EINVAL: the file system does not support it. */
 	return err == -EOPNOTSUPP || err == -EISDIR || err == -EINVAL;
 }
 
 /*
- * Whether a file may be put at `path`; returns the name with links resolved, and the state of the existing file:
- * st_nlink 0: there is none.
+ * Whether a file may be put at `path`. Returns the name with links resolved, and the state of the existing file, whose
+ * st_nlink is 0 if no file exists.
  */
 static int check_target(const char *path, char **ret_target, struct stat *ret_st)
 {
@@ -225,8 +225,8 @@ static bool is_planted(const char *target, const struct stat *st)
 }
 
 /*
- * Give the file the mode and the owner of the one that it will replace. If we may not set its group, our group gets no
- * more rights than others. Until then no other user could open it.
+ * Give the file the mode and the owner of the one that it will replace. If we may not set the group, our group gets no
+ * more rights than others have. Before this call no other user can open the file.
  */
 static int take_rights(int fd, const struct stat *st)
 {
@@ -302,7 +302,7 @@ static int name_it(struct out_file *file)
 	return err;
 }
 
-/* Some file systems have nothing to write to a disk. */
+/* Some file systems have no disk, and return EINVAL. */
 static int sync_to_disk(int fd)
 {
 	int r;
@@ -333,7 +333,7 @@ int out_file_commit(struct out_file *file)
 	int err = 0;
 	const int dir = open_directory(file, &err);
 
-	/* The file has no name yet: this takes long, and a kill meanwhile leaves nothing. */
+	/* The sync takes long. It runs while the file has no name: so if the process is killed, no file remains. */
 	if (!err && !file->temp[0])
 		err = sync_to_disk(file->fd);
 	if (!err && !file->temp[0])

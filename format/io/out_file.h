@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A file that appears whole or not at all: it is written beside its target, without a name or with a temporary one,
- * and renamed to the target. A crash of the machine after that loses nothing of it. Threads: one at a time per file.
+ * and renamed to the target. After that, a crash of the machine loses nothing. Threads: one at a time per file.
  */
 #ifndef FORMAT_OUT_FILE_H
 #define FORMAT_OUT_FILE_H

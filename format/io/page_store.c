@@ -26,14 +26,14 @@ struct store_piece {
 };
 
 struct store_track {
-	uint64_t written;  /* bytes of the pieces */
+	uint64_t written;  /* bytes in all pieces */
 	uint32_t buffered; /* bytes after them, in the buffer */
 	unsigned char *buffer;
 	struct store_piece *pieces;
 	size_t nr_pieces;
 	size_t max_pieces;
 	size_t taken; /* pieces */
-	uint64_t taken_bytes; /* of the next one; after the pieces, of the buffer */
+	uint64_t taken_bytes; /* offset of the next byte to copy; beyond the pieces, an offset in the buffer */
 };
 
 struct page_store {
@@ -43,7 +43,7 @@ struct page_store {
 	uint64_t end;	      /* of the last slot */
 	int straight;	      /* where pages are written without waiting; -1: nowhere */
 	uint64_t straight_from, straight_end;
-	unsigned int straight_track; /* the one of which the buffer is being filled */
+	unsigned int straight_track; /* the track whose buffer is being filled */
 	struct store_track *tracks;
 	unsigned int nr_tracks;
 	unsigned int max_tracks;
@@ -126,7 +126,7 @@ static struct store_piece *last_piece(struct store_track *track)
 	return track->nr_pieces ? &track->pieces[track->nr_pieces - 1] : NULL;
 }
 
-/* Bytes that are in a file, appended to the track. */
+/* Append a range of a file to the track. */
 static int add_range(struct store_track *track, int fd, uint64_t offset, uint64_t size)
 {
 	struct store_piece *piece = last_piece(track);
@@ -154,7 +154,7 @@ static int flush_straight(struct page_store *store, struct store_track *track)
 	return err;
 }
 
-/* Write out what is in the buffer. */
+/* Write the buffer to the scratch file. */
 static int flush(struct page_store *store, struct store_track *track)
 {
 	struct store_piece *piece = last_piece(track);
@@ -180,7 +180,7 @@ static int flush(struct page_store *store, struct store_track *track)
 	return err;
 }
 
-/* The track that was written straight so far is complete. */
+/* End the track that was written straight until now. */
 static int end_straight(struct page_store *store)
 {
 	struct store_track *track = store->straight_track < store->nr_tracks ? &store->tracks[store->straight_track]
@@ -230,8 +230,8 @@ int page_store_put(struct page_store *store, unsigned int number, const void *pa
 			return -ENOMEM;
 	}
 	/*
-	 * Write a full buffer only when the next page comes: if that fails, the size does not count the page that has
-	 * not been stored.
+	 * Write a full buffer only when the next page arrives: if the write fails, the size then does not include the
+	 * page that was not stored.
 	 */
 	if (track->buffered == store->buffer_size) {
 		err = flush(store, track);
@@ -259,7 +259,7 @@ int page_store_move(struct page_store *store, int fd, uint64_t offset)
 	size_t j;
 	int err = 0;
 
-	/* Begin at the end: each part has moved away before the next one needs its place. */
+	/* Begin at the end, so that each part is moved away before the next one needs its place. */
 	while (left && !err) {
 		const uint64_t size = left < BUFFER_MAX ? left : BUFFER_MAX;
 
@@ -278,7 +278,7 @@ uint64_t page_store_size(const struct page_store *store, unsigned int number)
 	return store->tracks[number].written + store->tracks[number].buffered;
 }
 
-/* Where holes cannot be punched the space stays in use until the end; nothing else depends on it. */
+/* If holes cannot be punched, the space stays in use until the end; nothing else depends on it. */
 static void give_back(const struct page_store *store, const struct store_piece *piece)
 {
 	if (piece->fd == store->fd)
@@ -320,7 +320,7 @@ int page_store_copy(struct page_store *store, unsigned int number, int fd, uint6
 	for (i = 0; i < track->nr_pieces; i++) {
 		const struct store_piece *piece = &track->pieces[i];
 
-		/* It is there already, or the tracks were not written straight one after the other. */
+		/* The track is in place already; otherwise the tracks were not written in this order. */
 		if (piece->fd == fd)
 			err = piece->offset == offset ? 0 : -EINVAL;
 		else

@@ -39,7 +39,7 @@ int page_store_put_range(struct page_store *store, unsigned int track, int fd, u
 void page_store_straight(struct page_store *store, int fd, uint64_t offset);
 int page_store_scratch(struct page_store *store);
 
-/* Move everything that went straight into `fd` to another offset, after its present one. 0, -errno. */
+/* Move all pages that went straight into `fd` to a higher offset. 0, -errno. */
 int page_store_move(struct page_store *store, int fd, uint64_t offset);
 
 /* Bytes of a track. */
@@ -52,8 +52,8 @@ uint64_t page_store_size(const struct page_store *store, unsigned int track);
 int page_store_take(struct page_store *store, unsigned int track, void *pages, uint32_t size, uint32_t *ret_size);
 
 /*
- * Append a track to a file at `offset`, where it already is if it went there straight. Frees the scratch space during
- * the copy, so that the disk never holds everything twice; the store can be copied once. 0, -errno.
+ * Write a track to a file at `offset`; if it went straight there, it is already in place. Frees the scratch space
+ * during the copy, so that the disk never holds all pages twice. A store can be copied only once. 0, -errno.
  */
 int page_store_copy(struct page_store *store, unsigned int track, int fd, uint64_t offset);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See sql_pool.h. */
+/* See text_pool.h. */
 #include "format/io/text_pool.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static uint64_t hash_of(const char *text, size_t size)
 	return hash ^ hash >> 32;
 }
 
-/* The slot that has the text, or that it would be put into. */
+/* The slot that has the text, or the free slot where it belongs. */
 static size_t slot_of(const struct text_pool *pool, const char *text, size_t size)
 {
 	size_t i = hash_of(text, size) & (pool->nr_slots - 1);
@@ -55,7 +55,7 @@ const struct pooled_text *text_pool_add(struct text_pool *pool, const char *text
 	struct pooled_text *copy;
 	size_t slot;
 
-	/* At most three quarters of the slots are used. */
+	/* Grow before more than three quarters of the slots are used. */
 	if (size > UINT32_MAX || (4 * (pool->used + 1) > 3 * pool->nr_slots && grow(pool)))
 		return NULL;
 	slot = slot_of(pool, text, size);

@@ -96,15 +96,16 @@ struct model_rules *model_rules_close(struct model_rules *rules);
 /* What model_rules_open() got. */
 const struct event_table *model_rules_table(const struct model_rules *rules);
 
-/* Never NULL: an id that has no format is a point. */
+/* Never NULL: an event whose id has no format is a point. */
 const struct model_rule *model_rule(const struct model_rules *rules, int id);
 
 #define MODEL_NO_BEGIN                                                                                                 \
 	1u /* begun before the trace, or its begin was lost: `begin` is the time from which it is known */
 #define MODEL_NO_END   2u /* still open where the trace ends, or where its thread ended: `end` is that time */
 /*
- * An outer span ended first (a jump); or events were lost inside, or a span ended inside whose begin was not seen. Also
- * the outermost of more than a thousand open spans of one thread, when another one begins.
+ * An outer span ended first (a jump); or events were lost inside, or a span ended inside whose begin was not seen; or,
+ * with MODEL_NO_END, events were lost while it was open, and its end may be among them. Also the outermost of more than
+ * a thousand open spans of one thread, when another one begins.
  */
 #define MODEL_CUT 4u
 
@@ -114,8 +115,8 @@ struct model_span {
 	const struct model_rule *rule; /* of its begin, or of its end without one */
 	const char *name; /* the rule's, or its own: "vfs_read" of a funcgraph pair. Lives as long as the rules */
 	/*
-	 * It does not nest, although it is on a thread and has no key: the second event of a system call that begins,
-	 * and ends, with two events.
+	 * The span does not nest, although it is on a thread and has no key: if a system call begins and ends with two
+	 * events each, this is the second span.
 	 */
 	bool is_beside;
 	unsigned int depth; /* number of spans around it on its thread */
@@ -139,7 +140,7 @@ struct model_counter {
 	struct model_record record;
 };
 
-/* Something is in a state, from `begin` until the next one of the same keys, or the end of the trace. */
+/* One thing is in a state from `begin` until the next state with the same keys, or until the end of the trace. */
 struct model_state {
 	const struct model_rule *rule;
 	uint64_t begin, end;
@@ -181,8 +182,8 @@ struct model_task {
 };
 
 /*
- * A loss is known from the event after it. States that ended before that event may have been others after the loss
- * began: a reader that wants no wrong one cuts them by the losses that it was given.
+ * A loss becomes known with the next event after it. Until then, states may be wrong from the time at which the loss
+ * began. A consumer that needs correct states cuts them at the losses that it gets here.
  */
 enum model_run {
 	MODEL_RUNNING,
@@ -198,8 +199,9 @@ struct model_thread_state {
 	int32_t tid;
 	enum model_run state;
 	/*
-	 * MODEL_RUNNING: where. MODEL_RUNNABLE: the CPU that it waits for: where it left, or as sched_wakeup says;
-	 * without that event, where it ran next. MODEL_UNKNOWN, is_lost: whose events were lost. UINT32_MAX: not known.
+	 * MODEL_RUNNING: where the thread runs. MODEL_RUNNABLE: the CPU that it waits for: where it was preempted, or
+	 * that of sched_wakeup; without that event, where it ran next. MODEL_UNKNOWN with is_lost: the CPU whose events
+	 * were lost. UINT32_MAX: not known.
 	 */
 	uint32_t cpu;
 	uint64_t begin, end;
@@ -208,7 +210,7 @@ struct model_thread_state {
 	bool is_lost;	     /* MODEL_UNKNOWN: because events were lost */
 	bool is_inferred;    /* it began after a loss, and is known only from the event that ended it */
 	uint32_t prio;
-	int32_t waker;	     /* who ended a sleep: MODEL_SLEEPING, MODEL_BLOCKED; -1: not known */
+	int32_t waker;	     /* the thread that ended the sleep, for MODEL_SLEEPING and MODEL_BLOCKED; -1: not known */
 	uint32_t waker_cpu;
 	uint64_t waker_span; /* innermost span open on the waker */
 	bool waker_irq;	     /* an interrupt woke it; the waker is the thread that was interrupted */
@@ -232,10 +234,10 @@ struct model_sink {
 	int (*task)(void *arg, const struct model_task *task);
 	int (*thread_state)(void *arg, const struct model_thread_state *state);
 	int (*loss)(void *arg, const struct model_loss *loss);
-	/* Every other record, and every point: with the innermost open span of its thread. */
+	/* Called for each event that is not part of another item, with the innermost open span of its thread. */
 	int (*point)(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid,
 		     uint64_t span);
-	/* A span was opened; span->end is 0. For those that follow a trace in time order. */
+	/* A span begins; span->end is 0. For consumers that need begins in time order. */
 	int (*span_begin)(void *arg, const struct model_span *span);
 };
 

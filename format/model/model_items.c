@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last state of something, and the event with a flow's number: kept until the trace ends. */
+/* The last state of each keyed thing, and the last event with each flow number. They are kept until the trace ends. */
 struct last_state {
 	struct model_state state;
 	struct last_state *next;  /* in its chain */
@@ -39,7 +39,7 @@ struct model_items {
 	size_t nr_chains; /* a power of two, or 0 */
 	size_t nr_states;
 	struct last_state *first, *newest;
-	struct flows flows[2];	      /* the newer ones, and as many that were seen before these */
+	struct flows flows[2];	      /* the newest flow numbers, and the same number of older ones */
 	struct number_map task_names; /* by task: address of struct task_name */
 	struct task_name *first_name;
 	size_t nr_names;
@@ -144,7 +144,7 @@ static int grow(struct model_items *items)
 	return 0;
 }
 
-/* The place of the last state with the keys of `like`, made if there is none; NULL: out of memory. */
+/* The place of the last state with the keys of `like`, which is made if necessary. NULL: out of memory. */
 static struct last_state *last_of(struct model_items *items, const struct model_state *like)
 {
 	struct last_state **chain, *last;
@@ -278,7 +278,7 @@ int model_flow_event(struct model *model, const struct model_step *step)
 	};
 	struct last_flow *last;
 
-	/* 0 links nothing. */
+	/* The flow number 0 links no events. */
 	if (!flow.flow || !model->sink.flow)
 		return 0;
 	last = flow_of(model->items, flow.flow);
@@ -321,7 +321,7 @@ int model_task_stop(struct model *model, struct model_thread *thread, uint64_t t
 	return err;
 }
 
-/* The text of the field "name"; NULL: there is none, or it is empty. -ENOMEM through *ret_error. */
+/* The text of the field "name"; NULL: the event has no such field, or it is empty. -ENOMEM through *ret_error. */
 static char *name_of(const struct model_record *record, int *ret_error)
 {
 	struct tep_format_field *field = tep_find_field(record->type->event, "name");
@@ -354,7 +354,10 @@ static int set_name(struct model_items *items, uint64_t task, char *name)
 		return 0;
 	}
 	if (!known) {
-		/* The names of threads' current tasks come again with their next event that has a name. */
+		/*
+		 * All names are dropped. The name of a current task is stored again with the task's next event that has
+		 * one.
+		 */
 		if (items->nr_names >= MODEL_KNOWN_MAX)
 			forget_names(items);
 		known = calloc(1, sizeof(*known));

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The spans of other processes among which a process's own one with the same keys is searched. */
+/*
+ * Among spans with the same keys, this number of other processes' spans are skipped in search of one of the process's
+ * own.
+ */
 #define OTHERS_MAX 1024u
 
 static uint64_t hash_of(unsigned int pair, const struct model_span *span)
@@ -24,7 +27,7 @@ static bool are_same(const struct model_span *a, const struct model_span *b)
 	       !memcmp(a->keys, b->keys, a->nr_keys * sizeof(a->keys[0]));
 }
 
-/* In front of those of equal keys. */
+/* The new span comes before others with equal keys. */
 static void put(struct model_open **chain, struct model_open *open)
 {
 	open->child = NULL;

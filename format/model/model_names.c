@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of the kernel's spans. The events of a pair are the same for all functions, system calls and interrupts; a
- * field of them has what the span is. If the field is missing, or nothing is known about its value, the span has the
- * name of its pair.
+ * Names of the kernel's spans. All functions (or system calls, or interrupts) have the same pair of events; a field
+ * shows which one it is. If the field is missing, or nothing is known about its value, the span has the name of its
+ * pair.
  */
 #include "format/io/text_pool.h"
 #include "format/model/model_private.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A hostile file may have any number of different texts: with one beyond these, a span has the pair's name. */
+/* A hostile file may have any number of different texts. Beyond this number, a span gets the pair's name. */
 #define NAMES_MAX 65536u
 #define NAME_MAX_BYTES 64u
 

@@ -13,7 +13,7 @@
 
 #define NR_IDS 65536u
 
-/* The ids of programs' events (facts of the weave): others are the kernel's. */
+/* The ids of programs' events (docs/ARCHITECTURE.md); all others are the kernel's. */
 #define PROGRAM_ID_FIRST 16384
 #define PROGRAM_ID_END	 32768
 
@@ -40,7 +40,7 @@ static const struct kernel_pair {
 	enum scope scope;
 	const char *keys[2];
 	enum model_naming naming;
-	const char *field; /* that the name comes from */
+	const char *field; /* of the field with the span's name */
 } kernel_pairs[] = {
 	{ "raw_syscalls", "sys_enter", "sys_exit", "syscall", SCOPE_THREAD, { NULL }, MODEL_NAME_CALL, "id" },
 	{ "syscalls", "sys_enter_*", "sys_exit_*", NULL, SCOPE_THREAD, { NULL }, MODEL_NAME_RULE, NULL },
@@ -232,7 +232,7 @@ static bool is_of_span(const struct model_rule *rule)
 	return rule->meaning == MODEL_BEGIN || rule->meaning == MODEL_END;
 }
 
-/* Begin and end of the same name; rules before i have theirs. */
+/* Find the begin for an end of the same name, or the end for a begin; rules before i are paired already. */
 static void set_pair(struct model_rules *rules, uint32_t i)
 {
 	struct model_rule *rule = &rules->all[i];

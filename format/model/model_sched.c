@@ -39,7 +39,10 @@ static int give(const struct model *m, struct model_thread *thread, uint64_t ts,
 {
 	thread->state.end = ts;
 	thread->state.is_open = is_open;
-	/* One that took no time follows from what is missing; it is no state. Without switches nothing is known. */
+	/*
+	 * A state that took no time results from missing events, and is not reported. Without switches no state is
+	 * known.
+	 */
 	if (!thread->has_state || !m->sink.thread_state || thread->state.state == MODEL_DEAD ||
 	    ts <= thread->state.begin || !m->has_switch)
 		return 0;
@@ -61,7 +64,7 @@ static void set(struct model_thread *thread, enum model_run state, uint32_t cpu,
 	};
 }
 
-/* An event shows that a thread has waited for a CPU since a loss. */
+/* An event shows that the thread has waited for a CPU since the events after a loss. */
 static int settle(const struct model *m, struct model_thread *thread, uint32_t cpu, uint64_t ts)
 {
 	const uint64_t since = thread->settled;
@@ -98,7 +101,7 @@ static int leave(struct model *m, const struct model_step *step, struct model_th
 		since = since > m->first_ts ? since : m->first_ts;
 		if (thread->has_state && thread->state.begin > since)
 			since = thread->state.begin;
-		/* Its switch to this CPU is missing. */
+		/* The switch to this thread is missing. */
 		if (thread->has_state) {
 			thread->state.state = MODEL_UNKNOWN;
 			err = give(m, thread, since, false);
@@ -146,8 +149,8 @@ static int stop_running(struct model *m, const struct model_step *step)
 }
 
 /*
- * Another thread leaves the CPU than the one that was switched to: a switch between them is not in the trace, as on
- * hosts that hide tasks of their own. It came after the CPU's last event.
+ * The thread that leaves the CPU is not the one that was switched to. So a switch between them is missing from the
+ * trace; some hosts hide their own tasks. The missing switch came after the CPU's last event.
  */
 static int miss_switch(struct model *m, const struct model_step *step, int32_t from)
 {
@@ -183,8 +186,8 @@ int model_switch_event(struct model *model, const struct model_step *step)
 }
 
 /*
- * Whether all that is known of a thread is a wake-up. If it then acts without having been switched to, it was awake
- * already.
+ * Whether a wake-up is all that is known of a thread. If the thread then writes an event without a switch to it, it was
+ * already running.
  */
 static bool is_woken(const struct model_thread *thread)
 {
@@ -193,8 +196,9 @@ static bool is_woken(const struct model_thread *thread)
 }
 
 /*
- * Until the first switch of a CPU, and until the first event after a loss, who runs there is known from the event: its
- * thread has run since the trace began, or since the loss. Another one than before: a switch is not in the trace.
+ * Before the first switch of a CPU, or after a loss, an event shows which thread runs there: the thread of the event
+ * has run since the beginning of the trace, or since the loss. If a different thread was running, a switch is missing
+ * from the trace.
  */
 int model_sched_note(struct model *model, const struct model_step *step)
 {
@@ -223,7 +227,7 @@ int model_sched_note(struct model *model, const struct model_step *step)
 }
 
 /*
- * A wake-up is two events. sched_waking comes from who wakes; sched_wakeup from any CPU, maybe later, when it is known
+ * A wake-up is two events. The waker writes sched_waking. Any CPU writes sched_wakeup, possibly later, when it is known
  * for which CPU the thread waits.
  */
 static bool is_first_half(const struct model_step *step)
@@ -300,7 +304,7 @@ int model_sched_loss(struct model *model, const struct model_step *step)
 		struct model_thread *thread = model->list[i];
 		const enum model_run state = thread->state.state;
 
-		/* One that runs on another CPU cannot have been concerned. */
+		/* The lost events cannot have changed a thread that runs on another CPU. */
 		if (thread->has_state && state != MODEL_DEAD && (state != MODEL_RUNNING || thread->state.cpu == cpu))
 			err = lose(model, step, thread);
 	}

@@ -8,13 +8,13 @@
 
 struct overlay_piece {
 	uint64_t begin, end;
-	const char *class; /* what it is; its colour follows from this */
+	const char *class; /* the class of the piece, which determines its colour */
 	char *task;
 	char *by, *what;  /* "": nothing */
 	int32_t tid, cpu; /* cpu -1: none */
 };
 
-/* Its pieces do not overlap, and are in order of time. */
+/* The pieces of a track do not overlap, and are in time order. */
 struct overlay_track {
 	char *name;
 	struct overlay_piece *pieces;

@@ -6,7 +6,7 @@
 
 static void put_bytes(struct print_text *text, const unsigned char *bytes, const char *between)
 {
-	/* `between` has a letter for each byte: what stands before it; a space: nothing does. */
+	/* `between` has, for each byte, the character printed before it; a space: none. */
 	for (unsigned int i = 0; between[i]; i++) {
 		if (between[i] != ' ')
 			print_text_putc(text, between[i]);
@@ -28,7 +28,7 @@ static unsigned int word_of(const unsigned char *bytes, unsigned int i)
 	return (unsigned int)bytes[2 * i] << 8 | bytes[2 * i + 1];
 }
 
-/* Addresses that end as one of version 4: mapped ones, and those of ISATAP. */
+/* Addresses whose end is shown as an IPv4 address: mapped ones, and those of ISATAP. */
 static bool ends_as_ip4(const unsigned char *bytes)
 {
 	static const unsigned char zeros[10];
@@ -38,7 +38,7 @@ static bool ends_as_ip4(const unsigned char *bytes)
 	return (bytes[8] | 2) == 2 && !bytes[9] && word_of(bytes, 5) == 0x5efe;
 }
 
-/* The first of the longest runs of at least two words that are zero. Returns its length; 0: there is none. */
+/* The first of the longest runs of at least two words that are zero. Returns its length; 0 if there is no such run. */
 static unsigned int find_zeros(const unsigned char *bytes, unsigned int words, unsigned int *ret_first)
 {
 	unsigned int longest = 1;
@@ -82,7 +82,7 @@ static void put_ip6_short(struct print_text *text, const unsigned char *bytes)
 	put_ip4(text, bytes + 12);
 }
 
-/* A socket's address with its port; of other families nothing. */
+/* A socket's address with its port; for other families, no text. */
 static void put_socket(struct print_text *text, const unsigned char *bytes)
 {
 	struct sockaddr_in6 socket;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A print format as steps. The format's own parts are taken apart as libtraceevent does it, with what is unusual
- * refused.
+ * A print format as steps. The format is parsed as libtraceevent parses it; unusual parts are refused.
  */
 #include "format/print/print_program_private.h"
 
@@ -81,7 +80,7 @@ static int compile_symbol(struct print_step *step, struct tep_event *event, cons
 	return compile_or(compile_symbols(step, arg->symbol.symbols), step->value);
 }
 
-/* Where the bytes of an array are: in a dynamic field or a fixed one. */
+/* Finds the bytes of an array, in a dynamic or a fixed field. */
 static int compile_bytes(struct print_step *step, struct tep_event *event, const struct tep_print_arg *arg)
 {
 	const struct tep_format_field *field;
@@ -104,7 +103,7 @@ static int compile_text_field(struct print_step *step, struct tep_event *event, 
 	const struct tep_format_field *field =
 		arg->field.field ? arg->field.field : tep_find_any_field(event, arg->field.name);
 
-	/* A pointer is for libtraceevent, which looks for its text among the kernel's. */
+	/* Left to libtraceevent, which searches the kernel's texts for a pointer. */
 	if (!field || field->offset < 0 || field->size < 0 ||
 	    (!(field->flags & TEP_FIELD_IS_ARRAY) && field->size == tep_get_long_size(event->tep)))
 		return -ENOTSUP;
@@ -258,7 +257,7 @@ static size_t pointer_suffix(const char *at)
 }
 
 /*
- * %pM, %pI4, %pI6c, %pISpc, %pU: the bytes of a field of this size. Others have other texts, which are libtraceevent's.
+ * %pM, %pI4, %pI6c, %pISpc, %pU: the bytes of a field of this size. All other sizes are left to libtraceevent.
  */
 static int compile_address(struct print_step *step, struct tep_event *event, const char *at, size_t size,
 			   const struct tep_print_arg *arg)
@@ -322,7 +321,7 @@ static int add_number(struct print_program *program, struct tep_event *event, co
 	static const unsigned char bits[] = { 8, 16, 32, 64, 64 };
 	const struct print_conversion *how = &c->how;
 	const bool is_whole = !how->has_precision && !how->plus && !how->alternate, is_plain = is_whole && !how->width;
-	/* "%08lx": zeros up to no more than what fits. */
+	/* "%08lx": the number of zeros is limited to what fits the text. */
 	const bool is_zeroed = is_whole && how->zero && !how->left && how->width <= 16;
 	struct print_step *step;
 
@@ -358,7 +357,7 @@ static bool take_width(const char **at, unsigned short *ret_width)
 	return true;
 }
 
-/* From the % to the letter, which *at is at then. False: it has an unusual part. */
+/* Reads a conversion from the % to its letter, where *at then points. False: the conversion has an unusual part. */
 static bool take_conversion(const char **at, struct conversion *ret_conversion)
 {
 	struct conversion c = { .longs = 0 };
@@ -429,7 +428,7 @@ static int add_conversion(struct print_program *program, struct tep_event *event
 	return err;
 }
 
-/* A text up to the next conversion. */
+/* Adds the text up to the next conversion. */
 static int add_text(struct print_program *program, const char **at)
 {
 	char *text = malloc(strlen(*at) + 1);

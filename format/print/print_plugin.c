@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the handlers of libtraceevent's own plugins print, of those that most recordings need. A handler is known by the
- * file that it comes from and by its event; others, such as those of a user's plugins, are called.
+ * Compiles the texts of those handlers of libtraceevent's own plugins that most recordings need. A handler is
+ * recognised by its file and its event. All other handlers, such as those of a user's plugins, are called.
  */
 #include "format/print/print_program_private.h"
 
@@ -111,7 +111,7 @@ static int add_cpu(struct print_program *program, struct tep_event *event)
 	return step->value ? 0 : -ENOTSUP;
 }
 
-/* "comm:pid [prio] success=1 CPU:003"; kernels since 4.9 do not say whether it was a success. */
+/* "comm:pid [prio] success=1 CPU:003"; kernels since 4.9 do not report success. */
 static int compile_wakeup(struct print_program *program, struct tep_event *event)
 {
 	int err = add_comm(program, event, "comm", "pid");

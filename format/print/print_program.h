@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of an event's fields, compiled: what libtraceevent prints by a print format, or by a handler of its plugins,
- * as a list of steps that add to a text. A program is compiled once for an event, and then needs neither libtraceevent
+ * The text of an event's fields, compiled: a list of steps that produce the same text as libtraceevent does by a print
+ * format or by a handler of its plugins. A program is compiled once for an event, and then needs neither libtraceevent
  * nor printf, except for the names of functions.
  *
  * Guarantees: the same bytes as libtraceevent's. A program reads the bytes of its record and no others. If
@@ -19,11 +19,11 @@ struct print_program;
 
 #define PRINT_FUNCTIONS 512u
 
-/* Of a thread: the functions that were looked up last. */
+/* The context of a thread: the functions that it looked up last. */
 struct print_function {
 	uint64_t address;
 	uint64_t start;
-	const char *name; /* NULL: there is none */
+	const char *name; /* NULL: no function has this address */
 	uint32_t size;
 	bool is_known;
 };

@@ -22,9 +22,9 @@ enum print_step_kind {
 	PRINT_STEP_FUNCTION,
 	PRINT_STEP_POINTER,
 	PRINT_STEP_ADDRESS, /* MAC, IPv4, IPv6, UUID, socket: bytes of a field in a form */
-	PRINT_STEP_COMM,    /* the name of a task, and noted in the tasks */
+	PRINT_STEP_COMM,    /* the name of a task, which is also added to the context's tasks */
 	PRINT_STEP_STATE,   /* of a task */
-	PRINT_STEP_SITE,    /* kmem's plugin: where it was called, if that is a function */
+	PRINT_STEP_SITE,    /* kmem's plugin: the call site, if it is in a known function */
 };
 
 struct print_symbol {
@@ -33,7 +33,7 @@ struct print_symbol {
 	uint32_t size;
 };
 
-/* How a %s pads and cuts. */
+/* The padding and truncation of a %s. */
 struct print_form {
 	bool left, has_precision;
 	unsigned short width, precision;
@@ -80,15 +80,15 @@ struct print_step *print_program_add(struct print_program *program, enum print_s
 /* Add a text, which is copied. 0; -ENOMEM. */
 int print_program_add_text(struct print_program *program, const char *text, size_t size);
 
-/* Add what the print format says. 0; -ENOTSUP; -ENOMEM. */
+/* Add the steps of the print format. 0; -ENOTSUP; -ENOMEM. */
 int print_compile_format(struct print_program *program, struct tep_event *event);
 
-/* What `step` prints for a %s. 0; -ENOTSUP; -ENOMEM. */
+/* Fill in `step` for the argument of a %s. 0; -ENOTSUP; -ENOMEM. */
 int print_compile_string(struct print_step *step, struct tep_event *event, struct tep_print_arg *arg);
 
 /*
- * What libtraceevent's plugins print of the event, whose handler is theirs; they may continue with the format. As
- * above.
+ * Add the steps of the handler that one of libtraceevent's plugins has for the event; they may include the print
+ * format. Results as above.
  */
 int print_compile_plugin(struct print_program *program, struct tep_event *event);
 
@@ -98,7 +98,7 @@ int print_compile_plugin(struct print_program *program, struct tep_event *event)
  */
 void print_address(struct print_text *text, char letter, const unsigned char *bytes);
 
-/* Frees what the step has, not the step, and not its length. */
+/* Frees what the step owns, but neither the step nor `length`. */
 void print_step_clear(struct print_step *step);
 
 #endif

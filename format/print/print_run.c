@@ -2,7 +2,7 @@
 /* Runs a program: one step after the other, each adding to the text. */
 #include "format/print/print_program_private.h"
 
-/* The record, and who prints it. */
+/* The record, and the context in which it is printed. */
 struct run {
 	struct print_context *context;
 	const unsigned char *data;
@@ -23,7 +23,7 @@ static bool put_formed(const struct run *run, const struct print_form *form, con
 	if (form->length) {
 		if (!print_value_of(form->length, run->data, run->size, &length))
 			return false;
-		/* printf takes an int; what a negative one means is libtraceevent's. */
+		/* printf takes an int. A negative precision is left to libtraceevent. */
 		if ((int32_t)length < 0)
 			return false;
 		if (form->is_width)

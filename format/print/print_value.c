@@ -38,7 +38,7 @@ struct print_value *print_value_free(struct print_value *value)
 	return NULL;
 }
 
-/* A parent of these children, which it takes over; NULL if it has not all of them. */
+/* Makes the parent of these children, and frees them if one is missing or there is no memory: NULL. */
 static struct print_value *parent(enum print_value_kind kind, struct print_value *left, struct print_value *right)
 {
 	struct print_value *value = left && right ? new_value(kind) : NULL;
@@ -82,7 +82,7 @@ static struct tep_format_field *field_of(struct tep_event *event, const struct t
 	return arg->field.field ? arg->field.field : tep_find_any_field(event, arg->field.name);
 }
 
-/* What a cast leaves of a number; 0: all of it. libtraceevent knows these names only, and no signs. */
+/* The bits that a cast keeps of a number; 0: all. libtraceevent knows only these names, and ignores signs. */
 static uint64_t mask_of(const char *type)
 {
 	static const struct {
@@ -205,7 +205,7 @@ struct print_value *print_value_compile(struct tep_event *event, const struct te
 
 	switch (arg->type) {
 	case TEP_PRINT_ATOM:
-		/* Names of the kernel's symbols are for libtraceevent. */
+		/* Names of the kernel's symbols are left to libtraceevent. */
 		if (!isdigit((unsigned char)arg->atom.atom[0]) && arg->atom.atom[0] != '-')
 			return NULL;
 		return constant(strtoull(arg->atom.atom, NULL, 0));

@@ -16,7 +16,7 @@
 enum print_value_kind {
 	PRINT_VALUE_CONSTANT,
 	PRINT_VALUE_FIELD,
-	PRINT_VALUE_INDEX,  /* an element of an array; left: which one */
+	PRINT_VALUE_INDEX,  /* an element of an array; `left` is the index */
 	PRINT_VALUE_LENGTH, /* of a dynamic field */
 	PRINT_VALUE_MASK,   /* left, cut to `number` */
 	PRINT_VALUE_CHOICE, /* left ? right : other */
@@ -61,7 +61,7 @@ struct print_value *print_value_field(const struct tep_format_field *field);
 /* Takes NULL. Returns NULL. */
 struct print_value *print_value_free(struct print_value *value);
 
-/* The same for those that are no plain field. */
+/* The same for values that are not plain fields. */
 bool print_value_compute(const struct print_value *value, const unsigned char *data, uint32_t size,
 			 uint64_t *ret_number);
 
@@ -91,7 +91,7 @@ static inline bool print_value_load(const struct print_value *value, const unsig
 	}
 }
 
-/* False: the value has no result for this record. */
+/* False: the value cannot be computed for this record. */
 static inline bool print_value_of(const struct print_value *value, const unsigned char *data, uint32_t size,
 				  uint64_t *ret_number)
 {

@@ -84,7 +84,7 @@ int series_set_run(struct series_set *set, series_loss loss, void *arg);
 const struct series_counts *series_counts(const struct series *series);
 const struct dat_gaps *series_gaps(const struct series_set *set);
 
-/* The times of the first and the last event; false: there is none. */
+/* The times of the first and the last event. False: there was no event. */
 bool series_range(const struct series_set *set, uint64_t *ret_first, uint64_t *ret_last);
 
 #endif

@@ -6,10 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows with equal cells stand together in `rows`; the map has the number of the group plus one. */
+/*
+ * Rows with equal cells form a group, and are adjacent in `rows`. `groups` maps a cell to the number of its group plus
+ * one.
+ */
 struct sql_index {
 	struct number_map groups;
-	uint32_t *starts; /* by group, and one more: where the group begins in `rows` */
+	uint32_t *starts; /* where each group begins in `rows`; has one element more than there are groups */
 	uint32_t *rows;
 	uint32_t nr_groups;
 };
@@ -57,7 +60,7 @@ struct sql_cells *sql_cells_close(struct sql_cells *cells)
 	return NULL;
 }
 
-/* Cells from one row to the next. */
+/* The distance between rows, in cells. */
 static size_t pitch_of(const struct sql_cells *cells)
 {
 	return cells->nr_columns + 1;
@@ -161,7 +164,7 @@ static int64_t cell_of(const struct sql_cells *cells, size_t row, unsigned int c
 	return cells->cells[row * pitch_of(cells) + column];
 }
 
-/* First the size of each group, then where it begins, then its rows. */
+/* Computes the size of each group, then its beginning, then stores its rows. */
 static int index_fill(struct sql_index *index, const struct sql_cells *cells, unsigned int column)
 {
 	const uint32_t nr = (uint32_t)cells->nr_rows;
@@ -185,7 +188,9 @@ static int index_fill(struct sql_index *index, const struct sql_cells *cells, un
 	}
 	for (uint32_t i = 0; !err && i < index->nr_groups; i++)
 		index->starts[i + 1] += index->starts[i];
-	/* From the last row to the first: starts[group + 1], its end, moves to its beginning. */
+	/*
+	 * The rows are stored from last to first. starts[group + 1] moves from the end of the group to its beginning.
+	 */
 	for (uint32_t i = nr; !err && i-- > 0;)
 		index->rows[--index->starts[group[i] + 1]] = i;
 	free(group);
@@ -214,7 +219,10 @@ long sql_cells_find(struct sql_cells *cells, unsigned int column, int64_t cell, 
 	group = (uint32_t)number_map_get(&index->groups, (uint64_t)cell);
 	if (!group)
 		return 0;
-	/* Group n begins at starts[n + 1] of its number, which is its place plus one. */
+	/*
+	 * `group` is the number plus one, so starts[group] is the beginning of the group, and starts[group + 1] its
+	 * end.
+	 */
 	end = group < index->nr_groups ? index->starts[group + 1] : (uint32_t)cells->nr_rows;
 	*ret_rows = index->rows + index->starts[group];
 	return (long)(end - index->starts[group]);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table in memory: rows of cells, in the order of their first column, with an index over any column on demand. Tables
- * that are computed from the whole trace (spans, states of threads) are kept so, and those of events that a join reads
- * again and again. Columns that are not wanted may be NULL in all rows.
+ * A table in memory: rows of cells, in the order of their first column, with an index over any column on demand. Two
+ * kinds of tables are kept in this way: those that are computed from the whole trace (spans, states of threads), and
+ * tables of events that a join reads repeatedly. Columns that are not wanted may be NULL in all rows.
  *
  * A cell is a number, or the address of a text in the trace's pool: equal cells are equal numbers.
  */
@@ -39,11 +39,11 @@ struct sql_cells {
 	struct sql_index **indices; /* by column; NULL: not made yet */
 };
 
-/* With one user. `kinds` must outlive the table. NULL: out of memory. */
+/* The new table has one user. `kinds` must outlive it. NULL: out of memory. */
 struct sql_cells *sql_cells_open(struct text_pool *pool, const enum sql_kind *kinds, unsigned int nr_columns,
 				 uint64_t wanted);
 
-/* One user less; the last one frees the table. Takes NULL; returns NULL. */
+/* Removes a user; the last one frees the table. Takes NULL; returns NULL. */
 struct sql_cells *sql_cells_close(struct sql_cells *cells);
 
 /* Adds a row. `lowest`: the columns, by sql_lowest_bit(), whose SQL_CELL_NULL is that number, not NULL. 0; -ENOMEM. */
@@ -56,8 +56,8 @@ int64_t sql_cell_real(double real);
 int64_t sql_cells_text(struct sql_cells *cells, const char *text, size_t size, int *ret_error);
 
 /*
- * After the last sql_cells_add(): sorts the rows by their numbers, the first column first. Texts do not count: their
- * order would depend on which of them are wanted.
+ * After the last sql_cells_add(): sorts the rows by their numbers, the first column first. Texts are not compared:
+ * their order would depend on which texts the query wants.
  */
 void sql_cells_sort(struct sql_cells *cells);
 
@@ -68,7 +68,7 @@ size_t sql_cells_from(const struct sql_cells *cells, int64_t value);
 
 /*
  * The rows whose `column` has this cell, in order: *ret_rows are their numbers. Returns how many there are. Makes the
- * index if there is none; -ENOMEM.
+ * index if the column has none yet; -ENOMEM.
  */
 long sql_cells_find(struct sql_cells *cells, unsigned int column, int64_t cell, const uint32_t **ret_rows);
 

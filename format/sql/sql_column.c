@@ -44,9 +44,9 @@ void sql_columns_close(struct sql_columns *columns)
 
 /* ------------------------------------------------------------------------------------------------- tables of events */
 
-/* What every event has. */
+/* The columns that every event has. */
 static const struct {
-	const char *name; /* with the underscore of its hidden twin */
+	const char *name; /* with an underscore in front, for the hidden column */
 	enum sql_kind kind;
 	enum sql_source source;
 } common[] = {
@@ -204,7 +204,7 @@ static struct sql_value lasting(const struct pooled_text *text)
 	return (struct sql_value){ .kind = SQL_TEXT, .lasts = 1, .text = text->text, .size = text->size };
 }
 
-/* The values in a format are unsigned, of the field's width or of 64 bits. */
+/* The format has values as unsigned numbers, of the field's width or of 64 bits. */
 static const char *symbol_of(const struct tep_print_flag_sym *symbols, const struct tep_format_field *field,
 			     int64_t number)
 {
@@ -279,7 +279,7 @@ int sql_column_value(struct sql_trace *trace, const struct sql_column *column, c
 	case SQL_OF_SYMBOL:
 		*ret_value = symbol_value(column, record, big);
 		return 0;
-	default: /* fields; the duration is one under another name */
+	default: /* columns of fields; the duration is a field under another name */
 		*ret_value = sql_field_value(column->field, record->event.data, record->event.size, big, trace->room);
 		return 0;
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The columns of a table. Those of a table of events are the event's time, CPU, thread and so on, its fields, and
- * hidden ones: the first again with an underscore, because a field of the same name takes the plain one, and the names
- * of a field's values.
+ * The columns of a table. A table of events has the event's time, CPU, thread and so on, then its fields, then hidden
+ * columns. The hidden ones are the first columns once more, with an underscore in front, because a field of the same
+ * name takes their plain names; and the names of fields' values.
  */
 #ifndef FORMAT_SQL_COLUMN_H
 #define FORMAT_SQL_COLUMN_H
@@ -45,9 +45,9 @@ struct sql_record {
 };
 
 /*
- * SQLite combines the rows of several scans by their numbers, as for an OR. So a row's number is the place of the event
- * in the file, which no filter changes: where its page or chunk begins, and where its record ends in there, in words.
- * A chunk has at most 2^22 words.
+ * SQLite combines the rows of several scans by their numbers, for an OR for example. So a row's number is the place of
+ * the event in the file, which no filter changes: where its page or chunk begins, and where its record ends in there,
+ * in words. A chunk has at most 2^22 words.
  */
 static inline int64_t sql_record_number(const struct sql_record *record)
 {
@@ -57,7 +57,7 @@ static inline int64_t sql_record_number(const struct sql_record *record)
 	return (int64_t)((event->offset << 24 | end / 4) & INT64_MAX);
 }
 
-/* As SQLite numbers the columns that a query uses: the last bit is for all further columns. */
+/* The bit of a column in SQLite's mask of used columns. The last bit is for all further columns. */
 static inline uint64_t sql_column_bit(unsigned int column)
 {
 	return UINT64_C(1) << (column < 63 ? column : 63);

@@ -17,13 +17,13 @@ struct sql_computed {
 	int (*collect)(struct sql_trace *trace, struct sql_cells *cells);
 };
 
-/* All of them; the last one has no name. NULL: there is no such table. */
+/* The list of all computed tables; its last element has no name. NULL: there is no such table. */
 extern const struct sql_computed sql_computed_tables[];
 const struct sql_computed *sql_computed_find(const char *name);
 
 int sql_columns_of_computed(const struct sql_computed *computed, struct sql_columns *ret_columns);
 
-/* What sql_computed_tables has: sql_spans.c, sql_sched.c, sql_threads.c. */
+/* The functions in sql_computed_tables: sql_spans.c, sql_sched.c, sql_threads.c. */
 int sql_collect_spans(struct sql_trace *trace, struct sql_cells *cells);
 int sql_collect_counters(struct sql_trace *trace, struct sql_cells *cells);
 int sql_collect_states(struct sql_trace *trace, struct sql_cells *cells);

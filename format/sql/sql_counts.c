@@ -20,7 +20,7 @@ struct sql_counts {
 	const struct sql_filters *filters;
 	struct count *list; /* by name */
 	size_t nr, at;
-	uint64_t of_id, row; /* the event: of its id, and of all */
+	uint64_t of_id, row; /* the event's place, among those of its id and among all */
 	int64_t *numbers;    /* of all; NULL: not read yet */
 };
 

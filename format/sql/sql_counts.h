@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events in the order of their names, of which a query uses nothing else: they are counted, not sorted. */
+/* Events in the order of their names, for a query that uses only the names: events are counted instead of sorted. */
 #ifndef FORMAT_SQL_COUNTS_H
 #define FORMAT_SQL_COUNTS_H
 

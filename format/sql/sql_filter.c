@@ -56,7 +56,7 @@ static int by_value(const void *a, const void *b)
 	return memcmp(x->text, y->text, x->size);
 }
 
-/* The values of an IN. 1: all that can be equal to anything are usable. 0, -ENOMEM as above. */
+/* The values of an IN. 1: all values except NULL are usable. 0, -ENOMEM as above. */
 static int read_list(struct sql_filter *filter, sqlite3_value *list)
 {
 	sqlite3_value *item;
@@ -151,7 +151,7 @@ static bool are_equal(const struct sql_value *a, const struct sql_value *b)
 	return a->size == b->size && !memcmp(a->text, b->text, a->size);
 }
 
-/* A number compared with a text is SQLite's to decide. */
+/* SQLite decides how a number compares with a text. */
 static bool are_comparable(const struct sql_value *a, const struct sql_value *b)
 {
 	return a->kind == SQL_INT && b->kind == SQL_INT;

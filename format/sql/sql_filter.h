@@ -16,8 +16,8 @@ enum sql_op { SQL_EQ = '=', SQL_NE = '!', SQL_LT = '<', SQL_LE = 'l', SQL_GT = '
 struct sql_filter {
 	unsigned int column;
 	enum sql_op op;
-	struct sql_value value; /* its text is the filter's own */
-	struct sql_value *list; /* SQL_IN: in order, numbers first */
+	struct sql_value value; /* the filter owns the text of `value` */
+	struct sql_value *list; /* SQL_IN: sorted, numbers first */
 	size_t nr_list;
 	bool has_numbers, has_texts;
 };
@@ -37,7 +37,7 @@ void sql_filters_close(struct sql_filters *filters);
 
 bool sql_filter_passes(const struct sql_filter *filter, const struct sql_value *value);
 
-/* The times that a column is limited to by the filters. */
+/* The limits that the filters set to a time column. */
 void sql_filters_bounds(const struct sql_filters *filters, unsigned int column, int64_t *ret_low, int64_t *ret_high);
 
 #endif

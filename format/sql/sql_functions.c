@@ -95,7 +95,7 @@ static void percentile_final(sqlite3_context *context)
 
 #define WIDTHS 64
 
-/* By the number of bits: i of them are 2^(i-1) to 2^i - 1. The lowest number alone is -2^63, of 64 bits. */
+/* The bucket of a magnitude is its number of bits: bucket i has 2^(i-1) to 2^i - 1. Only -2^63 has 64 bits. */
 struct buckets {
 	sqlite3_int64 zero, above[WIDTHS + 1], below[WIDTHS + 1];
 };
@@ -133,7 +133,7 @@ static void histogram_final(sqlite3_context *context)
 	for (int i = WIDTHS; b && i > 0; i--) {
 		const sqlite3_int64 near = i < WIDTHS ? -(sqlite3_int64)(1ull << (i - 1)) : INT64_MIN;
 
-		/* Of 64 bits, the lowest number alone. */
+		/* Bucket 64 has the lowest number alone. */
 		text = add_bucket(text, i < WIDTHS ? 2 * near + 1 : near, near, b->below[i]);
 	}
 	text = b ? add_bucket(text, 0, 0, b->zero) : text;
@@ -179,7 +179,10 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Begins and ends in time order: `open` intervals are around each moment. The answer may be above INT64_MAX. */
+/*
+ * Walks over begins and ends in time order; `open` is the number of intervals around the present moment. The result may
+ * be above INT64_MAX.
+ */
 static uint64_t overlap_of(const int64_t *begins, const int64_t *ends, size_t nr)
 {
 	uint64_t total = 0;
@@ -205,13 +208,13 @@ static void overlap_final(sqlite3_context *context)
 	struct intervals *v = sqlite3_aggregate_context(context, 0);
 	uint64_t total = 0;
 
-	/* They differ if there was no memory for the last end. */
+	/* The numbers differ if there was no memory for the last end. */
 	if (v && v->ends.nr && v->begins.nr == v->ends.nr) {
 		qsort(v->begins.values, v->begins.nr, sizeof(int64_t), by_number);
 		qsort(v->ends.values, v->ends.nr, sizeof(int64_t), by_number);
 		total = overlap_of(v->begins.values, v->ends.values, v->begins.nr);
 	}
-	/* Numbers of SQLite end there. */
+	/* The result is limited to the largest number of SQLite. */
 	sqlite3_result_int64(context, total < INT64_MAX ? (sqlite3_int64)total : INT64_MAX);
 	if (v) {
 		free(v->begins.values);

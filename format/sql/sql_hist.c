@@ -64,7 +64,7 @@ static size_t token_size(const char *text)
 	return size;
 }
 
-/* What an event of the dialect has, and its column here. Without an alias: of both events. */
+/* Words of the dialect, and the columns that they mean here. Without an alias they concern both events. */
 static const struct {
 	const char *word, *column, *alone;
 } words[] = {
@@ -76,7 +76,7 @@ static const struct {
 
 #define NR_WORDS (sizeof(words) / sizeof(words[0]))
 
-/* The place in `words`, as SQL does not distinguish upper and lower case; NR_WORDS: it is none of them. */
+/* The index of a token in `words`, regardless of case, as in SQL; NR_WORDS: it is not in the list. */
 static size_t word_of(const struct statement *s, unsigned int i)
 {
 	size_t w = 0;
@@ -86,7 +86,7 @@ static size_t word_of(const struct statement *s, unsigned int i)
 	return w;
 }
 
-/* A column `comm` exists here, too. */
+/* The tables here have a column `comm` as well. */
 static bool is_of_dialect(const struct statement *s, unsigned int i)
 {
 	return word_of(s, i) < NR_WORDS && !is_word(s, i, "COMM");
@@ -114,7 +114,7 @@ static bool read_tokens(const char *text, struct statement *s, const char **ret_
 	return true;
 }
 
-/* Where the sections begin: by the words outside of parentheses, in this order. */
+/* Finds the sections of the statement: each begins with its word, outside of parentheses, in this order. */
 static bool find_sections(struct statement *s)
 {
 	static const char *const heads[] = { "SELECT", "FROM", "JOIN", "ON", "WHERE", NULL };
@@ -185,7 +185,7 @@ static void put_name(struct blob *out, const struct statement *s, struct range n
 	blob_put(out, s->tokens[name.first].text, s->tokens[name.first].size);
 }
 
-/* The conditions of the dialect are C's. */
+/* The dialect writes conditions as C does. */
 static bool put_operator(struct blob *out, const struct statement *s, unsigned int i)
 {
 	if (!is_word(s, i, "&&") && !is_word(s, i, "||"))
@@ -220,7 +220,7 @@ static void put_range(struct blob *out, const struct statement *s, struct range 
 	}
 }
 
-/* The next condition of a range that AND separates from others; it leaves the range. False: there is none. */
+/* Takes the next of the conditions that AND separates out of a range. False: the range is empty. */
 static bool take_term(const struct statement *s, struct range *range, struct range *ret_term)
 {
 	unsigned int i = range->first;
@@ -235,7 +235,7 @@ static bool take_term(const struct statement *s, struct range *range, struct ran
 	return true;
 }
 
-/* A condition on one event alone: that event. -1: on both, or on none that is named. */
+/* The event that a condition concerns; -1: it concerns both events, or names none. */
 static int table_of(const struct statement *s, struct range term)
 {
 	int found = -1;
@@ -322,9 +322,9 @@ static void put_table(struct blob *out, const struct statement *s, int which, co
 }
 
 /*
- * All events of both kinds, by key and time: an event of the second kind has the one before it, if that is of the first
- * kind. Where one event is of both kinds, it ends what was before it, and then begins. Events of one thread may have
- * the same time: their rows have their order.
+ * Sorts all events of both kinds by key and time. An event of the second kind forms a pair with the event before it, if
+ * that is of the first kind. If an event is of both kinds, it ends the pair before it and then begins one. Events of
+ * one thread may have the same time: then the numbers of their rows decide.
  */
 static bool put_query(struct blob *out, const struct statement *s)
 {
@@ -358,7 +358,7 @@ static bool put_query(struct blob *out, const struct statement *s)
 		put_range(out, s, term);
 		blob_printf(out, ")");
 	}
-	/* As the kernel would write them. */
+	/* The numbers are printed as the kernel would print them. */
 	if (s->sections[TAIL].first == s->sections[TAIL].end || is_word(s, s->sections[TAIL].first, "LIMIT"))
 		blob_printf(out, " ORDER BY end_ts");
 	put_range(out, s, s->sections[TAIL]);

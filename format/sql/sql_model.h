@@ -9,17 +9,17 @@
 /* Gives all items to the sink, whose `arg` is a struct sql_row for the table. 0; -ENOMEM; what the sink returned. */
 int sql_model_run(struct sql_trace *trace, struct sql_cells *cells, struct model_sink *sink);
 
-/* What is known of a span: "whole", "open" at the end of the trace, "cut" short, or with "no begin". */
+/* The completeness of a span: "whole", "open" at the end of the trace, "cut" short, or with "no begin". */
 const char *sql_span_state(const struct model_span *span);
 
 /*
- * Appends the fields of a record to the members of a JSON object, which begins with a brace; except those that
- * `before`, which may be NULL, has too.
+ * Appends the fields of a record to the members of a JSON object, which begins with a brace; except those that the
+ * record `before` also has; it may be NULL.
  */
 void sql_json_fields(struct sql_trace *trace, const struct model_record *record, const struct model_record *before,
 		     struct blob *out);
 
-/* Appends a JSON string. Bytes that are not UTF-8 become the characters with their numbers. */
+/* Appends a JSON string. Bytes that are not UTF-8 become the characters U+0080 to U+00FF. */
 void sql_json_text(struct blob *out, const char *text, size_t size);
 
 #endif

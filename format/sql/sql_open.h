@@ -19,8 +19,8 @@ int sql_register(sqlite3 *db, struct sql_traces **ret_traces);
 
 /*
  * Opens a file and makes its tables in the schema "temp": one for each event, and those that all traces have. The
- * tables of a second file get the prefix fN_. An SQLite code; on failure ret_error, to be freed with sqlite3_free(),
- * says why.
+ * tables of a second file get the prefix fN_. An SQLite code; on failure *ret_error is the reason, to be freed with
+ * sqlite3_free().
  */
 int sql_open(sqlite3 *db, struct sql_traces *traces, const char *path, char **ret_error);
 

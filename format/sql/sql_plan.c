@@ -3,8 +3,8 @@
  * What SQLite asks before a query: which conditions a table can check itself, and what that costs. The plan is a text:
  * for each condition the number of its column and a character, as sql_filter.h has them.
  *
- * Costs are relative. What matters is that SQLite makes that table the inner one of a join on which a condition of
- * equality rests: its rows are then found by an index.
+ * Costs are relative. Their purpose: if a join has a condition of equality on a table's column, SQLite should make that
+ * table the inner one, whose rows are then found by an index.
  */
 #include "format/sql/sql_table.h"
 
@@ -31,7 +31,7 @@ static char op_of(sqlite3_index_info *info, int i)
 	}
 }
 
-/* Texts are only compared for equality, byte by byte; a query with another collation does that by itself. */
+/* Texts are compared only for equality, byte by byte. SQLite itself handles other collations. */
 static bool can_check(const struct sql_table *table, sqlite3_index_info *info, int i, char op)
 {
 	const int column = info->aConstraint[i].iColumn;
@@ -47,8 +47,8 @@ static bool can_check(const struct sql_table *table, sqlite3_index_info *info, i
 }
 
 /*
- * Whether the check here is SQLite's, so that it need not check again: the column is compared with a number, or a text,
- * that stands in the statement and is of the column's own kind. Other values are converted by rules of SQLite's.
+ * Whether SQLite need not repeat the check: the column is compared with a number or text that is written in the
+ * statement and has the column's own kind. Other values are converted by SQLite's rules.
  */
 static bool is_exact(const struct sql_table *table, sqlite3_index_info *info, int i, char op)
 {
@@ -60,7 +60,7 @@ static bool is_exact(const struct sql_table *table, sqlite3_index_info *info, in
 	return sqlite3_value_type(value) == (kind == SQL_INT ? SQLITE_INTEGER : SQLITE_TEXT);
 }
 
-/* Only names and what belongs to them: then every event of an id is the same row. */
+/* Whether the query uses only names and values that depend on them: then all events of an id are equal rows. */
 static bool uses_names_only(const struct sql_table *table, const sqlite3_index_info *info)
 {
 	for (unsigned int i = 0; i < table->columns.nr; i++) {
@@ -73,7 +73,7 @@ static bool uses_names_only(const struct sql_table *table, const sqlite3_index_i
 	return true;
 }
 
-/* GROUP BY or ORDER BY name, for which SQLite would sort all events. */
+/* Whether the query has GROUP BY or ORDER BY on a name, for which SQLite would sort all events. */
 static bool is_count_by_name(const struct sql_table *table, const sqlite3_index_info *info)
 {
 	return !table->computed && table->id == SQL_ALL_EVENTS && info->nOrderBy == 1 && !info->aOrderBy[0].desc &&
@@ -137,7 +137,7 @@ int sql_plan(struct sql_table *table, sqlite3_index_info *info)
 	}
 	if (!plan)
 		return SQLITE_NOMEM;
-	/* The first column orders the rows. */
+	/* The rows are in the order of the first column. */
 	table->wanted |= info->colUsed | sql_column_bit(0);
 	info->idxStr = plan;
 	info->needToFreeIdxStr = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A row of a computed table, filled cell by cell in the order of its columns. Texts that are not wanted are left out:
- * they take most of the time and of the memory.
+ * A row of a computed table, filled cell by cell in the order of its columns. Texts that the query does not use are
+ * left out, because they take most of the time and of the memory.
  */
 #ifndef FORMAT_SQL_ROW_H
 #define FORMAT_SQL_ROW_H
@@ -17,7 +17,7 @@ struct sql_row {
 	struct sql_cells *cells;
 	unsigned int nr;
 	int error;
-	uint64_t lowest; /* as sql_cells_add() wants it */
+	uint64_t lowest; /* the argument of sql_cells_add() */
 	int64_t row[SQL_ROW_MAX];
 };
 

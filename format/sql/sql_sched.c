@@ -58,7 +58,7 @@ static void row_text_named(struct sql_row *row, const struct model_record *recor
 	sql_row_words(row, value.kind == SQL_TEXT ? value.text : NULL, value.size);
 }
 
-/* An event that is known; the other one of the pair may be lost. */
+/* The event of the pair that the trace has; the other one may be lost. */
 static const struct model_record *seen(const struct model_span *span)
 {
 	return span->first.data ? &span->first : &span->last;

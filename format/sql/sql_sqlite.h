@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SQLite's functions: called directly in the command, which is linked with SQLite, and through the table that SQLite
- * passes to a loadable extension, which is not: SQL_EXTENSION is defined there.
+ * SQLite's functions. The command is linked with SQLite and calls them directly. The loadable extension, where
+ * SQL_EXTENSION is defined, calls them through the table that SQLite passes to it.
  */
 #ifndef FORMAT_SQL_SQLITE_H
 #define FORMAT_SQL_SQLITE_H

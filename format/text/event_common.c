@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the common fields of a record say: its type, its thread, its flags. See event_parse.h. */
+/* The values of a record's common fields: type, thread, flags. See event_parse.h. */
 #include "format/io/bytes.h"
 #include "format/text/event_parse.h"
 
@@ -53,6 +53,6 @@ const char *event_comm(const struct event_table *table, int32_t tid)
 {
 	const char *name = tep_data_comm_from_pid(table->tep, tid);
 
-	/* What libtraceevent answers for a thread without a name. */
+	/* The text that libtraceevent returns for a thread without a name. */
 	return name && strcmp(name, "<...>") != 0 ? name : "";
 }

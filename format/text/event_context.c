@@ -9,14 +9,14 @@
 #include "format/dat/dat_merge.h"
 #include "format/io/bytes.h"
 
-/* What recorder:context has. */
+/* The fields of recorder:context. */
 struct shape {
 	int id;
 	const struct tep_format_field *age, *key, *value;
 	bool big;
 };
 
-/* The event, if the file has one with the fields of the rule. */
+/* Finds the event, if the file has one with these fields. */
 static bool find_shape(const struct event_table *table, struct shape *ret_shape)
 {
 	struct tep_event *event = tep_find_event_by_name(table->tep, "recorder", "context");
@@ -92,8 +92,8 @@ static int add(struct event_contexts *contexts, const struct event_context *cont
 }
 
 /*
- * An event of the key. Its value began `age` before it, but after the last event with another value. If the key has
- * this value already, the event repeats it.
+ * An event of the key. Its value began `age` before the event, but not before the last event with another value. If the
+ * key already has this value, the event only repeats it.
  */
 static int take_value(struct event_contexts *contexts, struct event_context *context, uint64_t age)
 {
@@ -208,7 +208,7 @@ void event_contexts_close(struct event_contexts *contexts)
 	*contexts = (struct event_contexts){ 0 };
 }
 
-/* The last of a group's values that began at `ts` or before; NULL: there is none. */
+/* The last of a group's values that began at `ts` or before. NULL: all began later. */
 static const struct event_context *find(const struct event_contexts *contexts, const struct event_context_group *group,
 					uint64_t ts)
 {

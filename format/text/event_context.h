@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The values to which the events of threads belong, by the rule in docs/MEANING.md, "Context": found in one pass over
- * the events recorder:context of a file. A file without them has none, and is not read.
+ * the events recorder:context of a file. A file without this event has no values, and is not read.
  */
 #ifndef FORMAT_EVENT_CONTEXT_H
 #define FORMAT_EVENT_CONTEXT_H
@@ -17,7 +17,7 @@ struct event_context {
 	const struct pooled_text *key, *value;
 	uint64_t begin, end; /* UINT64_MAX: it has not ended */
 	uint64_t seen;	     /* the time of the last event with this value */
-	size_t group, number; /* they are in this order */
+	size_t group, number; /* the order of the list */
 };
 
 /* The values that a thread has for a key, in the order of time. */
@@ -26,7 +26,7 @@ struct event_context_group {
 	const struct pooled_text *key;
 	size_t first, nr; /* in the list */
 	size_t last;	  /* while the file is read */
-	size_t next;	  /* the number plus one of the thread's next group; 0: there is none */
+	size_t next;	  /* the number plus one of the thread's next group; 0: this is the last */
 };
 
 struct event_contexts {

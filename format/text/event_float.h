@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fields that are float or double: f32(n) and f64(n) of programs (trace-dat.md 9). libtraceevent takes them for whole
+ * Fields that are float or double: f32(n) and f64(n) of programs (trace-dat.md 9). libtraceevent reads them as whole
  * numbers.
  */
 #ifndef FORMAT_EVENT_FLOAT_H

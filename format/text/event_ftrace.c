@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #define INDENT	      2u
-/* Width of the column of durations; one of this many us is shown without its ns. */
+/* Width of the column of durations. A duration with this number of digits of us is shown without ns. */
 #define DURATION_SIZE 7
 
 /* The kernel follows no deeper than 50; implausible depths in a file are not drawn. */
@@ -29,7 +29,7 @@ static bool record_number(struct tep_event *event, const char *name, const struc
 	return number_of(event, name, record->data, (uint32_t)record->size, ret_number);
 }
 
-/* What trace-cmd shows of a record that lacks a field. */
+/* The text that trace-cmd shows for a record that lacks a field. */
 static int no_field(struct trace_seq *seq)
 {
 	return trace_seq_putc(seq, '!');
@@ -59,7 +59,7 @@ static int print_function(struct trace_seq *seq, struct tep_record *record, stru
 
 /* ----------------------------------------------------------------------------------------------- the function graph */
 
-/* How much longer than usual: a mark, and the time, in a column of its own. */
+/* A column with a mark for long durations, and the duration. */
 static void print_duration(struct trace_seq *seq, uint64_t ns)
 {
 	static const struct {

@@ -13,19 +13,19 @@
 struct event_ftrace {
 	const struct event_table *table;
 	struct tep_event *call, *ret; /* NULL: the file has none */
-	bool leaf;		      /* the call that is printed next returned immediately, */
+	bool leaf;		      /* the call that is printed next is a leaf: its return is the next event, */
 	uint64_t duration;	      /* after this number of ns */
 };
 
 /* Makes libtraceevent call us for these texts, unless a plugin provides them, or plugins are disabled. 0; -ENOMEM. */
 int event_ftrace_open(struct event_ftrace *ftrace, const struct event_table *table);
 
-/* Whether the event after this one may be part of its line: of others, the next event need not be known. */
+/* Whether the next event may become part of this event's line. If not, the next event need not be known. */
 bool event_ftrace_may_take(const struct event_ftrace *ftrace, const struct tep_record *record);
 
 /*
- * For the event that is printed next: whether the event after it is its return, and part of its line. `next` NULL: it
- * is the last event.
+ * Call this before an event is printed: returns whether the event after it, `next`, is its return and part of its line.
+ * `next` NULL: there is no further event.
  */
 bool event_ftrace_takes(struct event_ftrace *ftrace, const struct tep_record *record, const struct dat_event *next);
 

@@ -19,7 +19,7 @@ static void put_losses(const struct event_line *line, struct print_text *text)
 	print_text_puts(text, losses);
 }
 
-/* The page from its start on. It was read before, so that what does not fit is its end. */
+/* Walks the page from its start. The page was read before, so a record that does not fit is at its end. */
 static int open_walk(const struct dat_file *file, const struct dat_event *event, struct dat_walk *ret_walk)
 {
 	const unsigned char *end = event->data + ((event->size + 3u) & ~3u) + event->bytes_after;

@@ -71,7 +71,7 @@ struct tep_record event_record(const struct dat_event *event)
 
 /* ------------------------------------------------------------------------------------------------------------ plans */
 
-/* Fields whose bytes a record may lack although it has all that are fixed. */
+/* Whether the event has fields whose bytes may be missing from a record that has all fixed fields. */
 static bool has_far_fields(const struct tep_event *event)
 {
 	for (const struct tep_format_field *field = event->format.fields; field; field = field->next) {
@@ -84,7 +84,7 @@ static bool has_far_fields(const struct tep_event *event)
 	return false;
 }
 
-/* What is to be printed otherwise than by default is libtraceevent's to print. */
+/* If the user has requested another form of texts, libtraceevent prints the event. */
 static bool is_compiled(const struct event_printer *p, const struct event_type *type)
 {
 	const int other = TEP_EVENT_FL_NOHANDLE | TEP_EVENT_FL_PRINTRAW;
@@ -125,7 +125,7 @@ static int find_plan(struct event_printer *p, int id, struct event_plan **ret_pl
 	return *ret_plan ? 0 : -ENOMEM;
 }
 
-/* Whether the program can be asked. The record may be shorter than its format. */
+/* Whether the program may be run for the record, which may be shorter than its format. */
 static bool has_program(const struct event_plan *plan, const void *data, uint32_t size)
 {
 	const struct event_type *type = plan->type;
@@ -151,8 +151,8 @@ struct event_fallbacks event_fallbacks(const struct event_printer *printer)
 
 /*
  * A copy with room after it. libtraceevent reads beyond the records of some events (a kernel_stack is shorter than its
- * format, an empty text has no NUL). So that it finds the same bytes as in trace-cmd, what follows in the page is
- * copied, too.
+ * format, an empty text has no NUL). The bytes after the record in the page are copied, too, so that libtraceevent
+ * reads the same bytes as in trace-cmd.
  */
 static int copy_record(struct event_printer *p, const void *data, uint32_t size, uint32_t bytes_after)
 {
@@ -172,7 +172,7 @@ static int copy_record(struct event_printer *p, const void *data, uint32_t size,
 	return 0;
 }
 
-/* What `format` stands for in libtraceevent, of the copied record. */
+/* Appends what tep_print_event() prints for `format`, of the copied record. */
 static void put_tep(struct event_printer *p, const struct event_line *line, const char *format, struct print_text *text)
 {
 	const struct event_type *type = line->plan ? line->plan->type : NULL;
@@ -184,7 +184,10 @@ static void put_tep(struct event_printer *p, const struct event_line *line, cons
 		.ref_count = 1,
 	};
 
-	/* A record may be shorter than its format: then its open-ended text is empty, not of negative length. */
+	/*
+	 * A record may be shorter than its format. Then its open-ended text is empty; its length must not become
+	 * negative.
+	 */
 	record.size = (int)(type && type->open > line->size ? type->open : line->size);
 	record.record_size = record.size;
 	trace_seq_reset(&p->seq);
@@ -199,7 +202,7 @@ static void put_tep_info(struct event_printer *p, const struct event_line *line,
 
 	put_tep(p, line, raw ? TEP_PRINT_INFO_RAW : TEP_PRINT_INFO, text);
 	p->plans[type->event->id]->fallbacks++;
-	/* Its plugins add names of tasks. */
+	/* libtraceevent's plugins may have added names of tasks. */
 	if (type->event->handler)
 		event_tasks_refresh(&p->tasks);
 }
@@ -242,7 +245,7 @@ static void put_task(const struct event_line *line, struct print_text *text)
 	print_text_putc(text, ']');
 }
 
-/* " 12345.123456:", from its end on. */
+/* " 12345.123456:", written from its end to its beginning. */
 static void put_seconds(uint64_t seconds, uint64_t fraction, unsigned int digits, struct print_text *text)
 {
 	char time[2 * PRINT_DIGITS], *end = time + sizeof(time), *at = end;
@@ -267,7 +270,7 @@ static void put_time(const struct event_printer *p, uint64_t ts, struct print_te
 	} else if (p->options.full_ts) {
 		put_seconds(ts / 1000000000, ts % 1000000000, 9, text);
 	} else {
-		/* Rounded, also when that carries into the seconds. */
+		/* The time is rounded, which may carry into the seconds. */
 		ts = (ts + 500) / 1000;
 		put_seconds(ts / 1000000, ts % 1000000, 6, text);
 	}
@@ -289,7 +292,7 @@ static void put_diff(const struct event_printer *p, const struct event_line *lin
 	print_text_puts(text, padded);
 }
 
-/* A newline at the end is the line's own. */
+/* A newline at the end of the text is removed, because the line adds its own. */
 static void end_line(struct print_text *text, size_t start)
 {
 	if (text->size > start && text->text[text->size - 1] == '\n')
@@ -349,7 +352,7 @@ static void put_columns(struct event_printer *p, const struct event_line *line, 
 	p->parts.time = text->size;
 }
 
-/* What the record names besides its own thread. 0; -ENOMEM. */
+/* Note the threads that the record names besides its own. 0; -ENOMEM. */
 static int note_tasks(struct event_printer *p, const struct event_plan *plan, const unsigned char *data, uint32_t size)
 {
 	struct print_task tasks[PRINT_TASKS_MAX];
@@ -376,7 +379,7 @@ static int open_line(struct event_printer *p, const struct dat_event *event, str
 		.last_ts = p->last_ts,
 		.lost = event->lost,
 		.begins = p->options.boundary && event->begins,
-		/* A span's event is kept without its page. */
+		/* The event of a span was copied, so it has no page. */
 		.placed = p->options.places && event->page ? event : NULL,
 		.cpu = event->cpu,
 		.size = event->size,
@@ -435,7 +438,7 @@ int event_line_open(struct event_printer *printer, const struct dat_event *event
 	return err ? err : 1;
 }
 
-/* All but the fields. */
+/* Adds all parts of the line except the fields. */
 static void put_head(const struct event_printer *p, const struct event_line *line, struct print_text *text)
 {
 	put_buffer(p, line->buffer, text);

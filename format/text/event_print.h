@@ -3,8 +3,8 @@
  * The text of events, byte for byte that of trace-cmd report 3.1.6.
  *
  * Most events have a program (format/print), which needs no libtraceevent. Their lines can be made in two halves:
- * event_line_open() in the order of the events, and event_line_put() by any thread. What has no program, or whose
- * program refuses a record, is printed by libtraceevent, in order, and counted.
+ * event_line_open() in the order of the events, and event_line_put() by any thread. If an event has no program, or its
+ * program refuses a record, libtraceevent prints the record, in order, and it is counted.
  */
 #ifndef FORMAT_EVENT_PRINT_H
 #define FORMAT_EVENT_PRINT_H
@@ -22,13 +22,13 @@ struct event_print_options {
 	bool full_ts; /* nanoseconds (-t) */
 	bool latency; /* the latency columns (-l) */
 	bool ts_diff; /* time since the event printed before (--ts-diff) */
-	bool hz_given; /* the clock is another one than the file's (--ts2secs) */
+	bool hz_given; /* the user states the clock's rate (--ts2secs) */
 	bool boundary; /* a line where a page begins (--boundary) */
 	bool places;   /* where in its page each event lies (--debug) */
 	bool names;   /* each line begins with its buffer's name */
 };
 
-/* Where the parts of an event's text end. Words from the file are in all of them. */
+/* The ends of the parts of an event's text. Every part may contain words from the file. */
 struct event_parts {
 	size_t losses; /* the buffer's name, and the line of losses with its newline */
 	size_t task;   /* with the CPU and the latency columns */
@@ -40,8 +40,8 @@ struct event_parts {
 /* How events of one type are printed. */
 struct event_plan {
 	const struct event_type *type;
-	struct print_program *program; /* NULL: there is none */
-	bool reads_far;		       /* its program may refuse a record for what follows it */
+	struct print_program *program; /* NULL: libtraceevent prints the event */
+	bool reads_far;		       /* its program may refuse a record that lacks bytes of its last field */
 	uint32_t name_size;
 	uint64_t fallbacks; /* records that libtraceevent has printed */
 	char name[];	    /* " name:              " */
@@ -60,28 +60,28 @@ struct event_printer {
 	struct event_ftrace ftrace;
 	struct print_text text; /* of the last event */
 	struct event_parts parts;
-	struct trace_seq seq;		/* what libtraceevent prints */
+	struct trace_seq seq;		/* the text that libtraceevent prints */
 	struct event_plan **plans;	/* by id; made when first used */
 	struct event_tasks tasks;
 	struct print_context *context;
-	unsigned char *record; /* a copy of one, followed by EVENT_SLACK bytes */
+	unsigned char *record; /* a copy of a record, followed by EVENT_SLACK bytes */
 	uint32_t room;
 	int name_width;
-	const char *top_name; /* of the file, for lines of the buffer without a name; NULL: none */
+	const char *top_name; /* path of the file, for lines of the buffer without a name; NULL: none */
 	bool seconds;
-	bool diff_us; /* differences are in microseconds, whatever the clock's unit */
+	bool diff_us; /* differences are in microseconds even if the clock has another unit */
 	uint64_t last_ts;
 };
 
-/* An event without its record: what event_line_put() needs. */
+/* The data of an event, except its record, that event_line_put() needs. */
 struct event_line {
 	const struct event_plan *plan;
 	const struct event_task *task;
 	const struct dat_buffer *buffer;
 	uint64_t ts, last_ts;
 	int64_t lost;
-	bool begins; /* a line says that a sub-buffer begins */
-	const struct dat_event *placed; /* the event, if its place is printed */
+	bool begins; /* a line states that a sub-buffer begins */
+	const struct dat_event *placed; /* the event; NULL unless its place in the page is printed */
 	uint32_t cpu;
 	uint32_t size; /* of the record */
 };
@@ -94,7 +94,7 @@ int event_printer_open(struct event_printer *ret_printer, const struct dat_file 
 		       const struct event_table *table, const struct event_print_options *options);
 void event_printer_close(struct event_printer *printer);
 
-/* The event in libtraceevent's form, where it lies: no byte after its `size` may be read. */
+/* The event in libtraceevent's form, without a copy: no byte after its `size` may be read. */
 struct tep_record event_record(const struct dat_event *event);
 
 /*
@@ -104,8 +104,8 @@ struct tep_record event_record(const struct dat_event *event);
 int event_print(struct event_printer *printer, const struct dat_event *event);
 
 /*
- * The first half, for all events that are printed, in order. 1: *ret_line can be put by any thread; 0: event_print()
- * must print the event, now; -ENOMEM.
+ * The first half, for all events that are printed, in order. 1: any thread can put *ret_line; 0: call event_print() for
+ * this event now; -ENOMEM.
  */
 int event_line_open(struct event_printer *printer, const struct dat_event *event, struct event_line *ret_line);
 
@@ -117,8 +117,8 @@ bool event_line_put(const struct event_printer *printer, const struct event_line
 		    struct print_context *context, struct print_text *text);
 
 /*
- * The same by libtraceevent, of one thread at a time; `bytes_after`: as many bytes follow the record. Not while another
- * thread is in event_line_open() or event_print(). 0; -ENOMEM.
+ * The same by libtraceevent; `bytes_after` is the number of readable bytes after the record. Only one thread at a time
+ * may be in this function, event_line_open() or event_print(). 0; -ENOMEM.
  */
 int event_line_print(struct event_printer *printer, const struct event_line *line, const void *data,
 		     uint32_t bytes_after, struct print_text *text);

@@ -13,7 +13,8 @@
 
 /*
  * Calls attempt(arg, i) for i = 0 .. count-1 in a child; sets ret_bad[i] for those that end it by a signal, an exit or
- * ten seconds of CPU time. 0, or -errno of mmap or fork.
+ * a second of CPU time, each. Another child continues after it. After too many such ends, or too much time for all of
+ * them, ret_bad[] is set for those that were not tried. 0, or -errno of mmap or fork.
  */
 int event_probe(void (*attempt)(void *arg, size_t i), void *arg, size_t count, bool *ret_bad);
 

@@ -55,7 +55,7 @@ static int grow(struct event_tasks *tasks)
 	return 0;
 }
 
-/* Whether libtraceevent has got a name for it by now. */
+/* Whether libtraceevent has got a name for the thread meanwhile. */
 static bool has_name(const struct event_tasks *tasks, int pid)
 {
 	return strcmp(tep_data_comm_from_pid(tasks->tep, pid), UNNAMED) != 0;
@@ -74,7 +74,7 @@ static struct event_task *ask(const struct event_tasks *tasks, int pid)
 	return task;
 }
 
-/* The old one may be in lines that are not printed yet. */
+/* Lines that are not printed yet may use the old name. */
 static const struct event_task *replace(struct event_tasks *tasks, struct event_task **slot)
 {
 	struct event_task *task = ask(tasks, (*slot)->pid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The names of the threads of a file, as they stand in front of each line: looked up in libtraceevent once for each
- * thread. Texts of some events name further threads; libtraceevent's plugins add these to its names when they are
- * printed, and so do we: the first name of a thread counts.
+ * thread. Some events name further threads. When libtraceevent's plugins print them, they add these names to
+ * libtraceevent's, and so do we; the first name of a thread is kept.
  */
 #ifndef FORMAT_EVENT_TASKS_H
 #define FORMAT_EVENT_TASKS_H
@@ -16,7 +16,7 @@
 struct event_task {
 	int pid;
 	bool is_known;
-	unsigned int asked; /* the generation at that time */
+	unsigned int asked; /* the generation when the name was looked up */
 	unsigned int size;
 	struct event_task *retired;
 	char text[]; /* "            name-123  " */
@@ -26,7 +26,7 @@ struct event_tasks {
 	struct tep_handle *tep;
 	struct event_task **slots; /* by pid */
 	size_t room, nr;
-	struct event_task *retired; /* replaced: lines may still have them */
+	struct event_task *retired; /* names that were replaced, because lines may still use them */
 	unsigned int generation;
 };
 
@@ -39,7 +39,7 @@ const struct event_task *event_tasks_find(struct event_tasks *tasks, int pid);
 /* A record names this thread. 0; -ENOMEM. */
 int event_tasks_name(struct event_tasks *tasks, int pid, const char *name, size_t size);
 
-/* libtraceevent may have got further names: ask again for those that it did not have. */
+/* libtraceevent may have got further names: from now on, look up again those that it did not have. */
 static inline void event_tasks_refresh(struct event_tasks *tasks)
 {
 	tasks->generation++;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Whether counts add up: the statistics of each CPU (option CPUSTAT, the kernel's text) compared with its stream. A CPU
- * may have several paragraphs, the kernel's and that of the programs, which may be in buffers of their own: their sum
- * counts. A heading with the name of the buffer precedes those of an instance.
+ * may have several paragraphs, for the kernel and for programs in other buffers: they are added up. The paragraphs of
+ * an instance follow a heading with the name of its buffer.
  */
 #include "format/dat/dat_stats.h"
 #include "format/verify/verify_private.h"
@@ -15,13 +15,13 @@
 
 /* The statistics of one CPU in one buffer. */
 struct cpu_stats {
-	size_t buffer; /* its index; one past the last: the top buffer, if the file has none */
+	size_t buffer; /* index of the buffer; one past the last: the top buffer, if the file has none */
 	uint32_t cpu;
-	uint64_t entries; /* not read yet when they were taken */
+	uint64_t entries; /* events that were unread when the statistics were taken */
 	uint64_t overrun;
-	uint64_t refused; /* pages do not report all of these */
+	uint64_t refused; /* lost events; pages do not report all of them */
 	uint64_t read;
-	uint64_t left_out; /* of these: the recorder's own, which are not in the file */
+	uint64_t left_out; /* of the read events, the recorder's own, which are not in the file */
 };
 
 struct counting {
@@ -82,7 +82,7 @@ static void take_line(struct counting *c, const char *line, size_t len)
 	} else if (dat_stats_get(line, DAT_STAT_READ, &value)) {
 		c->at->read = value;
 	} else if (dat_stats_get(line, DAT_STAT_NOT_KEPT, &value)) {
-		/* They were read, and then lost. */
+		/* These events were read, and lost afterwards. */
 		c->at->left_out += value;
 		c->at->refused += value;
 	} else if (dat_stats_get(line, DAT_STAT_LEFT_OUT, &value)) {
@@ -181,9 +181,9 @@ static struct verify_stream sum_up(const struct counting *c, const struct cpu_st
 }
 
 /*
- * trace-cmd takes the statistics before it reads the rest, so what was left then may be in the pages. A reader that
- * read everything has found each overwritten event as a loss of a page. A loss after the last page is carried by a
- * recorder:end, possibly on another CPU.
+ * trace-cmd takes the statistics before it reads the rest of the ring, so events that were unread then may be in the
+ * pages. If a reader has read the whole ring, each overwritten event is in the loss of a page. A loss after the last
+ * page is carried by a recorder:end, possibly on another CPU.
  */
 static void compare(struct counting *c, const struct cpu_stats *stats, const struct verify_stream *stream, bool ends)
 {

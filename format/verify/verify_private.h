@@ -34,8 +34,8 @@ struct verify_switch {
 
 /* A CPU, as described by the sched_switch events of one buffer. */
 struct verify_cpu {
-	const struct dat_buffer *buffer; /* the buffer whose switches are used; NULL: none was seen */
-	bool known;			 /* the last switch is known, and nothing was lost since */
+	const struct dat_buffer *buffer; /* the buffer whose switches are used; NULL: no switch was seen */
+	bool known;			 /* the last switch is known, and no event was lost since */
 	struct verify_switch last;
 	struct verify_kept last_event;
 	struct verify_group *groups; /* since then */
@@ -58,7 +58,7 @@ struct verify_stream {
 /* The role of an event in the checks, by its id. */
 enum verify_event_kind {
 	EVENT_OTHER,
-	EVENT_OWN, /* of the kernel, about the running thread; the following are about threads, too */
+	EVENT_OWN, /* an event of the kernel about the running thread; the kinds after it are about threads, too */
 	EVENT_USER,
 	EVENT_END, /* recorder:end, whose time has no meaning */
 	EVENT_SWITCH,
@@ -81,15 +81,15 @@ struct verify_thread {
 	bool is_hidden;	       /* its events were left out, and its wake-ups by other hidden threads */
 	bool is_owed;	       /* a sched_wakeup is expected: it was switched in after a sched_waking alone */
 	bool is_followed;      /* its switches are recorded, even if only those of some threads are */
-	bool is_double;	       /* its switch out of left_cpu was not seen yet, though it has run elsewhere */
+	bool is_double;	       /* it has run on another CPU, and its switch out of left_cpu was not seen yet */
 	uint32_t left_cpu;
 	uint64_t unheard;      /* number of its latest suspicion whose `after` is not known yet; 0: none */
 	struct verify_kept last_switch;
 };
 
 /*
- * A possible violation that a loss not reported yet might explain: it waits until all streams are past it. `after` is
- * the thread's next sched event; if that has the same time, the suspicion is dropped.
+ * A possible violation. A loss that is not reported yet might explain it, so it waits until all streams are past its
+ * time. `after` is the thread's next sched event; if that has the same time, the suspicion is dropped.
  */
 struct verify_pending {
 	enum verify_kind kind;
@@ -130,7 +130,7 @@ struct verify {
 	bool new_are_seen;		/* a sched_wakeup_new was seen */
 	bool has_some;			/* only the switches of some threads were recorded */
 	struct number_map other_pids;	/* threads of programs that have other numbers for the kernel */
-	bool is_foreign;		/* that is possible, but the file would not state it */
+	bool is_foreign;		/* that is possible, and such a file would not state it */
 	struct verify_pending *pending; /* a ring; numbers begin at 1 and are not reused */
 	uint64_t pending_begin, pending_end;
 };
@@ -159,14 +159,14 @@ int verify_thread_fork(struct verify *v, const struct dat_event *event, int32_t 
 /* The file states that this thread is hidden. 0 or -ENOMEM. */
 int verify_thread_hide(struct verify *v, int32_t tid);
 /*
- * An event of the thread itself was recorded: 0 or -ENOMEM. Whether all its switches were recorded, according to the
- * file.
+ * An event of the thread itself was recorded: 0 or -ENOMEM. The second function: whether all switches of the thread
+ * were recorded, according to the file.
  */
 int verify_thread_follow(struct verify *v, int32_t tid);
 bool verify_thread_is_followed(const struct verify *v, int32_t tid);
-/* Events of the kernel are missing on some CPU, between `since` and now. */
+/* Note that events of the kernel between `since` and now are missing on some CPU. */
 void verify_thread_lost(struct verify *v, uint64_t since);
-/* Decide everything that waits and is not later than `ts`. */
+/* Decide all waiting suspicions that are not later than `ts`. */
 void verify_thread_decide(struct verify *v, uint64_t ts);
 void verify_thread_free(struct verify *v);
 

@@ -7,7 +7,7 @@
 #include "format/text/event_parse.h"
 #include "format/view/view_trace.h"
 
-/* Walks over all events of `merge`, which is at its begin, and adds them to an empty trace. 0; -ENOMEM. */
+/* Adds all events of `merge`, which is at its beginning, to an empty trace. 0; -ENOMEM. */
 int view_collect(const struct event_table *table, struct dat_merge *merge, struct view_trace *trace);
 
 #endif

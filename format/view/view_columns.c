@@ -22,7 +22,7 @@ static void put(struct blob *out, uint64_t value)
 	blob_put(out, bytes, nr);
 }
 
-/* Small numbers of either sign are small ones. */
+/* Zigzag encoding: small numbers of either sign become small unsigned numbers. */
 static void put_signed(struct blob *out, int64_t value)
 {
 	put(out, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
@@ -52,7 +52,7 @@ static void put_values(struct blob *out, const struct view_level *level)
 		put(out, (uint64_t)level->items[i].high - (uint64_t)level->items[i].low);
 }
 
-/* The event that an item is made of, and the one that ended it, as differences. 0: there is none. */
+/* The event that each item is made of, plus one, as the difference from the last one; 1 << 40 if it has no event. */
 static void put_events(struct blob *out, const struct view_level *level)
 {
 	int64_t last = 0;
@@ -142,7 +142,7 @@ static void put_lines(const struct view_trace *trace, const struct view_row *row
 
 /* --------------------------------------------------------------------------------------------------------- rows */
 
-/* Rows with what decides their order. */
+/* Rows, with the keys of their order. */
 struct place {
 	const struct view_row *row;
 	uint32_t number;

@@ -46,8 +46,8 @@ static uint32_t rule_name(struct view_items *items, const struct model_rule *rul
 }
 
 /*
- * The id of a row that a name distinguishes: the same in each picture of a recording that is running, where the ids of
- * events may change.
+ * The id of a row that is identified by a name. It is the same in each picture of a running recording, although the ids
+ * of events may change between pictures.
  */
 static uint64_t rule_id(const struct model_rule *rule)
 {
@@ -68,7 +68,10 @@ static uint32_t span_name(struct view_items *items, const struct model_span *spa
 	return view_string(items->trace, text);
 }
 
-/* A number for an item that the model reports only at its end: made of its begin and its thread. Spans have ids. */
+/*
+ * An id for an item that the model reports only at its end, made from its begin and its thread. Spans have ids of their
+ * own.
+ */
 static uint64_t place(uint64_t ts, int32_t tid)
 {
 	return ts * MIX ^ (uint32_t)tid ^ UINT64_C(1) << 63;
@@ -186,7 +189,7 @@ static int add_loss(void *arg, const struct model_loss *loss)
 
 /* ---------------------------------------------------------------------------------------------- counters, states */
 
-/* Each process has a value of its own; a thread whose process is not known is a process of its own. */
+/* Each process has its own value of the counter. A thread whose process is not known counts as a process. */
 static uint32_t counter_row(struct view_items *items, const struct model_counter *counter)
 {
 	struct view_trace *trace = items->trace;
@@ -246,7 +249,7 @@ static uint32_t state_row(struct view_items *items, const struct model_state *st
 	if (is_new) {
 		model_state_title(state, name, sizeof(name));
 		trace->rows[row].name = view_string(trace, name);
-		/* In the order in which they appear. */
+		/* Rows are in the order in which they first appear. */
 		trace->rows[row].order = row;
 	}
 	return row;

@@ -9,7 +9,7 @@
 
 #include "format/view/view_write.h"
 
-/* The length of the UTF-8 character at `text`; 0: there is none. */
+/* The length of the UTF-8 character at `text`; 0: it is invalid. */
 static size_t character(const unsigned char *text, size_t size)
 {
 	const unsigned char c = text[0];

@@ -21,7 +21,7 @@
 
 /* ------------------------------------------------------------------------------------------------------- merging */
 
-/* The part of [begin, end] that an item covers. */
+/* The time within [begin, end] that an item covers. */
 static uint64_t covered(const struct view_item *item)
 {
 	return item->count > 1 ? item->covered : item->end - item->begin;
@@ -64,7 +64,9 @@ static bool joins(enum view_line_kind kind, const struct view_item *run, const s
 	return run->end - run->begin < resolution && item->end - run->begin <= resolution;
 }
 
-/* The number of items that `nr` items become. They are stored if `to` is not NULL; it may be `from`. */
+/*
+ * Returns the number of items after merging. The items are stored at `to`, unless that is NULL; `to` may equal `from`.
+ */
 static size_t merge(enum view_line_kind kind, const struct view_item *from, size_t nr, uint64_t resolution,
 		    struct view_item *to)
 {
@@ -128,7 +130,9 @@ static void sort_line(struct view_line *line)
 	}
 }
 
-/* One thread at a time runs on a CPU: where a switch is hidden, or lost, the next one ends it. */
+/*
+ * Only one thread runs on a CPU at a time: if a switch is hidden or lost, the next thread's item ends the previous one.
+ */
 static void cut_runs(struct view_line *line)
 {
 	struct view_level *all = &line->levels[0];

@@ -64,7 +64,7 @@ static uint32_t process_row(struct view_trace *trace, const struct event_table *
 	if (is_new) {
 		snprintf(name, sizeof(name), "%.256s, process %" PRId32, comm(table, pid), pid);
 		set_name(trace, row, name);
-		/* Before the threads without a process. */
+		/* The heading comes before the threads without a process. */
 		trace->rows[row].order = ((uint64_t)VIEW_GROUP_PROCESSES << 32) + (uint32_t)pid;
 	}
 	return row;

@@ -6,7 +6,7 @@
 #include "format/text/event_parse.h"
 #include "format/view/view_trace.h"
 
-/* Headings, in the order in which they stand. */
+/* Headings, in the order in which they are shown. */
 enum view_group {
 	VIEW_GROUP_WHY, /* the overlay, which names it */
 	VIEW_GROUP_CPUS,
@@ -26,7 +26,8 @@ uint32_t view_cpu_row(struct view_trace *trace, uint32_t cpu);
 uint32_t view_thread_name(struct view_trace *trace, const struct event_table *table, int32_t tid);
 
 /*
- * In the group of its process; if that is not known, among the other threads, until view_thread_is_program() moves it.
+ * The row is in the group of its process. If the process is not known, it is among the other threads, until
+ * view_thread_is_program() moves it.
  */
 uint32_t view_thread_row(struct view_trace *trace, const struct event_table *table, int32_t tid);
 

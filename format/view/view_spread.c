@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See view_spread.h. Spans are taken in the order of their begins. A tree has the end of the last span of each line,
- * and in each node the least of the ends below it, so that the first free line is found in a few steps, even if a
+ * See view_spread.h. Spans are taken in the order of their begins. A tree has the end of the last span of each line as
+ * leaves, and in each inner node the smallest end below it. So the first free line is found in a few steps, even if a
  * server has thousands of requests open at a time.
  */
 #include "format/view/view_spread.h"
@@ -16,7 +16,10 @@ int view_by_begin(const void *a, const void *b)
 
 	if (one->begin != other->begin)
 		return one->begin < other->begin ? -1 : 1;
-	/* An item of no length comes first; otherwise the longer one does, as it is around the other. */
+	/*
+	 * Of items that begin together, one without length comes first, then the longer one, because it contains the
+	 * other.
+	 */
 	if (one->end != other->end && (one->end == one->begin || other->end == other->begin))
 		return one->end == one->begin ? -1 : 1;
 	if (one->end != other->end)
@@ -48,7 +51,7 @@ static int ends_grow(struct ends *ends)
 	return 0;
 }
 
-/* The first line from `line` on that is free at this time; nr_lines: there is none yet. */
+/* The first line from `line` on that is free at this time; nr_lines: no line is free yet. */
 static size_t ends_find(const struct ends *ends, size_t line, uint64_t time)
 {
 	size_t n = line + ends->nr_lines;
@@ -56,7 +59,7 @@ static size_t ends_find(const struct ends *ends, size_t line, uint64_t time)
 	if (line >= ends->nr_lines)
 		return ends->nr_lines;
 	while (ends->least[n] > time) {
-		/* To the next node on the right; at the right edge there is none. */
+		/* Move to the next node on the right. If n becomes 0, this was the right edge. */
 		while (n & 1)
 			n /= 2;
 		if (!n)
@@ -81,7 +84,7 @@ static void ends_set(struct ends *ends, size_t line, uint64_t end)
 
 struct span {
 	struct view_item item; /* the first member, so that view_by_begin() compares spans, too */
-	size_t line;	       /* its depth; then the line that it gets */
+	size_t line;	       /* at first its depth, later its line */
 };
 
 struct spans {
@@ -180,7 +183,7 @@ static struct view_line *fill_lines(const struct spans *spans)
 	return lines;
 }
 
-/* In place of the row's lines of spans, those that have some. */
+/* Replace the row's lines of spans by those that have spans. */
 static int replace_lines(struct view_row *row, unsigned int depth, struct spans *spans)
 {
 	struct view_line *lines = fill_lines(spans), *all;

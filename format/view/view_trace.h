@@ -23,7 +23,7 @@ enum view_row_kind {
 	VIEW_COUNTER,
 	VIEW_STATE, /* something that is in one of several states */
 	VIEW_KEYED, /* spans that begin and end on any thread */
-	VIEW_WHY,   /* what took the time of a span; `last` of its items is the string with their details */
+	VIEW_WHY,   /* an overlay: why a span took its time. Items have a string of details in `last` */
 };
 
 enum view_line_kind {
@@ -53,7 +53,7 @@ enum view_run {
 #define VIEW_NO_EVENT UINT32_MAX
 #define VIEW_NO_ROW   UINT32_MAX
 
-/* One item, or several that were merged: then it has their number, and the time that they cover. */
+/* One item, or several that were merged; `count` is their number, and `covered` the time that they cover. */
 struct view_item {
 	uint64_t begin, end;
 	union {
@@ -72,7 +72,7 @@ struct view_item {
 	uint16_t flags;
 };
 
-/* Items of which those shorter than `resolution` are merged, if they lie within it. */
+/* A level of detail: items shorter than `resolution` are merged if they lie within one `resolution`. */
 struct view_level {
 	uint64_t resolution; /* ns; 0: nothing is merged */
 	struct view_item *items;
@@ -90,7 +90,7 @@ struct view_line {
 
 struct view_row {
 	enum view_row_kind kind;
-	uint64_t id;	 /* of the CPU, thread, task; by which the row is found */
+	uint64_t id;	 /* of the CPU, thread or task; with `kind` it identifies the row */
 	uint32_t parent; /* VIEW_NO_ROW */
 	uint32_t name;
 	uint64_t order; /* among the rows of its parent */
@@ -118,7 +118,7 @@ struct view_trace {
 	uint64_t events;	/* in the file */
 	uint64_t lost;		/* of those that were counted */
 	uint64_t gaps;		/* places where events are missing */
-	uint64_t resolution;	/* below this, items were merged because there are too many; 0: all are kept */
+	uint64_t resolution;	/* shorter items were merged because there are too many; 0: all items are kept */
 	size_t nr_rows, nr_arrows, all_arrows, nr_strings;
 	struct view_row *rows;
 	struct view_arrow *arrows;
@@ -136,14 +136,17 @@ void view_trace_free(struct view_trace *trace);
 /* The number of a string, which is copied. */
 uint32_t view_string(struct view_trace *trace, const char *text);
 
-/* The row of this kind and id; made if it is new, with `ret_new` set, and then to be given a name. */
+/*
+ * The row of this kind and id. If it does not exist, it is made, and *ret_new is set: the caller must then give it a
+ * name.
+ */
 uint32_t view_row(struct view_trace *trace, enum view_row_kind kind, uint64_t id, uint32_t parent, bool *ret_new);
 
 void view_add(struct view_trace *trace, uint32_t row, enum view_line_kind kind, unsigned int depth,
 	      const struct view_item *item);
 void view_add_arrow(struct view_trace *trace, const struct view_arrow *arrow);
 
-/* The number of items that are kept, at most; if there are more, the shortest are merged. */
+/* At most this number of items are kept; if there are more, the shortest ones are merged. */
 #define VIEW_ITEMS_MAX 2500000u
 
 /* Sorts, reduces to `items_max`, makes levels. Returns `error`. */

@@ -16,7 +16,7 @@ struct view_sink {
 	int effort; /* of compression, 1 to 9 */
 };
 
-/* What the page shows about the file. */
+/* The data that the page shows about the file. */
 struct view_head {
 	const char *file;
 	const char *version; /* of recorder */
@@ -34,16 +34,17 @@ struct view_texts {
 };
 
 /*
- * First the texts of the events that are kept as items of their own, in blocks of some thousand, from a second walk
- * over the file. `room`: compressed bytes that they may have; the rest is left out. 0; -ENOMEM; what the sink returned.
+ * Call this first. It walks over the file once more and writes the texts of the events that are kept as single items,
+ * in blocks of some thousand. `room` limits their compressed bytes; further texts are left out. 0; -ENOMEM; or the
+ * sink's result.
  */
 int view_write_texts(const struct view_trace *trace, struct event_printer *printer, struct dat_merge *merge,
 		     size_t room, const struct view_sink *sink, struct view_texts *texts);
 
-/* The columns in compressed form: all levels of all lines, and the arrows. 0; -ENOMEM. */
+/* Then this makes the columns in compressed form: all levels of all lines, and the arrows. 0; -ENOMEM. */
 int view_pack_columns(const struct view_trace *trace, int effort, struct blob *ret_index, struct blob *ret_packed);
 
-/* Then those columns, and at last the index, which has rows and strings. 0; -ENOMEM; what the sink returned. */
+/* At last this writes those columns, then the index, which has rows and strings. 0; -ENOMEM; or the sink's result. */
 int view_write_index(const struct view_trace *trace, const struct view_head *head, const struct view_texts *texts,
 		     const struct blob *index, const struct blob *packed, const struct view_sink *sink);
 

@@ -18,11 +18,11 @@ struct hidden_threads {
 	unsigned int nr;
 };
 
-/* Read the numbers of threads, separated by blanks; NULL: there are none. 0, -ENOMEM. */
+/* Read the numbers of threads, separated by blanks. `text` NULL: no threads. 0, -ENOMEM. */
 int hidden_threads_parse(const char *text, struct hidden_threads *ret_hidden);
 void hidden_threads_free(struct hidden_threads *hidden);
 
-/* The rest of hidden_threads_leave_out(). */
+/* The rare part of hidden_threads_leave_out(). */
 bool hidden_threads_search(const struct hidden_threads *hidden, const struct kernel_tasks *tasks, unsigned int id,
 			   int32_t tid, const void *payload, uint32_t size);
 

@@ -34,7 +34,7 @@ struct kernel_tasks *kernel_tasks_free(struct kernel_tasks *tasks)
 
 /* -------------------------------------------------------------------------------------------------- the table */
 
-/* The entry of a task, made if there is none; NULL: no memory. */
+/* The entry of a task, which is made if necessary. NULL: no memory. */
 static struct kernel_task *get_task(struct kernel_tasks *tasks, int32_t pid)
 {
 	const uint64_t place = number_map_get(&tasks->places, (uint32_t)pid);

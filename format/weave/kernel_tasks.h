@@ -16,9 +16,9 @@
 
 struct kernel_task {
 	int32_t pid;
-	char from_events[TASK_NAME_SIZE];  /* by the last event that named it */
+	char from_events[TASK_NAME_SIZE];  /* the name in the last event that named the task */
 	uint64_t said_at;	    /* its time, in the kernel's clock */
-	char saved[TASK_NAME_SIZE]; /* by saved_cmdlines */
+	char saved[TASK_NAME_SIZE]; /* the name in saved_cmdlines */
 };
 
 /* The fields in which an event names tasks. */

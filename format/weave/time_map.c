@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chooses which anchors become corners: one for each GRAIN of time, the narrowest there. Two anchors that are close
- * together determine the rate between them badly, and a wide one determines less than its neighbours. The other
- * anchors are still used: by how much they contradict the map, beyond their own error, is added to the map's error.
+ * Chooses the anchors that become corners of the map: in each GRAIN of time the narrowest one. Two anchors that are
+ * close together determine the rate between them badly, and a wide anchor is less exact than its neighbours. The other
+ * anchors are still used: the amount by which they contradict the map, beyond their own error, is added to the map's
+ * error.
  */
 #include "format/weave/time_map.h"
 
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 10 ms: an anchor's usual error of 50 ns is 5 ppm of it, about what NTP's slewing amounts to in ordinary use. */
+/* 10 ms: the usual error of an anchor, 50 ns, is 5 ppm of that, about as much as NTP slews a clock in ordinary use. */
 #define GRAIN UINT64_C(10000000)
 
 static int by_clock(const void *a, const void *b)
@@ -44,7 +45,7 @@ static bool follows(const struct rec_anchor *corner, const struct rec_anchor *ne
 	return next->clock > corner->clock && next->mono > corner->mono && rate(corner, next) < UINT64_MAX;
 }
 
-/* An anchor wider than this was interrupted while it was taken: four times the usual width, and 100 ns. */
+/* An anchor wider than this, four times the usual width plus 100 ns, was interrupted while it was taken. */
 static uint64_t wide(const struct rec_anchor *anchors, unsigned int nr)
 {
 	uint64_t smallest = UINT64_MAX;
@@ -54,7 +55,7 @@ static uint64_t wide(const struct rec_anchor *anchors, unsigned int nr)
 	for (i = 0; i < nr; i++)
 		if (anchors[i].error < smallest)
 			smallest = anchors[i].error;
-	/* The usual width is the mean of the anchors that are not far out. */
+	/* The usual width is the mean width of the anchors that are not outliers. */
 	for (i = 0; i < nr; i++)
 		sum += (anchors[i].error < 16 * smallest + 100 ? anchors[i].error : smallest) / nr;
 	return 4 * sum + 100;
@@ -81,7 +82,7 @@ static unsigned int choose_corners(struct rec_anchor *anchors, unsigned int nr)
 	return corners;
 }
 
-/* Even if all anchors are within one grain, the first and the last are kept: they are a short program's only rate. */
+/* If all anchors are within one grain, the first and the last are kept: only they show the rate of a short program. */
 static unsigned int choose_ends(struct rec_anchor *anchors, unsigned int nr)
 {
 	unsigned int i;
@@ -112,8 +113,8 @@ static uint64_t bend(const struct rec_anchor *corner)
 }
 
 /*
- * Beyond the anchors the clock may continue at any rate that it has had, and the overall rate is only known to this
- * accuracy.
+ * Beyond the anchors the clock may run at any rate that it has had between them, so the overall rate is known only to
+ * this accuracy.
  */
 static double slope_error(const struct time_map *map, const struct rec_anchor *corners, unsigned int nr)
 {
@@ -289,7 +290,7 @@ void time_map_line(const struct time_map *map, uint64_t from, uint64_t to, struc
 	uint64_t scaled;
 
 	/*
-	 * Between the ends of the range the line is the chord; outside the anchors that is the overall rate.
+	 * The line is the chord between the ends of the range; outside the anchors it has the overall rate.
 	 */
 	if (!map->identity && to > from) {
 		const uint64_t ns = time_map_ns(map, &hint, to) - time_map_ns(map, &hint, from);
@@ -315,7 +316,7 @@ static uint64_t line_error_at(const struct time_map *map, const struct time_line
 {
 	const uint64_t scaled = (uint64_t)(((unsigned __int128)clock * line->mult) >> line->shift);
 	unsigned int hint = 0;
-	/* The line may begin below zero. */
+	/* The offset of the line may be negative. */
 	const int64_t off = (int64_t)(scaled + (uint64_t)line->offset - time_map_ns(map, &hint, clock));
 
 	return (uint64_t)(off < 0 ? -off : off);
@@ -328,7 +329,7 @@ uint64_t time_map_line_error(const struct time_map *map, const struct time_line 
 	uint64_t error = first > last ? first : last;
 	unsigned int i;
 
-	/* The distance of two lines is greatest where one of them ends. */
+	/* The distance between the line and the map is greatest at a corner of the map or at an end of the range. */
 	for (i = 0; i < map->nr_segments; i++) {
 		const uint64_t clock = map->segments[i].clock;
 		const uint64_t here = clock > from && clock < to ? line_error_at(map, line, clock) : 0;

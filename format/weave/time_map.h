@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Converts a buffer's clock to nanoseconds of CLOCK_MONOTONIC: a line through anchors, in segments, that never goes
- * back. At an anchor the error is the anchor's own. Between two anchors it is theirs plus the drift between them,
- * which the anchors in the middle show. Before the first and after the last it grows with the distance.
+ * back. At an anchor the error is the anchor's own. Between two anchors the error is the anchors' own plus the drift
+ * between them, which the anchors in the middle show. Before the first and after the last it grows with the distance.
  */
 #ifndef FORMAT_TIME_MAP_H
 #define FORMAT_TIME_MAP_H
@@ -15,7 +15,7 @@
 #define TIME_MAP_SHIFT 56u
 
 struct time_segment {
-	uint64_t clock; /* where it begins */
+	uint64_t clock; /* where the segment begins */
 	uint64_t mono;
 	uint64_t mult;
 };
@@ -63,10 +63,13 @@ struct time_stretch {
 	uint64_t end;
 };
 
-/* The segment around `clock`, starting at `hint`; false: before the first anchor, where there is none. */
+/*
+ * The segment around `clock`; the search starts at `hint`. False: `clock` is before the first anchor, where there is no
+ * segment.
+ */
 bool time_map_stretch(const struct time_map *map, unsigned int hint, uint64_t clock, struct time_stretch *ret_stretch);
 
-/* Out of line: a segment other than that of the hint, or a time before the first anchor. */
+/* The rare cases, out of line: a segment other than that of the hint, or a time before the first anchor. */
 uint64_t time_map_search(const struct time_map *map, unsigned int *hint, uint64_t clock);
 
 static inline uint64_t time_map_scale(uint64_t ticks, uint64_t mult)

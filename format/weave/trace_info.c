@@ -64,7 +64,7 @@ int trace_info_grow(void *array, size_t size, size_t used, size_t *max)
 
 /* ------------------------------------------------------------------------------------------------- one event */
 
-/* Only names that viewers accept: with any other they would refuse the event, or the whole text. */
+/* Only names that viewers accept are passed on: otherwise viewers would refuse the event, or the whole text. */
 static bool is_name(struct rec_words name)
 {
 	uint32_t i;
@@ -113,7 +113,7 @@ static int add_event(struct trace_info *info, const struct rec_log_event *record
 	return number_map_set(&info->by_hash, hash, info->nr_events);
 }
 
-/* The id in the file; 0: there is none left. */
+/* Stores the id of the event in the file, or 0 if no id is left. 0; -ENOMEM. */
 static int unify(struct trace_info *info, const struct rec_log_event *record, struct rec_words system, uint16_t *ret_id)
 {
 	const uint64_t hash = rec_event_hash(record);
@@ -298,7 +298,7 @@ int trace_info_formats(const struct trace_info *info, trace_info_emit *emit, voi
 		if (!err)
 			err = emit(arg, order[i]->system, (const char *)text.data, text.size);
 		else if (err == -EBADMSG || err == -ENOSPC)
-			err = 0; /* its events keep their id, and viewers show them as unknown */
+			err = 0; /* without a format, viewers show the event's records as unknown */
 	}
 	if (!err && info->nr_sites) {
 		text.size = 0;

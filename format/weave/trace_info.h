@@ -25,8 +25,8 @@
 
 struct trace_end_event {
 	struct rec_event_common common;
-	uint64_t lost;	  /* all of them; UINT64_MAX: unknown */
-	uint64_t no_lane; /* those of threads that had no lane */
+	uint64_t lost;	  /* all lost events; UINT64_MAX: unknown */
+	uint64_t no_lane; /* of these, events of threads that had no lane */
 };
 
 /* What the weave needs to know about an event id of one process. */
@@ -87,12 +87,12 @@ int trace_info_formats(const struct trace_info *info, trace_info_emit *emit, voi
 int trace_info_end_format(trace_info_emit *emit, void *arg);
 
 /*
- * Appended to the blob. cmdlines: processes and their threads that were seen or named, and all tasks that the kernel
- * names, sorted, each tid once. 0, -ENOMEM.
+ * Append these texts to the blob. cmdlines: processes and their threads that were seen or named, and all tasks that the
+ * kernel names, sorted, each tid once. 0, -ENOMEM.
  */
 int trace_info_cmdlines(const struct trace_info *info, struct blob *cmdlines);
 
-/* The processes that were seen, each with its further threads, as the notes of a file have them. 0, -ENOMEM. */
+/* Append the processes that were seen, each with its further threads, in the form of the file's notes. 0, -ENOMEM. */
 int trace_info_processes(const struct trace_info *info, struct blob *processes);
 
 /* Add the threads of one process that were seen, each after a blank. */

@@ -46,7 +46,7 @@ static char *clean_name(const char *name, size_t size, int *ret_err)
 	return clean;
 }
 
-/* The entry of a thread, made if there is none; NULL: no memory. */
+/* The entry of a thread, which is made if necessary. NULL: no memory. */
 static struct trace_thread *thread_entry(struct trace_info *info, unsigned int process, int32_t tid)
 {
 	const uint64_t key = thread_key(process, tid);
@@ -133,8 +133,8 @@ static struct trace_thread *sort_threads(const struct trace_info *info)
 }
 
 /*
- * The name of the thread; the kernel's name takes precedence over its process's. NULL: it has none, or no memory
- * (*ret_err).
+ * The name of the thread; the kernel's name takes precedence over its process's. NULL: the thread has no name, or there
+ * is no memory (*ret_err).
  */
 static char *name_of(const struct trace_info *info, const struct trace_thread *thread, const struct kernel_task *task,
 		     int *ret_err)

@@ -32,7 +32,7 @@
 
 struct dat_packing;
 
-/* Text that belongs to the caller; need not end with a NUL. NULL: none. */
+/* Text of the caller's, which need not end with a NUL. `data` NULL: no text. */
 struct weave_text {
 	const char *data;
 	size_t size;
@@ -53,7 +53,7 @@ struct weave_kernel {
 	 */
 	const char *clock;
 	const char *uname; /* "Linux host 6.1.0 x86_64"; NULL: of this machine as it is now */
-	const struct weave_format *formats; /* a duplicate event is used once */
+	const struct weave_format *formats; /* if an event is listed twice, one of them is used */
 	unsigned int nr_formats;
 	struct weave_text printk;   /* printk_formats */
 	struct weave_text kallsyms;
@@ -65,16 +65,17 @@ struct weave_kernel {
 #define WEAVE_KERNELS_MAX 64u
 
 /*
- * A process whose streams are woven, or the kernel. The kernel may be there several times, with the same clock: at most
- * WEAVE_KERNELS_MAX, exactly one of them without a name of its buffer, whose texts the file has. Its streams are CPUs,
- * at most one each, with the kernel's own pages. Everything that is pointed to belongs to the caller and is only read.
+ * A process whose streams are woven, or the kernel. The kernel may be listed several times, at most WEAVE_KERNELS_MAX,
+ * with the same clock. Exactly one of these has no name of its buffer; the file has the texts of that one. Its streams
+ * are CPUs, at most one each, with the kernel's own pages. Everything that is pointed to belongs to the caller and is
+ * only read.
  */
 struct weave_process {
 	const struct weave_kernel *kernel; /* NULL: a program. Otherwise pid is 0 and there is no log */
 	uint32_t pid;
 	uint32_t clock; /* the clock of its pages: REC_CLOCK_TSC; REC_CLOCK_MONO, also for other clocks of the kernel */
 	uint32_t subbuf_size; /* of its pages */
-	bool other_pids;      /* its threads have other numbers for the kernel: they are of another pid namespace */
+	bool other_pids;      /* its thread ids differ from the kernel's, because it is in another pid namespace */
 	const char *comm;     /* name for threads that have none of their own */
 	/* struct rec_log_record..., aligned to 8; read after the last page, so that it names every event */
 	const void *log;
@@ -86,8 +87,8 @@ struct weave_process {
 };
 
 /*
- * The place of a kernel stream's pages in a file, back to back, each as long as a sub-buffer. next() is still called
- * for them and returns the same pages. Pages that need no change are then copied from this file.
+ * The file that has a kernel stream's pages, back to back, each as long as a sub-buffer. Pages that need no change are
+ * copied from it. next() is still called, and returns the same pages.
  */
 struct weave_file {
 	int fd;
@@ -99,7 +100,7 @@ struct weave_stream {
 	unsigned int process; /* index */
 	unsigned int cpu;     /* of the kernel */
 	const struct weave_file *file; /* NULL: in none */
-	uint64_t not_kept; /* of the kernel: events that were read, and which the pages report as lost */
+	uint64_t not_kept; /* of the kernel: events that were read, but that the pages report as lost */
 	/*
 	 * Events lost after the last one handed over; REC_LOST_UNKNOWN. Read once, when the source has returned 0 or
 	 * an error for this stream: next() may still write it before that.
@@ -121,7 +122,7 @@ struct weave_params {
 	const struct rec_anchor *anchors;
 	unsigned int nr_anchors;
 
-	bool refuse_empty;     /* without an event nothing is written: -ENODATA */
+	bool refuse_empty;     /* if there are no events, no file is written: -ENODATA */
 	const char *output;    /* path; an existing file is replaced once the new one is complete */
 	unsigned int version;  /* of the file: 6 (also when 0) or 7 */
 	const struct dat_packing *packing; /* compresses a file of version 7 (dat_packer.h); NULL: none does */
@@ -130,15 +131,18 @@ struct weave_params {
 	uint32_t page_size;    /* of the file; 0: 4096; raised to the largest sub-buffer of the processes */
 	unsigned int nr_cpus;  /* of this machine: the file has at least as many; ignored for raw */
 	/*
-	 * The notes in the file about its making; the time error is filled in. Of the kernel's events, those of the
-	 * hidden threads are left out (hidden_threads.h).
+	 * The notes in the file about its making; the time error is filled in. The kernel's events of the hidden
+	 * threads are left out (hidden_threads.h).
 	 */
 	struct dat_notes notes;
 	const struct weave_text *maps; /* of processes, each for an option PROCMAPS */
 	unsigned int nr_maps;
 	uint64_t date; /* CLOCK_REALTIME less CLOCK_MONOTONIC, ns, for the option DATE; 0: the file does not state it */
 
-	/* Whether the file is to have an event of programs: others are neither woven nor lost. NULL: all. */
+	/*
+	 * Whether the file gets an event of programs. Other events are neither woven nor counted as lost. NULL: it gets
+	 * all.
+	 */
 	bool (*wants)(void *arg, const struct rec_words *system, const struct rec_words *name);
 	void *wants_arg;
 
@@ -179,7 +183,7 @@ struct weave_stats {
 	uint64_t damaged_streams; /* ended by an error of the source */
 	uint64_t damaged_pages;	  /* contained fewer events than they should */
 	uint64_t damaged_events;  /* events missing on them */
-	/* not described by the process's log: left out; raw: kept, with id 0 and counted as events */
+	/* not described by the process's log: left out; in a raw file they are kept with id 0, and counted as events */
 	uint64_t unknown_events;
 	uint64_t cpu_unknown;	  /* put on CPU 0 */
 	uint64_t time_raised;	  /* events that went back in time; they got the time of their predecessor */

@@ -3,14 +3,14 @@
  * Weaves the programs' events into the kernel's. The merge of the programs leaves the pages of each CPU in a store of
  * the weave's own. Then one CPU after the other is completed: runs of the kernel's records alternate with runs of
  * those pages' records, and the result is written directly to its place in the file. So the kernel's pages, which are
- * the most, are written only once, and both sides are copied in runs.
+ * most of the data, are written only once, and both sides are copied in runs.
  */
 #include "format/weave/weave_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* This much of the programs' pages is read at a time. */
+/* The programs' pages are read in pieces of this size. */
 #define BLOCK (256u * 1024u)
 
 /* Room for data that are known only after the last page: names of tasks (ten thousand), and numbers. */
@@ -19,7 +19,7 @@
 
 /* The pages of the programs on a CPU. */
 struct staged {
-	struct weave_input input; /* what was taken from the pages and not yet put */
+	struct weave_input input; /* the record that was taken from the pages and not yet put */
 	unsigned int track;
 	bool has_track;
 	unsigned char *block;
@@ -47,7 +47,7 @@ int weave_stage_page(struct weave *weave, struct weave_cpu *cpu)
 	return page_store_put(weave->stage, cpu->stage, cpu->page);
 }
 
-/* 1: the input has another page; 0: there is none; -errno. */
+/* Takes the input's next page. 1; 0: the input is at its end; -errno. */
 static int next_page(struct weave *weave, struct staged *staged)
 {
 	const uint32_t page_size = weave->page_size;
@@ -76,7 +76,7 @@ static int next_event(struct weave *weave, struct staged *staged)
 	struct weave_input *input = &staged->input;
 	int got = 1;
 
-	/* Before the first page the iterator has none. */
+	/* Before the first page the iterator is empty. */
 	while (!input->iter.data || rec_page_next(&input->iter, &input->record) <= 0) {
 		got = next_page(weave, staged);
 		if (got <= 0)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* trace-cmd and KernelShark slow down with each CPU (facts trace-dat 1.8). */
+/* The limit exists because trace-cmd and KernelShark slow down with each CPU (facts trace-dat 1.8). */
 #define RAW_STREAMS_MAX 4096u
 
 /* Whether programs can be on one timeline with the kernel's clock. */
@@ -20,7 +20,7 @@ static bool is_shared_clock(const struct weave_process *kernel)
 	return !name || !strcmp(name, kernel->clock == REC_CLOCK_TSC ? "x86-tsc" : "mono");
 }
 
-/* A recorder that was killed at its start may have left no name of a clock. */
+/* If a recorder was killed at its start, the name of the clock may be missing. */
 static bool is_same_clock(const struct weave_process *kernel, const struct weave_process *top)
 {
 	const char *name = kernel->kernel->clock, *of_top = top->kernel->clock;
@@ -28,7 +28,7 @@ static bool is_same_clock(const struct weave_process *kernel, const struct weave
 	return kernel->clock == top->clock && (!name || !of_top || !strcmp(name, of_top));
 }
 
-/* One of the kernel's streams is in the top buffer; a file has one clock. */
+/* A file has one clock: that of the kernel's top buffer. */
 static int check_kernels(const struct weave *weave, const struct weave_params *params)
 {
 	if (weave->nr_kernels > WEAVE_KERNELS_MAX || (weave->nr_kernels && !weave->kernel))
@@ -85,7 +85,7 @@ static int check_streams(struct weave *weave, const struct weave_params *params)
 	return 0;
 }
 
-/* One map of the TSC for all processes: their order must not depend on which process's anchors were used. */
+/* All processes use one map of the TSC, because the order of events must not depend on the choice of anchors. */
 static int make_maps(struct weave *weave, const struct weave_params *params)
 {
 	struct rec_anchor *all;
@@ -117,7 +117,7 @@ static int make_maps(struct weave *weave, const struct weave_params *params)
 	return err;
 }
 
-/* Names of tasks that the kernel's texts give. */
+/* Read the names of tasks in the kernel's texts. */
 static int take_kernel(struct weave *weave)
 {
 	const struct weave_kernel *kernel = weave->kernel->kernel, *one;

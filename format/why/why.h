@@ -29,7 +29,7 @@ struct why_piece {
 	uint64_t begin, end;
 	int32_t tid;	/* the thread that this is about: the span's, or the last one of the chain of wake-ups */
 	int32_t cpu;	/* -1: none */
-	const char *by; /* who or what caused it; "" if nothing did. Lives as long as the struct why */
+	const char *by; /* the cause: a thread, interrupt, span or call; "": none. Valid as long as the struct why */
 	const char *what;
 };
 
@@ -67,10 +67,13 @@ const struct why_span *why_spans(const struct why *why, size_t *ret_nr);
 long why_explain(struct why *why, const struct why_span *span, const struct why_piece **ret_pieces,
 		 uint64_t sums[WHY_CLASSES]);
 
-/* What why_explain() has lacked so far, as events for `recorder record -e`: "sched_switch block"; "" if nothing. */
+/*
+ * The kernel's events that why_explain() has needed and not found so far, as words for `recorder record -e`:
+ * "sched_switch block"; "": none.
+ */
 const char *why_missing(struct why *why);
 
-/* Events that are missing from the trace. */
+/* The number of events that are missing from the trace. */
 const struct dat_gaps *why_gaps(const struct why *why);
 
 /* "system:name", as the file has it. Valid as long as the struct why; "": out of memory. */

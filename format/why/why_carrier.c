@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who worked on a span that one thread began and another one ended, at each time between.
+ * Finds the threads that worked on a span, one after the other, if one thread began the span and another one ended it.
  *
- * If the span belongs to a logical task, the events of the task show who had it: the thread that took the task last
+ * If the span belongs to a logical task, the events of the task show who had it: the thread that took up the task last
  * works on the span. Between two such threads the span waits for the next one.
  *
- * Otherwise wake-ups show it, backwards from the end of the span: the thread that ended it was woken for the span from
- * some sleep, its waker from another one, and so on, until the thread that began it. A thread may sleep for other
- * reasons, too: for a lock, before or after it had the span. So only those sleeps count from which a chain of wake-ups
- * leads back to the thread that began the span; of these the shortest chain, and at each thread the last sleep. (A
+ * Otherwise wake-ups show it, backwards from the end of the span: some wake-up gave the span to the thread that ended
+ * it, another wake-up gave it to that waker, and so on, back to the thread that began it. A thread may sleep for other
+ * reasons, too: for a lock, before or after it had the span. So a sleep counts only if a chain of wake-ups leads from
+ * it back to the thread that began the span. The shortest such chain is taken, and at each thread the last sleep. (A
  * thread that gives work to all others begins many chains. A holder of a lock may be in one of them, but the span's own
  * chain is shorter.)
  */
@@ -17,17 +17,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A span is followed over this number of wake-ups. */
+/* A span is followed over at most this number of wake-ups. */
 #define HANDS_MAX 16u
 
 /* At the end of a span, the thread that ends it is searched among this number of threads that work for its task. */
 #define OTHERS_MAX 64u
 
-/* From `begin` on, until the one that was added before it, a thread has the span. */
+/* A thread has the span from `begin` on, until the carrier that was added before this one takes over. */
 struct carrier {
 	uint64_t begin;
 	int32_t tid;
-	bool is_between; /* no thread works for it; `thread` is the next one */
+	bool is_between; /* no thread works for the span; `tid` is the next one that does */
 };
 
 static void add_carrier(struct blob *carriers, int32_t tid, uint64_t begin, bool is_between)
@@ -109,7 +109,7 @@ static bool follow_task(const struct why *why, const struct why_span *span, stru
 			from = workers[i - 1].begin;
 		}
 	}
-	/* If its begin is not in the trace, nor is the thread that had it first. */
+	/* If the span's begin is not in the trace, the thread that had it first is unknown, too. */
 	if (from > span->begin)
 		add_carrier(carriers, workers[i].tid, span->begin, true);
 	return true;
@@ -145,8 +145,8 @@ static void add_wakes(const struct why_thread *thread, uint64_t begin, uint64_t 
 }
 
 /*
- * steps[h][thread]: the time from which on the thread may have got the span over at most h wake-ups, plus one; 0: it
- * cannot have it. Returns the number of wake-ups over which the last thread may have got it; 0: it cannot.
+ * steps[h][thread] is the earliest time, plus one, at which the thread may have got the span by at most h wake-ups; 0:
+ * it cannot have got it. Returns the number of wake-ups over which the last thread may have got it; 0: it cannot.
  */
 static unsigned int spread(const struct why *why, const struct why_span *span, const struct wake *wakes, size_t nr,
 			   uint64_t *steps)
@@ -175,7 +175,7 @@ static unsigned int spread(const struct why *why, const struct why_span *span, c
 	return 0;
 }
 
-/* Back along the chain: at each thread, the last wake-up by one that may have had the span. */
+/* Follows the chain back: at each thread, the last wake-up by a thread that may have had the span. */
 static void follow_chain(const struct why *why, const struct why_span *span, const struct wake *wakes, size_t nr,
 			 const uint64_t *steps, unsigned int h, struct blob *carriers)
 {
@@ -189,7 +189,7 @@ static void follow_chain(const struct why *why, const struct why_span *span, con
 			continue;
 		add_carrier(carriers, tid, wakes[i].ts, false);
 		tid = wakes[i].waker;
-		/* A thread that began the span has it without a wake-up. */
+		/* The thread that began the span has it without a wake-up. */
 		h = tid == span->tid ? 0 : h - 1;
 	}
 	add_carrier(carriers, tid, span->begin, false);
@@ -260,7 +260,7 @@ int why_carried_pieces(struct why_walk *walk, const struct why_span *span)
 
 	err = err ? err : blob.error;
 	carriers = why_items(struct carrier, &blob, nr);
-	/* The first one was added last. */
+	/* The list is in reverse order: the first carrier was added last. */
 	while (!err && nr--) {
 		const uint64_t begin = carriers[nr].begin > span->begin ? carriers[nr].begin : span->begin;
 		const uint64_t end = nr ? carriers[nr - 1].begin : span->end;

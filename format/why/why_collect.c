@@ -150,7 +150,7 @@ static int add_inner(struct why *why, struct blob *list, const struct model_span
 	if (span->rule->is_kernel && !field_number(record, "id", &inner.number) &&
 	    !field_number(record, "irq", &inner.number))
 		field_number(record, "vec", &inner.number);
-	/* The trace's last event may be in it. */
+	/* So that the trace's last event lies inside the interrupt. */
 	if (span->rule->is_of_cpu && (span->flags & (MODEL_NO_END | MODEL_CUT)) == MODEL_NO_END)
 		inner.end++;
 	if (span->rule->is_of_cpu)
@@ -230,7 +230,7 @@ static int by_begin(const void *a, const void *b)
 
 	if (x->begin != y->begin)
 		return x->begin < y->begin ? -1 : 1;
-	/* The outer one first. */
+	/* The outer span comes first. */
 	return x->end != y->end ? (x->end > y->end ? -1 : 1) : x->model_id < y->model_id ? -1 : 1;
 }
 
@@ -301,7 +301,7 @@ int why_begin(const struct event_table *table, struct why **ret_why)
 	return 0;
 }
 
-/* For the threads of a CPU, a loss within an interrupt lasts until the CPU is seen outside of interrupts. */
+/* If a loss is within an interrupt, the threads of the CPU are unknown until the CPU is seen outside of interrupts. */
 static void extend_loss(struct why_cpu *cpu, uint64_t ts)
 {
 	struct why_loss *last = (struct why_loss *)(void *)(cpu->losses.data + cpu->losses.size) - 1;

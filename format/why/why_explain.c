@@ -43,8 +43,8 @@ void why_piece(struct why_walk *walk, enum why_class class, uint64_t begin, uint
 /* ---------------------------------------------------------------------------------------------------------- running */
 
 /*
- * The task that a thread worked for; 0: none, or not known. *ret_is_known: the thread has named a task before. *until
- * becomes the time until when that holds, if that is earlier.
+ * The task that a thread worked for at a time; 0: none, or not known. *ret_is_known: the thread has named a task
+ * before. *until is lowered to the time at which the task changes.
  */
 static uint64_t task_at(const struct why_thread *thread, uint64_t ts, bool *ret_is_known, uint64_t *until)
 {
@@ -68,13 +68,13 @@ static uint64_t task_at(const struct why_thread *thread, uint64_t ts, bool *ret_
 	return tasks[low].begin > ts ? 0 : tasks[low].task;
 }
 
-/* What a thread was in. A thread that the span waits for may be in spans that began long before. */
+/* The span or call in which a thread was. A thread that the span waits for may be in spans that began long before. */
 static const struct why_inner *inner_at(const struct why_walk *walk, const struct why_thread *thread, uint64_t ts,
 					uint64_t *until)
 {
 	const struct why_inner *inner = why_innermost(&thread->inner, ts, walk->is_waiting ? 0 : walk->since, until);
 
-	/* The span itself is not an inner one. */
+	/* The span that is explained is not an inner span of itself. */
 	return inner && (walk->is_waiting || inner->model_id != walk->model_id) ? inner : NULL;
 }
 
@@ -164,7 +164,10 @@ static void runnable(struct why_walk *walk, const struct why_thread *thread, uin
 	why_piece(walk, WHY_RUNNABLE, begin, end, thread->tid, number, "", idle);
 }
 
-/* Why the state of a thread is not known in a part of its time; `state` NULL: the trace says nothing of it there. */
+/*
+ * The reason why the state of a thread is unknown in a part of its time; `state` NULL: the trace has no state of it
+ * there.
+ */
 static const char *reason_of(struct why *why, const struct why_state *state, uint64_t begin, uint64_t end)
 {
 	size_t nr;
@@ -189,7 +192,7 @@ static void unknown(struct why_walk *walk, const struct why_thread *thread, cons
 {
 	const char *reason = begin < end ? reason_of(walk->why, state, begin, end) : "";
 
-	/* Without the scheduler's events the program's own spans still say where its time went. */
+	/* Without the scheduler's events, the program's own spans still show where its time went. */
 	while (begin < end) {
 		uint64_t until = end;
 		const struct why_inner *inner = inner_at(walk, thread, begin, &until);
@@ -266,7 +269,7 @@ long why_explain(struct why *why, const struct why_span *span, const struct why_
 	return (long)nr;
 }
 
-/* Each is a word for `recorder record -e`. */
+/* Each of these is an argument for `recorder record -e`. */
 const char *why_missing(struct why *why)
 {
 	const char *words =

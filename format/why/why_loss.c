@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What losses make unknown. While events of a CPU are missing, a thread may have been woken there, may have run there
- * and slept again, whatever the events of other CPUs say of it. Only a thread that runs on another CPU is known to run;
- * everything else within a loss is unknown. For the time after a loss, the model itself knows what is unknown.
+ * Marks as unknown what losses make unknown. While events of a CPU are missing, a thread may have been woken there,
+ * have run there and slept again, whatever the events of other CPUs show. Within a loss, only a thread that runs on
+ * another CPU is known to run; all else is unknown. For the time after a loss, the model has already marked what is
+ * unknown.
  */
 #include "format/why/why_private.h"
 
@@ -46,8 +47,8 @@ static struct why_state lost_state(const struct why_loss *loss, uint64_t begin, 
 }
 
 /*
- * The parts of a state outside losses stay; a sleep of which the end is within one was ended by something else. One
- * that is known from its end does not stay if that is within a loss.
+ * Keeps the parts of a state that are outside losses. A sleep that a loss cuts short has no known waker. A state that
+ * is known only from its end becomes unknown as a whole if a loss overlaps it.
  */
 static void cut_state(const struct blob *losses, struct why_state state, struct blob *to)
 {

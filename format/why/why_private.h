@@ -8,7 +8,7 @@
 #include "format/io/text_pool.h"
 #include "format/why/why.h"
 
-/* A time in one state. Of a thread, in order. */
+/* A thread is in one state from begin to end. The list of a thread is in time order. */
 struct why_state {
 	uint64_t begin, end;
 	enum model_run run;
@@ -21,9 +21,9 @@ struct why_state {
 };
 
 /*
- * A span of a thread or of a CPU, sorted by begin. `outer`: how many items before it the last one is that ends later;
- * 0: none. At any time, the innermost item is the last one that has begun, or one that is found from there by following
- * `outer`.
+ * A span of a thread or of a CPU; lists are sorted by begin. `outer` is the distance back to the nearest earlier item
+ * that ends later than this one; 0: no such item. To find the innermost item at a time, start at the last item that
+ * has begun, and follow `outer`.
  */
 struct why_inner {
 	uint64_t begin, end;
@@ -31,14 +31,14 @@ struct why_inner {
 	uint64_t model_id;
 	const struct model_rule *rule;
 	int64_t number;	  /* of the system call, interrupt or soft interrupt; -1: none */
-	const char *name; /* of the interrupt's device; NULL */
+	const char *name; /* of the interrupt's device; NULL: not known */
 };
 
 struct why_task {
 	uint64_t begin, end, task;
 };
 
-/* The same of all threads, sorted by task and begin. */
+/* The tasks of all threads, sorted by task and begin. */
 struct why_worker {
 	uint64_t task, begin, end;
 	int32_t tid;
@@ -52,15 +52,15 @@ struct why_thread {
 };
 
 /*
- * Events of a CPU were lost, between two of its events. In order; those that overlap are one, with the CPU of the
- * first.
+ * Events of a CPU were lost between two of its events. The list is in time order. Losses that overlap are merged, with
+ * the CPU of the first.
  */
 struct why_loss {
 	uint64_t begin, end;
 	uint32_t cpu;
 };
 
-/* Who ran on a CPU, in order. */
+/* The thread that ran on a CPU; the list is in time order. */
 struct why_run {
 	uint64_t begin, end;
 	int32_t tid;
@@ -70,7 +70,7 @@ struct why_cpu {
 	struct blob runs;   /* why_run */
 	struct blob inner;  /* why_inner: interrupts */
 	struct blob losses; /* why_loss */
-	bool is_doubtful;   /* an interrupt ran when events were lost, and may still run */
+	bool is_doubtful;   /* an interrupt was running when events were lost, and may still be running */
 };
 
 /* A request to a block device, sorted by its end. */
@@ -103,7 +103,7 @@ struct why {
 	int error;
 };
 
-/* Events that were not recorded, and of which an explained span needed some. */
+/* Kernel events that an explained span needed, and that were not recorded. */
 enum why_lack { LACK_SWITCHES = 1, LACK_WAKES = 2, LACK_CALLS = 4, LACK_INTERRUPTS = 8, LACK_REQUESTS = 16 };
 
 #define why_items(type, blob, nr) ((nr) = (blob)->size / sizeof(type), (const type *)(const void *)(blob)->data)
@@ -123,26 +123,26 @@ size_t why_state_from(const struct blob *states, uint64_t ts);
 size_t why_run_from(const struct blob *runs, uint64_t ts);
 size_t why_loss_from(const struct blob *losses, uint64_t ts);
 
-/* why_loss.c: what may be wrong because of losses becomes unknown. 0; -ENOMEM. */
+/* why_loss.c: states that may be wrong because of losses become unknown. 0; -ENOMEM. */
 int why_cut_losses(struct why *why);
 
 /*
- * The innermost item that contains a time; NULL: none. `since`: only those that began then or later. *until becomes the
- * time when another one begins, or this one ends, if that is earlier; NULL: not asked for.
+ * The innermost item that contains a time; NULL: no item does. Only items that began at `since` or later count. *until
+ * is lowered to the time at which this item ends or another one begins; `until` may be NULL.
  */
 const struct why_inner *why_innermost(const struct blob *inner, uint64_t ts, uint64_t since, uint64_t *until);
 
 /* "timer", "network", "interrupt virtio1-req.0". */
 const char *why_interrupt_name(struct why *why, const struct why_inner *interrupt);
 
-/* What is explained: a part of a thread's time. */
+/* A part of a thread's time that is being explained. */
 struct why_walk {
 	struct why *why;
-	uint64_t since;	    /* begin of the span: spans that began before are not what the thread did for it */
+	uint64_t since;	    /* begin of the explained span: spans that the thread began earlier have another purpose */
 	uint64_t model_id;  /* of the span itself */
 	uint64_t task;	    /* that the span was begun for; 0: none */
 	bool is_between;    /* the span waits for this thread, which does something else */
-	bool is_waiting;    /* everything from here on is time that the span's thread waits */
+	bool is_waiting;    /* the span's thread waits during this part */
 	const char *prefix; /* of `what`, while waiting: how the span's thread sleeps */
 	unsigned int depth;
 };
@@ -156,7 +156,7 @@ void why_thread_pieces(struct why_walk *walk, int32_t tid, uint64_t begin, uint6
 /* The time of a whole span, by the threads that had it one after the other. 0; -ENOMEM. */
 int why_carried_pieces(struct why_walk *walk, const struct why_span *span);
 
-/* Makes why->workers. 0; -ENOMEM. */
+/* Fills why->workers. 0; -ENOMEM. */
 int why_sort_workers(struct why *why);
 
 /* The part from begin to end of a sleep. */

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* A chain is followed over this number of threads. */
+/* A chain of wake-ups is followed over at most this number of threads. */
 #define CHAIN_MAX 16u
 
 /* Linux's soft interrupts, by number (include/linux/interrupt.h). */
@@ -49,8 +49,8 @@ const char *why_interrupt_name(struct why *why, const struct why_inner *interrup
 }
 
 /*
- * The request for which a thread slept that an interrupt woke: the last one that this interrupt had completed. (Linux
- * wakes those who wait for a request before it completes the next one.) NULL: it has completed none.
+ * An interrupt woke a thread: the request for which the thread slept is the last one that this interrupt completed
+ * before. (Linux wakes the waiters for a request before it completes the next one.) NULL: the interrupt completed none.
  */
 static const struct why_request *request_for(const struct why *why, const struct why_inner *interrupt,
 					     const struct why_state *sleep)
@@ -85,7 +85,7 @@ static void request_piece(struct why_walk *walk, int32_t tid, const struct why_r
 				    (unsigned long long)r->sectors * 512, (unsigned long long)r->sector,
 				    (unsigned long long)(r->end - r->begin));
 
-	/* Before the request was issued it was being made, or waited in a queue. */
+	/* Before it was issued, the request was being prepared or waited in a queue. */
 	if (r->begin > begin) {
 		why_piece(walk, WHY_BLOCKED, begin, r->begin < end ? r->begin : end, tid, -1, device,
 			  why_text(why, "I/O of %s: before the request was issued", device));
@@ -99,14 +99,16 @@ static void interrupt_pieces(struct why_walk *walk, int32_t tid, const struct wh
 {
 	struct why *why = walk->why;
 	const struct why_cpu *cpu = why_cpu(why, sleep->waker_cpu);
-	/* A soft interrupt or a timer says more than the interrupt that it runs in. */
+	/* A soft interrupt or a timer is a better cause than the interrupt in which it runs. */
 	const struct why_inner *interrupt = cpu ? why_innermost(&cpu->inner, sleep->end, 0, NULL) : NULL;
 	const struct why_request *request = NULL;
 	const char *name;
 
 	if (!why->has_interrupts)
 		why->lacks |= LACK_INTERRUPTS;
-	/* Any device may have ended an uninterruptible sleep; a timer or the network did not do so for a request. */
+	/*
+	 * Any device's interrupt may have ended an uninterruptible sleep for a request; a timer or the network did not.
+	 */
 	if (sleep->run == MODEL_BLOCKED && !why->has_requests && !(interrupt && is_of_other(interrupt)))
 		why->lacks |= LACK_REQUESTS;
 	if (!interrupt) {

@@ -32,20 +32,21 @@ struct rec_options {
 #define REC_OPTIONS_INIT { sizeof(struct rec_options), 0, 0, 0, 0, 0, 0 }
 
 /*
- * Replace the process's buffer by a new one with these options, before the first lane is leased. Returns 0; -EBUSY:
- * events were already written, or as rec_enable(); -EINVAL: a value is out of range, or an option is unknown to this
- * version; -EOPNOTSUPP: the program has disabled the clock by PR_SET_TSC; or an error in making the file: -EACCES,
- * -ENOMEM, -ENOSPC, -ENOENT, -ELOOP, -EFBIG (RLIMIT_FSIZE), -EPERM (the directory belongs to another user). Not
- * signal-safe.
+ * Replace the process's buffer by a new one with these options, before the first lane is leased. `options` are read
+ * during the call only. Returns 0; -EBUSY: events were already written, or as rec_enable(); -EINVAL: `options` is NULL,
+ * a value is out of range, this machine has no such clock, or an option is unknown to this version; -EOPNOTSUPP: the
+ * program has disabled the clock by PR_SET_TSC; or an error in making the file: -EACCES, -ENOMEM, -ENOSPC, -ENOENT,
+ * -ELOOP, -EFBIG (RLIMIT_FSIZE), -EPERM (the directory belongs to another user, or others may write to it). Call it
+ * while the process has only one thread; not signal-safe.
  */
 int rec_configure(const struct rec_options *options);
 
 /*
  * Switch events by pattern: "system:name" with * and ? in both, "system" alone for all of its events, several
  * separated by commas. A rate and a filter may follow (filter.h): "io:* rate 100 if size > 4096". An event that is
- * registered later is switched by the last call that matches it. Returns the number of known events that match and that
- * the filter fits; -EINVAL: the selector is malformed; -ENXIO: no buffer; -ENOMEM; -EBUSY: called from within the
- * library, by an allocator or in fork, or by vfork's child. Any thread; not signal-safe.
+ * registered later is switched by the last call that matches it. The selector is copied. Returns the number of known
+ * events that match and that the filter fits; -EINVAL: the selector is malformed or NULL; -ENXIO: no buffer; -ENOMEM;
+ * -EBUSY: called from within the library, by an allocator or in fork, or by vfork's child. Any thread; not signal-safe.
  */
 int rec_enable(const char *selector);
 int rec_disable(const char *selector);
@@ -61,7 +62,7 @@ int rec_stop(void);
  * Move the contents of the lanes to a trace.dat at `path`, woven, version 6. Saved events are removed from the lanes.
  * Threads can write during the call. An existing file is replaced only when the new one is complete. Returns 0; -ENXIO:
  * no buffer; -EBUSY: a recorder reads the lanes, or another save or snapshot of this process is under way; -ENOMEM; or
- * the errno of open, write, fsync or rename. Not signal-safe.
+ * the errno of open, write, fsync or rename. Any thread; not signal-safe.
  */
 int rec_save(const char *path);
 
@@ -70,8 +71,8 @@ int rec_save(const char *path);
  * delayed. A recorder may be reading the same lanes; events that it has read are in the file as well, unless they were
  * overwritten. The next rec_snapshot(), and the next 'recorder snapshot --new' by any process, begin where this one
  * ended and report what was overwritten in between. The first one begins with the oldest event in the lanes. Returns
- * the same values as rec_save(), but -EBUSY only while another save or snapshot of this process is under way. Not
- * signal-safe.
+ * the same values as rec_save(), but -EBUSY only while another save or snapshot of this process is under way. Any
+ * thread; not signal-safe.
  */
 int rec_snapshot(const char *path);
 

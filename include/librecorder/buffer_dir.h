@@ -13,11 +13,13 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * The directory where this user's programs put their buffers: $RECORDER_DIR, else $XDG_RUNTIME_DIR/librecorder, else
- * /dev/shm/librecorder-UID. With `create` a missing directory is made with mode 0700. Its owner is checked, and its
- * last part must not be a symbolic link. Returns 0; -EPERM: it belongs to another user, or others may write to it;
- * -ELOOP: it is a link; -EINVAL: the path is not absolute; -ENOTDIR; -ENAMETOOLONG; or the errno of mkdir or open. The
- * path is stored in every case except -ENAMETOOLONG, so that a message can name it.
+ * The directory where this user's programs put their buffers: $RECORDER_DIR, else $XDG_RUNTIME_DIR/librecorder if that
+ * variable names a directory of the user, else /dev/shm/librecorder-UID. It is stored in the `size` bytes at `path`.
+ * With `create` a missing directory is made with mode 0700. Its owner is checked, and its last part must not be a
+ * symbolic link. Returns 0; -EPERM: it belongs to another user, or others may write to it; -ELOOP: it is a link;
+ * -EINVAL: the path is not absolute; -ENOTDIR: it, or a part of its path, is not a directory; -ENAMETOOLONG: `size` is
+ * too small; or the errno of mkdir or open, such as -ENOENT: it does not exist. The path is stored in every case except
+ * -ENAMETOOLONG, so that a message can name it. Any thread, as long as none changes the environment; not signal-safe.
  */
 int rec_buffer_dir(bool create, char *path, size_t size);
 
@@ -25,7 +27,7 @@ int rec_buffer_dir(bool create, char *path, size_t size);
 #define REC_BUFFER_SUFFIX ".rec"
 #define REC_REASON_SUFFIX ".why"
 
-/* True if `name` is the file name of a buffer. Any thread. */
+/* True if `name` is the file name of a buffer. Any thread; signal-safe. */
 bool rec_buffer_is_name(const char *name);
 
 /*
@@ -37,7 +39,7 @@ bool rec_buffer_is_name(const char *name);
 /*
  * For the file `name` in the directory with the descriptor `dir` that rec_view_open_at() refuses with -EAGAIN: true if
  * the program that makes it is certainly alive; it may have been stopped meanwhile. False: the program is dead, or this
- * is unknown. Any thread.
+ * is unknown. Any thread; not signal-safe.
  */
 bool rec_buffer_has_maker(int dir, const char *name);
 

@@ -16,14 +16,15 @@ extern "C" {
 
 /*
  * The best clock of this machine: REC_CLOCK_TSC if the CPU reports that its counter never stops or changes speed and
- * the kernel keeps time by it, otherwise REC_CLOCK_MONO. Reads one sysfs file; not signal-safe.
+ * the kernel keeps time by it, otherwise REC_CLOCK_MONO. Never fails. Reads one sysfs file. Any thread; not
+ * signal-safe.
  */
 uint32_t rec_clock_best(void);
 
 /*
  * Read the clock and CLOCK_MONOTONIC together, several times, and keep the narrowest pair. Any process may take an
- * anchor for any buffer, because the clocks belong to the machine. 0, or -EINVAL (this machine has no such clock).
- * Signal-safe.
+ * anchor for any buffer, because the clocks belong to the machine. 0, or -EINVAL (this machine has no such clock). Any
+ * thread; signal-safe.
  */
 int rec_clock_anchor(uint32_t clock, struct rec_anchor *ret_anchor);
 

@@ -37,7 +37,8 @@ extern "C" {
  * Returns 0; -EINVAL: the key is NULL, not such a word, or longer than REC_CONTEXT_KEY_MAX; -E2BIG: the value is longer
  * than REC_CONTEXT_VALUE_MAX; -ENOSPC: REC_CONTEXT_KEYS_MAX other keys have values; -ENOMEM: no memory for the thread's
  * values; -ENXIO: no buffer, or it cannot have one more event; -EBUSY: too many signal handlers that set values
- * interrupted each other. Any thread; errno is preserved; signal-safe, except for the first use in a process.
+ * interrupted each other, or left this function by a jump. Any thread; errno is preserved; signal-safe, except for the
+ * first use in a process.
  */
 int rec_context_set(const char *key, const char *value);
 

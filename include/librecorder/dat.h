@@ -6,7 +6,7 @@
  *
  * Nothing here prints, and print formats are not parsed. Threads: one at a time per file, its iterators included;
  * different files are independent. No function is signal-safe. ret_ parameters keep their values if a function fails,
- * except for ret_error, which is set then.
+ * except for ret_error, which is set then, and must not be NULL unless the function's comment permits it.
  */
 #ifndef LIBRECORDER_DAT_H
 #define LIBRECORDER_DAT_H
@@ -167,7 +167,7 @@ struct rec_dat_field_info {
 
 /*
  * Fields of an event are numbered from 0: first the common ones. rec_dat_field_find() finds one by its name. Both
- * return NULL if there is none. A field is valid until rec_dat_close().
+ * return NULL if there is no such field. A field, and its name, is valid until rec_dat_close().
  */
 const struct rec_dat_field *rec_dat_field_at(const struct rec_dat_event *event, uint32_t number);
 const struct rec_dat_field *rec_dat_field_find(const struct rec_dat_event *event, const char *name);

@@ -64,7 +64,7 @@ template <typename To, typename From> constexpr To to_number(const From &from)
 	}
 }
 
-/* A number of a declaration, as it stands in the description: enumerators of any enumeration among them. */
+/* A constant of a declaration, as a number for the description. It may be an enumerator of any enumeration. */
 struct constant {
 	int64_t value;
 	template <typename From> constexpr constant(const From &from) : value(to_number<int64_t>(from))
@@ -123,8 +123,9 @@ template <typename Type, std::size_t length, typename From> const Type *to_eleme
 /* --------------------------------------------------------------------------------------------------------- fields */
 
 /*
- * What a field takes of the arguments: each take() gets what the fields before made (a tuple of the arguments of the
- * function that writes) and the arguments that are left, and passes both on to the next field.
+ * Each field takes its part of the arguments of REC. take() gets two lists: the converted arguments of the fields
+ * before it (a tuple, for the function that writes), and the arguments that are left. It converts its own, and passes
+ * both lists to the next field.
  */
 template <typename... Fields> struct fields;
 
@@ -230,7 +231,7 @@ template <typename... Rest> struct fields<sized_bytes, Rest...> {
 	}
 };
 
-/* The list of fields that REC_EVENT makes has this at its end. It is not a field. */
+/* Ends the list of fields that REC_EVENT makes. It is not a field. */
 struct end {
 };
 template <> struct fields<end> : fields<> {
@@ -238,14 +239,14 @@ template <> struct fields<end> : fields<> {
 
 } // namespace rec::detail
 
-/* ----------------------------------------------------------------------------------------- what event.h leaves open */
+/* ------------------------------------------------------------------------------- macros that event.h leaves open */
 
 #undef REC__CONSTANT
 #define REC__CONSTANT ::rec::detail::constant
 #undef REC__WRITE
 #define REC__WRITE(base) rec_plain_##base
 
-/* A template may not stand in what a program declares as C. */
+/* A template needs C++ linkage, and the declaration may be inside a program's extern "C". */
 #undef REC__WRAP
 #define REC__WRAP(each, base, ...)                                                                                     \
 	extern "C++" {                                                                                                 \
@@ -256,7 +257,7 @@ template <> struct fields<end> : fields<> {
 	}                                                                                                              \
 	}
 
-/* TYPES: what of the above each field is. */
+/* TYPES: the type, of those above, that takes each field's arguments. */
 #define REC__TYPES_rec_number(name, type)	 ::rec::detail::number<type>,
 #define REC__TYPES_rec_pointer(name)		 ::rec::detail::pointer,
 #define REC__TYPES_rec_float(name, type)	 ::rec::detail::number<type>,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The contents of an event's description: its fields, and the format text that libtraceevent needs. Only these
- * functions make such texts, for the library and the recorder alike. Pure functions over memory; any thread.
- * Descriptions need not be trusted: a malformed one is refused with -EBADMSG, and nothing outside the record is read.
- * The caller guarantees that record.size bytes are readable, as rec_log_next() does.
+ * functions make such texts, for the library and the recorder alike. Pure functions over memory, which keep no pointer
+ * to it. Any thread; not signal-safe. Descriptions need not be trusted: a malformed one is refused with -EBADMSG, and
+ * nothing outside the record is read. The caller guarantees that record.size bytes are readable, as rec_log_next()
+ * does.
  */
 #ifndef LIBRECORDER_EVENT_TEXT_H
 #define LIBRECORDER_EVENT_TEXT_H
@@ -86,7 +87,7 @@ struct rec_field {
 	struct rec_words value_names;  /* as written, separated by commas */
 };
 
-/* Points into the record, which must stay. */
+/* Points into the record, which must exist as long as this is used. */
 struct rec_event_info {
 	struct rec_words system;
 	struct rec_words name;
@@ -111,7 +112,7 @@ int rec_event_meaning(const struct rec_log_event *event);
 int rec_event_text(const struct rec_log_event *event, uint16_t id, char *text, size_t size);
 
 /*
- * Whether two descriptions are of one event: the same names and fields with the same constants; blanks do not matter.
+ * Whether two descriptions are of one event: names, fields and constants are the same; blanks do not matter.
  * Malformed descriptions are the same if they are equal byte by byte.
  */
 bool rec_event_same(const struct rec_log_event *a, const struct rec_log_event *b);

@@ -22,10 +22,11 @@ extern "C" {
 /*
  * REC_EVENT(): declare the event `system`:NAME. `declaration` is what follows the system there: "submit, u64(id),
  * string(path)". Constants that the text only names are passed in the order of their appearance: the LENGTH of an
- * array, the DECIMALS of a real, the number of a named field's values, and these values. The event exists as long as
- * the process; the same declaration gives an event with the same id. Returns 0; -EINVAL: the declaration is invalid, or
- * has other constants; -ENOMEM; -ENOSPC: the event cannot be registered (no buffer, too many events, or the log is
- * full). Any thread; not signal-safe.
+ * array, the DECIMALS of a real, the number of a named field's values, and these values. Texts and constants are
+ * copied. *ret_event belongs to the library and exists as long as the process; the same declaration gives an event with
+ * the same id. Returns 0; -EINVAL: the declaration is invalid, or has other constants; -ENOMEM; -ENOSPC: the event
+ * cannot be registered (no buffer, too many events, the log is full, or the call came from within the library). Any
+ * thread; not signal-safe.
  */
 int rec_event_declare(const char *system, const char *declaration, const int64_t *constants, unsigned int nr_constants,
 		      struct rec_event **ret_event);
@@ -45,7 +46,8 @@ int rec_event_declare(const char *system, const char *declaration, const int64_t
  * REC_SPAN() and REC_SPAN_KEYED(): declare the two events of a span. `declaration` is "request, u64(id),
  * end(s32(result))", with constants for all its fields. A record of *ret_begin has the values of the fields outside of
  * end(...), one of *ret_end the key and what is in end(...). REC_BEGIN() and REC_END() are records of these events; a
- * scope is for the binding to make. Returns as rec_event_declare().
+ * scope is for the binding to make. Returns as rec_event_declare(); if only the end cannot be declared, the begin stays
+ * declared. Any thread; not signal-safe.
  */
 int rec_span_declare(const char *system, const char *declaration, const int64_t *constants, unsigned int nr_constants,
 		     struct rec_event **ret_begin, struct rec_event **ret_end);
@@ -55,8 +57,9 @@ int rec_span_declare(const char *system, const char *declaration, const int64_t 
  * padding, then the bytes of dynamic fields. A string, stringn or bytes field is a u32 among the fixed fields: its low
  * 16 bits are the offset of the field's bytes, counted from the beginning of the common fields, which take 8 bytes; its
  * high 16 bits are their number, including the terminating NUL of a string. Returns 1: recorded, or suppressed by a
- * filter. 0: the event is off. -EINVAL: the fixed fields take more than `size`. -EBUSY: lost and counted. Any thread;
- * signal-safe.
+ * filter. 0: the event is off. -EINVAL: the fixed fields take more than `size`. -EBUSY: lost and counted; or, not
+ * counted, this process is a copy made by a raw clone in a signal handler during the call, and the event has a filter.
+ * Any thread; signal-safe.
  */
 int rec_event_write(struct rec_event *event, const void *fields, size_t size);
 
@@ -94,12 +97,12 @@ REC_ABI_ASSERT(sizeof(struct rec_fields) == (__SIZEOF_POINTER__ == 8 ? 56 : 48),
  * Begin a record of `event`, which rec_event_declare() returned, in the `size` bytes at `room`. They must exist until
  * rec_fields_write(), and be sufficient for what rec_event_write() takes: the fixed fields, and the bytes of the
  * dynamic fields with the NULs of strings. Returns 1: the event is on. 0: it is off. -ENOSPC: the fixed fields take
- * more.
+ * more. Any thread; signal-safe.
  */
 int rec_fields_begin(struct rec_fields *fields, struct rec_event *event, void *room, size_t size);
 
 /*
- * Put the next value. All return 0 or the first mistake:
+ * Put the next value. Any thread; signal-safe. All return 0 or the first mistake:
  * -EINVAL	the next field is of another kind, or all fields have been put
  * -ERANGE	the number is out of the range of the field's type
  * -ENOSPC	the room is too small
@@ -109,18 +112,23 @@ int rec_fields_put_unsigned(struct rec_fields *fields,
 int rec_fields_put_signed(struct rec_fields *fields, int64_t value);	/* s8..s64, named unless its type is unsigned */
 int rec_fields_put_real(struct rec_fields *fields, double value); /* real: out-of-range values saturate; f32, f64 */
 
-/* string and stringn: `size` characters, to which a NUL is added. If `text` is NULL, "(null)" is recorded. */
+/*
+ * string and stringn: `size` characters, to which a NUL is added. If `text` is NULL, "(null)" is recorded. Any thread;
+ * signal-safe.
+ */
 int rec_fields_put_text(struct rec_fields *fields, const char *text, size_t size);
 
-/* bytes. If `bytes` is NULL, nothing is put into the field. */
+/* bytes. If `bytes` is NULL, the field is empty. Any thread; signal-safe. */
 int rec_fields_put_bytes(struct rec_fields *fields, const void *bytes, size_t size);
 
-/* array: all its elements. -EINVAL also if they have another size or number than declared. */
+/*
+ * array: all its elements. -EINVAL also if they have another size or number than declared. Any thread; signal-safe.
+ */
 int rec_fields_put_array(struct rec_fields *fields, const void *elements, size_t element_size, size_t count);
 
 /*
  * Record the values. Returns what rec_event_write() returns, or the first mistake; -EINVAL also if a field has no
- * value. Called again, it records the same values again.
+ * value. Called again, it records the same values again. Any thread; signal-safe.
  */
 int rec_fields_write(struct rec_fields *fields);
 

@@ -35,7 +35,8 @@
  * the suppressed ones. If the filter does not fit an event, because the event has no such field or its field cannot be
  * compared in this way, the event stays off. rec_filter_compile() checks this in advance.
  *
- * Pure functions, any thread; rec_filter_match() and rec_filter_match_reading() are signal-safe.
+ * Pure functions, which keep no pointer to what they are given; any thread. rec_filter_match() and
+ * rec_filter_match_reading() are signal-safe, the others are not.
  */
 #ifndef LIBRECORDER_FILTER_H
 #define LIBRECORDER_FILTER_H
@@ -70,9 +71,10 @@ struct rec_filter_error {
 int rec_filter_check(const char *text, struct rec_filter_error *ret_error);
 
 /*
- * Compile a filter for an event; `event` NULL: that of rec_printf, which has only the common fields and CPU. Returns
- * the size of the condition, which is at most REC_CONDITION_MAX; -EINVAL: the text is not a filter or does not fit the
- * event, with the reason in *ret_error; -ENOSPC: `size` is too small; -EBADMSG: the description is malformed.
+ * Compile a filter for an event; `event` NULL: that of rec_printf, which has only the common fields and CPU. The
+ * condition is stored in the `size` bytes at `ret_condition`, aligned to 8. Returns its size, which is at most
+ * REC_CONDITION_MAX; -EINVAL: the text is not a filter or does not fit the event, with the reason in *ret_error;
+ * -ENOSPC: `size` is too small; -EBADMSG: the description is malformed.
  */
 int rec_filter_compile(const struct rec_log_event *event, const char *text, struct rec_condition *ret_condition,
 		       size_t size, struct rec_filter_error *ret_error);
@@ -99,8 +101,8 @@ int rec_filter_compile_fields(const struct rec_event_info *info, unsigned int fl
 			      struct rec_condition *ret_condition, size_t size, struct rec_filter_error *ret_error);
 
 /*
- * The comparison `number` (from 0) of such a condition, if its field is absent: the column of the field's name in the
- * text. 0: the record has the field. -EINVAL: the condition has no more comparisons.
+ * Whether comparison `number` of such a condition, counted from 0, is of a field that records do not have. Returns the
+ * column of the field's name in the text; 0: records have the field; -EINVAL: the condition has no such comparison.
  */
 int rec_filter_absent(const struct rec_condition *condition, unsigned int number);
 

@@ -28,8 +28,9 @@ extern __thread struct rec_handle *rec_thread_handle __attribute__((tls_model("i
 /*
  * Lease a lane for the calling thread, which must not have one. Returns a handle with a lane of its own; or, at the
  * limit of lanes or without memory, a handle whose reservations each take a shared lane, and are counted as lost if
- * none is free. Returns NULL if this process has no buffer, or if it is vfork's child and its parent's thread has no
- * lane; one lost event is counted then. Signal-safe, any thread.
+ * none is free. Returns NULL if this process has no buffer; if it is vfork's child and its parent's thread has no lane;
+ * or while another thread takes over the lane of an ended thread with the same id. One lost event is counted then.
+ * Signal-safe, any thread.
  */
 struct rec_handle *rec_lane_lease(void);
 
@@ -38,8 +39,9 @@ struct rec_handle *rec_lane_lease(void);
  * thread keeps this lane, even if a reader permits growth (rec_view_grow()).
  * Returns 0; -ENOMEM: no memory, or no room in the directory's file system; -EDQUOT: the process has reached its limit
  * of lanes, and the thread's events go to shared lanes; -ENXIO: this process has no buffer, or is vfork's child;
- * -EPERM: a seccomp filter forbids the system call that returns the thread's id; or another errno of madvise; before
- * Linux 5.14 also of open and fallocate, or -EFBIG (RLIMIT_FSIZE). Any thread; not signal-safe.
+ * -EPERM: a seccomp filter forbids the system call that returns the thread's id; -EINPROGRESS: another thread is just
+ * taking over the lane of an ended thread with the same id: try again; or another errno of madvise; before Linux 5.14
+ * also of open and fallocate, or -EFBIG (RLIMIT_FSIZE). Any thread; not signal-safe.
  */
 int rec_thread_attach(void);
 
@@ -50,10 +52,10 @@ int rec_thread_attach(void);
 int rec_thread_lane(unsigned int *ret_lane);
 
 /*
- * Disable a lane: its events are refused and counted (disabled), until it was enabled the same number of times. Takes
- * effect with the thread's next event; an event that is being reserved at that moment is still written. Returns 0;
- * -ENOENT: no such lane; -EINVAL: rec_lane_enable() of a lane that is not disabled. Any thread; signal-safe once the
- * process has a buffer.
+ * Disable a lane: its events are refused and counted (disabled), until it was enabled the same number of times, even
+ * if other threads lease it before. Takes effect with the thread's next event; an event that is being reserved at
+ * that moment is still written. Returns 0; -ENOENT: no such lane; -EINVAL: rec_lane_enable() of a lane that is not
+ * disabled. Any thread; signal-safe once the process has a buffer.
  */
 int rec_lane_disable(unsigned int lane);
 int rec_lane_enable(unsigned int lane);
@@ -65,9 +67,9 @@ int rec_lane_enable(unsigned int lane);
  * event; if no other lane is available by then, the thread keeps its lane. The old lane goes back to the pool, at the
  * latest when the thread ends. A lane that is not in use is changed in place. Returns 0; -ENOENT: no such lane;
  * -EINVAL: more than lane_max of struct rec_options; -EDQUOT: no other lane is available; -EBUSY: the lane is not in
- * use or is shared, and it has unread events, or a reader has it open, or another thread is just taking over a lane of
- * a former thread that had the caller's id; -ENOMEM: no memory; or another error of rec_thread_attach() in making
- * memory. Any thread; not signal-safe.
+ * use or is shared, and it has unread events, or a reader has it open; or the lane is just being changed; or another
+ * thread is just taking over a lane of a former thread that had the caller's id; -EPERM: a seccomp filter forbids the
+ * thread to ask for its id; -ENOMEM: no memory; or another error of rec_thread_attach(). Any thread; not signal-safe.
  */
 int rec_lane_resize(unsigned int lane, size_t size);
 
@@ -84,20 +86,22 @@ int rec_subbuf_resize(size_t size);
  * A snapshot of the calling thread's lane, without copying: the thread continues in another lane, and the old one,
  * *ret_lane, does not change until rec_lane_release() gives it back to the pool. Returns 0; -ENOENT: the thread has no
  * lane of its own, or this is vfork's child; -EBUSY: an event is reserved and not committed; -EDQUOT, -ENOMEM or
- * another error of rec_thread_attach(): no other lane is available, and nothing was changed. Not signal-safe.
+ * another error of rec_thread_attach(): no other lane is available, and nothing was changed. Any thread; not
+ * signal-safe.
  */
 int rec_lane_swap(unsigned int *ret_lane);
 
 /*
- * Give back a lane that rec_lane_swap() holds in reserve. 0; -ENOENT: no such lane; -EBUSY: another thread is just
- * taking over a lane of a former thread that had the caller's id. Any thread; not signal-safe.
+ * Give back a lane that rec_lane_swap() holds in reserve. Returns 0; -ENOENT: no such lane, or it is not held; -EBUSY:
+ * another thread is just taking over a lane of a former thread that had the caller's id; -EPERM: a seccomp filter
+ * forbids the thread to ask for its id. Any thread; not signal-safe.
  */
 int rec_lane_release(unsigned int lane);
 
 /*
  * Name the calling thread in recordings; by default the kernel's name of the thread (15 bytes) is used. Copies up to
- * 255 bytes of `name`; control characters become '?'. Returns 0; -EINVAL: `name` is empty; -ENOSPC: the log is full;
- * -ENOMEM: no memory for more of it; -ENXIO: no buffer; -EBUSY: as rec_enable().
+ * 255 bytes of `name`; control characters become '?'. Returns 0; -EINVAL: `name` is empty or NULL; -ENOSPC: the log is
+ * full; -ENOMEM: no memory for more of it; -ENXIO: no buffer; -EBUSY: as rec_enable(). Any thread; not signal-safe.
  */
 int rec_thread_name(const char *name);
 

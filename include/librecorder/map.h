@@ -35,7 +35,7 @@ struct rec_view;
  * process, or another view of this one, reads the lane; -EINVAL: no such lane; -EBADMSG: the lane is damaged; -EFAULT:
  * the file was truncated; -EAGAIN: the program is changing the lane's size; -ENODATA: the lane is being made, or its
  * program died while it made or changed it; -EROFS: the file system is read-only and the program is alive; -ENOMEM or
- * the errno of mmap.
+ * the errno of mmap or madvise. *ret_map belongs to the caller, who closes it.
  */
 int rec_map_lane(struct rec_view *view, unsigned int lane, struct rec_map **ret_map);
 
@@ -49,12 +49,13 @@ int rec_map_lane(struct rec_view *view, unsigned int lane, struct rec_map **ret_
  * turns; rec_map_is_copy() returns 1 then.
  *
  * Returns 0; -ENOENT: no such instance, or tracefs is not mounted; -EACCES: no permission to read it; -EINVAL: unknown
- * flags; -ENODEV: no such CPU; -EPROTO: the layout of the kernel's meta page is unknown; -ENOMEM; or the errno of open
- * or mmap.
+ * flags, or `instance` is neither a name nor an absolute path; -ENAMETOOLONG; -ENODEV: no such CPU; -EPROTO: the layout
+ * of the kernel's meta page is unknown; -ENOMEM; or the errno of open or mmap. *ret_map belongs to the caller, who
+ * closes it.
  */
 int rec_map_kernel(const char *instance, unsigned int cpu, unsigned int flags, struct rec_map **ret_map);
 
-/* Whether the pages are copies. */
+/* 1: the pages are copies; 0: they are mapped. Never fails. */
 int rec_map_is_copy(const struct rec_map *map);
 
 /* Takes NULL too; returns NULL. Pages and meta page are gone. */
@@ -63,13 +64,13 @@ struct rec_map *rec_map_close(struct rec_map *map);
 /*
  * The meta page, where the mapping begins. The last rec_map_get_reader() set its counters; writers do not change them.
  * reader_lost_events is the number of events lost immediately before the reader's sub-buffer. In the kernel's own maps
- * it is always 0: there only the page reports a loss.
+ * it is always 0: there only the page reports a loss. Valid until rec_map_close(). Never fails.
  */
 const struct rec_meta *rec_map_meta(const struct rec_map *map);
 
 /*
- * Sub-buffer `id`, header first, subbuf_size bytes; NULL: no such id. Only
- * the reader's own (reader_id) does not change.
+ * Sub-buffer `id`, header first, subbuf_size bytes; NULL: no such id. Only the reader's own (reader_id) does not
+ * change. Valid until rec_map_close().
  */
 const void *rec_map_page(const struct rec_map *map, uint32_t id);
 
@@ -81,7 +82,8 @@ const void *rec_map_page(const struct rec_map *map, uint32_t id);
  * Returns 1: there are new events; *ret_page, if not NULL, describes them: events that begin before `from` are old. The
  * page does not change until the next call. If this process is killed before that, the next reader of a lane gets the
  * page. Events lost before it are also in the page's own header, as the kernel writes them, unless the writer is still
- * on the page. 0: nothing new. For lanes, errors as rec_view_read(); for the kernel, the errno of ioctl or read.
+ * on the page. 0: nothing new. For lanes, errors as rec_view_read(), or the errno of madvise or mprotect; for the
+ * kernel, the errno of ioctl or read; -EPROTO: what the kernel gave is not a page.
  */
 int rec_map_get_reader(struct rec_map *map, struct rec_page *ret_page);
 

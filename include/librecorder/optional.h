@@ -72,7 +72,7 @@ int rec_optional_unused(const char *first, ...);
 #define rec_context_set(key, value) REC__OPTIONAL_SET(key, value)
 #define rec_printf(...)		   ((void)sizeof(rec_optional_unused(__VA_ARGS__)))
 
-/* It may stand as a statement, for which compilers would report a mere value as unused. */
+/* A function, not a plain value: in a statement, compilers would report a plain value as unused. */
 static inline __attribute__((unused)) int rec_optional_set(size_t unused)
 {
 	(void)unused;
@@ -81,7 +81,7 @@ static inline __attribute__((unused)) int rec_optional_set(size_t unused)
 
 #define REC__OPTIONAL_SET(key, value) rec_optional_set(sizeof(rec_optional_unused("", key, value)))
 
-/* The first argument is an event's name, not a value. */
+/* The first argument is the event's name, which is not a value: it is left out. */
 #define REC__OPTIONAL(name, ...) ((void)sizeof(rec_optional_unused("", __VA_ARGS__)))
 
 #endif

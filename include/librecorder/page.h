@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * One sub-buffer, read and built. Pure functions over the memory that they are given, without other state: safe from
- * any thread and from signal handlers. Reading never looks outside the given size, whatever the bytes contain.
+ * any thread and from signal handlers. Reading never looks outside the given size, whatever the bytes contain. The page
+ * belongs to the caller, and must exist as long as its iterator or writer is used.
  */
 #ifndef LIBRECORDER_PAGE_H
 #define LIBRECORDER_PAGE_H
@@ -14,8 +15,8 @@
 #include <stdint.h>
 
 /*
- * Inline in every file that includes this header. For other languages, ffi.c alone defines these functions for
- * everybody.
+ * The functions below are inline in every file that includes this header. ffi.c defines them once more, as functions
+ * that other languages can call.
  */
 #ifndef REC_INLINE
 #define REC_INLINE	  static inline
@@ -102,7 +103,7 @@ REC_INLINE uint32_t rec_event_total(uint32_t size)
 	if (size > REC_EVENT_SMALL_MAX)
 		return (8u + size + 3u) & ~UINT32_C(3);
 	total = (4u + size + 3u) & ~UINT32_C(3);
-	/* 12 bytes could be turned neither into valid padding nor into a time extend with room for its event. */
+	/* A record of 12 bytes could become neither valid padding nor a time extend with room for its event. */
 	return total <= 4 ? 8 : total == 12 ? 16 : total;
 }
 

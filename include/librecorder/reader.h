@@ -59,7 +59,8 @@ struct rec_view_info {
  * Open the buffer file at `path`. Returns 0; -EAGAIN: its program is still making it; -EPROTO: it has a feature that
  * this version does not know; -EBADMSG: it is not a buffer, or is damaged; -EFAULT: it is being truncated; -EPERM: it
  * belongs to another user; -ENOMEM; or the errno of open or mmap.
- * rec_view_close() takes NULL too and returns NULL; lanes held by the view become free for other readers.
+ * The view belongs to the caller, who closes it. rec_view_close() takes NULL too and returns NULL; lanes held by the
+ * view become free for other readers.
  */
 int rec_view_open(const char *path, struct rec_view **ret_view);
 
@@ -78,6 +79,7 @@ struct rec_view *rec_view_close(struct rec_view *view);
  */
 bool rec_view_fault(const void *address);
 
+/* Valid until rec_view_close(). Never fails. */
 const struct rec_view_info *rec_view_info(const struct rec_view *view);
 
 /* True if the program may still write: it is alive, or this is unknown, and has not ended its use of the buffer. */
@@ -118,9 +120,10 @@ int rec_view_read(struct rec_view *view, unsigned int lane, unsigned int flags, 
 void rec_view_unread(struct rec_view *view, unsigned int lane);
 
 /*
- * How full a lane is, in per cent, 0 to 100: the sub-buffers that the writer has come to and that were neither read nor
- * overwritten. The figure may be old when it is returned; it takes a few loads. -EINVAL: no such lane; -EAGAIN: the
- * program is just making it, or giving it another shape; -EBADMSG: damaged; -EFAULT: cut short.
+ * How full a lane is, in per cent, 0 to 100: the sub-buffers that the writer has entered and that were neither read nor
+ * overwritten. The call takes a few loads; the result may be out of date when it returns. -EINVAL: no such lane;
+ * -EAGAIN: the program is making the lane or changing its size; -EBADMSG: the lane is damaged; -EFAULT: the file was
+ * truncated.
  */
 int rec_view_fill(const struct rec_view *view, unsigned int lane);
 
@@ -211,7 +214,7 @@ struct rec_lane_stats {
 
 /*
  * Returns 0; -EINVAL: no such lane; -EBADMSG: the lane is damaged; -EFAULT: the file was truncated; -EAGAIN: the
- * program is making the lane or changing its size.
+ * program is making the lane, is changing its size, or has given it up.
  */
 int rec_view_stats(const struct rec_view *view, unsigned int lane, struct rec_lane_stats *ret_stats);
 
@@ -234,6 +237,7 @@ struct rec_view_losses {
 	int lease_errno;   /* why the last lease failed: positive errno or 0 */
 };
 
+/* Store the present counts. Never fails. */
 void rec_view_losses(const struct rec_view *view, struct rec_view_losses *ret_losses);
 
 /*
@@ -242,7 +246,7 @@ void rec_view_losses(const struct rec_view *view, struct rec_view_losses *ret_lo
  */
 size_t rec_view_log(const struct rec_view *view, uint64_t from, void *bytes, size_t size);
 
-/* Copy the newest anchors, oldest first; returns how many. */
+/* Copy at most `max` of the newest anchors, oldest first. Returns how many; 0 also if the file was truncated. */
 unsigned int rec_view_anchors(const struct rec_view *view, struct rec_anchor *anchors, unsigned int max);
 
 /* The enable word of an event id (REC_ENABLE_ bits); 0 for an unknown id. */
@@ -293,22 +297,30 @@ bool rec_view_rate(const struct rec_view *view, unsigned int id, struct rec_view
 int rec_view_filter(const struct rec_view *view, const struct rec_log_event *event, char *text, size_t size);
 
 /*
- * Switch events temporarily. rec_view_borrow() makes a loan: it notes in the program's buffer that this process is
- * about to switch on the events that match `patterns` (lists of patterns, one list on each line), and the enable words
- * of these events. Then switch them by rec_view_switch(). rec_view_give_back() restores them, with their conditions:
- * events that were off are switched off, and the rules for these lists are removed. A forked child begins with a copy
- * of the loan. If the process that has the loan ends or closes its view, rec_view_give_back() of any process does the
- * same.
+ * Make a loan, in order to switch events temporarily: note in the program's buffer that this process is about to switch
+ * on the events that match `patterns` (lists of patterns, one list on each line), and the present enable words of these
+ * events. Then switch them on by rec_view_switch(), and at the end call rec_view_give_back(). A forked child begins
+ * with a copy of the loan. `patterns` are copied.
  *
- * rec_view_borrow() returns 0, also if this process has a loan already, whose patterns do not change; -EINVAL: not a
- * list of patterns; -ENOSPC: longer than 2047 bytes; -EBUSY: another process has a loan; or as rec_view_switch(). If a
- * dead process left a loan for the same patterns, it is taken over, and the events stay on; any other loan of a dead
- * process is given back first. rec_view_give_back() returns 1; 0: there is no loan, or the program is dead; -EBUSY:
- * another process has the loan; or as rec_view_switch(). rec_view_loan() returns 1: this process has the loan; 0: there
- * is none; -EBUSY: another process has it; -EOWNERDEAD: a dead process had it.
+ * Returns 0, also if this process has a loan already, whose patterns do not change; -EINVAL: not a list of patterns;
+ * -ENOSPC: longer than 2047 bytes; -EBUSY: another process has a loan; or as rec_view_switch(). If a dead process left
+ * a loan for the same patterns, it is taken over, and the events stay on; any other loan of a dead process is given
+ * back first.
  */
 int rec_view_borrow(struct rec_view *view, const char *patterns);
+
+/*
+ * End the loan: restore its events, with their conditions. Events that were off are switched off, and the rules for
+ * the patterns of the loan are removed. If the process that has the loan ends or closes its view, any process may do
+ * this. Returns 1; 0: there is no loan, or the program is dead; -EBUSY: another process has the loan; or as
+ * rec_view_switch().
+ */
 int rec_view_give_back(struct rec_view *view);
+
+/*
+ * Whose loan it is. Returns 1: this process has it; 0: there is no loan; -EBUSY: another process has it; -EOWNERDEAD:
+ * the process that had it is dead.
+ */
 int rec_view_loan(const struct rec_view *view);
 
 /*
@@ -320,14 +332,16 @@ int rec_view_stop(struct rec_view *view);
 
 /*
  * For the next `seconds` (0: no longer) let threads of the program that fill their lanes faster than they are read
- * continue in further lanes, instead of overwriting unread events: as many as its limit allows (RECORDER_MAX_KB), less
- * a quarter for threads that begin later. Threads that called rec_thread_attach() do not. A reader that keeps up
- * repeats the call every few seconds. When the time is over, the memory of lanes without unread events is given back.
- * 0; -EOPNOTSUPP: the program's version of the library does not know it; or as rec_view_switch(), without -EBUSY.
+ * continue in further lanes, instead of overwriting unread events. The program uses at most three quarters of the lanes
+ * that its limit allows (RECORDER_MAX_KB); the others are for threads that begin later. Threads that called
+ * rec_thread_attach() keep their lanes. A reader that keeps up repeats the call every few seconds. When the time is
+ * over, the memory of lanes without unread events is given back. Returns 0, also if the program is dead; -EOPNOTSUPP:
+ * the program's version of the library does not know growth; -EROFS: the file system is read-only; -EFAULT: the file
+ * was truncated; or the errno of mmap.
  */
 int rec_view_grow(struct rec_view *view, unsigned int seconds);
 
-/* Whether the program is stopped, or was, if it is dead. */
+/* True if the program's recording is stopped (rec_view_stop()), or was when the program died. Never fails. */
 bool rec_view_stopped(const struct rec_view *view);
 
 /* ---------------------------------------------------------------------------------------- without consuming */
@@ -338,8 +352,9 @@ struct rec_iter;
 /*
  * Begin to read a lane's events without consuming them, from the oldest unread one on. Several iterators, a consuming
  * reader of this process or another, and the writer do not disturb each other. The program may be dead. The iterator
- * uses `view`: close it before the view. Returns 0; -EINVAL: no such lane; -ENOMEM. rec_iter_close() accepts NULL and
- * returns NULL.
+ * uses `view`: close it before the view. It may be used in another thread than the view, by one thread at a time.
+ * Returns 0; -EINVAL: no such lane; -EFAULT: the file was truncated; -ENOMEM. rec_iter_close() accepts NULL and returns
+ * NULL.
  */
 int rec_iter_open(struct rec_view *view, unsigned int lane, struct rec_iter **ret_iter);
 struct rec_iter *rec_iter_close(struct rec_iter *iter);
@@ -348,8 +363,9 @@ struct rec_iter *rec_iter_close(struct rec_iter *iter);
  * The next event. The payload is in the iterator's copy and does not change until the next call. `lost` counts the
  * events between the last returned one and this one that were overwritten or consumed before the iterator reached them,
  * which is exact, and refused ones to the extent that the sub-buffers record them. Returns 1: *ret_event is filled. 0:
- * there is no event now. -EAGAIN: the writer overwrote each page while it was being copied, several times in a row; try
- * again, or reset. -EBADMSG: the lane is damaged; -EFAULT: the file was truncated.
+ * there is no event now. -EAGAIN: the writer overwrote each page while it was being copied, several times in a row, or
+ * the program is changing the lane's size; try again, or reset. -EBADMSG: the lane is damaged; -EFAULT: the file was
+ * truncated.
  */
 int rec_iter_next(struct rec_iter *iter, struct rec_view_event *ret_event);
 
@@ -374,7 +390,8 @@ void rec_iter_mark(const struct rec_iter *iter, struct rec_lane_mark *ret_mark);
 
 /*
  * The mark that a lane keeps for snapshots: the end of the last snapshot, by any process. Returns 0; -EINVAL: no such
- * lane; -EROFS: the file system is read-only; or the errno of pwrite.
+ * lane. rec_view_set_mark() also returns -EROFS: the file system is read-only; -EIO: only a part could be written; or
+ * the errno of pwrite.
  */
 int rec_view_mark(const struct rec_view *view, unsigned int lane, struct rec_lane_mark *ret_mark);
 int rec_view_set_mark(struct rec_view *view, unsigned int lane, const struct rec_lane_mark *mark);

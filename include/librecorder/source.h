@@ -33,7 +33,7 @@ struct rec_page {
 
 struct rec_source {
 	/*
-	 * 1: *ret_page is the stream's next page. 0: there is none (at all, or at the moment, as the source defines).
+	 * 1: *ret_page is the stream's next page. 0: no page is left (at all, or at the moment, as the source defines).
 	 * -EBADMSG, -EFAULT: the stream is damaged from here on. Another -errno: it cannot be read.
 	 */
 	int (*next)(struct rec_source *source, unsigned int stream, struct rec_page *ret_page);

@@ -87,7 +87,10 @@ int rec_conditions_place(unsigned char *conditions, size_t half, const struct re
 	return 0;
 }
 
-/* Whether it has memory. A part without memory was never used, or is truncated; reading it would raise a signal. */
+/*
+ * Whether the file has memory for these bytes. If not, they were never used, or the file was truncated; reading them
+ * would raise a signal.
+ */
 static bool is_there(const unsigned char *at, size_t size)
 {
 	return madvise((void *)(uintptr_t)at, size, MADV_POPULATE_READ) == 0 || errno != EFAULT;
@@ -108,7 +111,10 @@ int rec_conditions_copy(unsigned char *to, const unsigned char *from, conditions
 		r = is_there(from + halves[i], used) ? populate(data, halves[i], used) : -EFAULT;
 		if (r == 0)
 			memcpy(to + halves[i], from + halves[i], used);
-		/* Another condition may have been stored meanwhile; nothing of it is here. */
+		/*
+		 * Another condition may have been stored meanwhile. It is not in the copy, so the copy's size must not
+		 * include it.
+		 */
 		if (r == 0)
 			rec_store_relaxed(&((struct rec_conditions *)(void *)(to + halves[i]))->used, used);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers to and from text, without stdio: the first printf() and strtoull() of a program would cost its start more
- * than the file that it makes, and signal handlers use these functions, too.
+ * Numbers to and from text, without stdio, for two reasons. The first printf() and strtoull() of a program cost more
+ * time than making its buffer file; and signal handlers use these functions, too.
  */
 #ifndef DECIMAL_H
 #define DECIMAL_H
@@ -24,7 +24,7 @@ static inline char *rec_put_decimal(char *at, uint64_t number)
 	return at;
 }
 
-/* The number at the beginning of a text; 0 if there is none. */
+/* The number at the beginning of a text; 0 if the text does not begin with a digit. */
 static inline uint64_t rec_get_decimal(const char *at)
 {
 	uint64_t number = 0;

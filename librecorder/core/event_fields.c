@@ -269,7 +269,9 @@ static bool is_whole(const struct rec_field *field)
 	return field->kind <= REC_FIELD_FLAG || field->kind == REC_FIELD_NAMED;
 }
 
-/* Fields, up to a closing parenthesis, of which all are part of the event, or none: key(...), end(...). */
+/*
+ * The fields in key(...) or end(...), up to the closing parenthesis. Either all of them are part of the event, or none.
+ */
 static bool scan_group(struct scanner *s, struct rec_event_info *info, bool is_key, bool is_part)
 {
 	uint32_t nr = 0;
@@ -341,7 +343,7 @@ static bool scan_fields(struct scanner *s, struct rec_event_info *info)
 	return has_value || s->meaning < REC_MEANS_COUNTER;
 }
 
-/* "WORD:"; what the fields of a timed event begin with. */
+/* Reads "WORD:" before the name. A timed event begins with the field `dur`. */
 static bool scan_meaning(struct scanner *s, struct rec_event_info *info)
 {
 	static const struct rec_field duration = {

@@ -24,7 +24,7 @@
 struct out {
 	char *text;
 	size_t size;
-	size_t used; /* size: the text did not fit, and nothing more is written */
+	size_t used; /* equals size if the text did not fit: then nothing more is written */
 	uint32_t elements; /* of each array, that are shown one by one */
 };
 

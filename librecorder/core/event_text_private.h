@@ -30,7 +30,7 @@ int rec_event_measure(const struct rec_log_event *event, uint32_t *ret_fixed_siz
 
 void rec_float_arguments(const struct rec_field *field, char *text, size_t size);
 
-/* Its whole part, for %lld. Returns `text`. */
+/* The expression for the whole part of an f32 or f64, for %lld. Returns `text`. */
 const char *rec_float_whole(const struct rec_field *field, char *text, size_t size);
 
 #endif

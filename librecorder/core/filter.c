@@ -93,7 +93,7 @@ static bool keep_text(struct compiler *c, const struct rec_words *words, uint64_
 	return true;
 }
 
-/* The text of a comparison, which begins here: a pattern where the operator wants one. */
+/* The text that a comparison compares with, which begins here. It is a pattern if the operator takes one. */
 static bool take_text(struct compiler *c, const struct rec_operator *operator, bool *is_negated, uint64_t *ret_value)
 {
 	char pattern[2 * REC_FILTER_TEXT_MAX + 2];
@@ -212,7 +212,7 @@ static bool compare_absent(struct compiler *c, const struct rec_operand *operand
 		good = compare_number(c, &any, operator, at, ret_exits);
 	if (!good)
 		return false;
-	/* The value that it compares with is not needed. */
+	/* The text of the value is not needed. */
 	c->texts_size = texts;
 	c->steps[c->nr_steps - 1] = step;
 	ret_exits->yes = (uint16_t)(2 * c->nr_steps - 1);

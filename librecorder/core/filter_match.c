@@ -34,7 +34,7 @@ enum outcome rec_filter_test_reading(const struct subject *subject, const struct
 		text.size = strnlen((const char *)text.at, text.size);
 		return text_matches(subject, step, &text) ? YES : NO;
 	}
-	/* The time, as a record of its own. */
+	/* The time is compared like a field: the number at offset 0 of a record that contains only the time. */
 	time.record = (const unsigned char *)&record->time;
 	time.record_size = sizeof(record->time);
 	number.offset = 0;

@@ -7,10 +7,10 @@
 
 #include "librecorder/core/event_text_private.h"
 
-/* Known only of a record in a file. Seconds have nine decimals. */
+/* These exist only for records in a file. The time is in seconds with nine decimals. */
 static const struct rec_field seconds = { .kind = REC_FIELD_REAL, .element = 8, .decimals = 9 };
 
-/* Fields of any record. The CPU is not in the record, but known. */
+/* Fields of any record. The CPU is not stored in the record; the caller passes it. */
 static const struct common {
 	const char *name;
 	enum rec_operand_kind kind;
@@ -62,7 +62,7 @@ static bool no_such_field(struct rec_scan *scan, const struct rec_words *name)
 	return false;
 }
 
-/* The element that is meant, if the field is an array. */
+/* The index, if the field is an array. */
 static bool use_element(struct rec_scan *scan, const char *at, const struct rec_field *field, uint32_t *ret_offset)
 {
 	const bool has_index = *scan->at == '[';
@@ -143,7 +143,7 @@ static bool find_operand(struct rec_scan *scan, const struct rec_words *name, st
 	return true;
 }
 
-/* An index, whatever it is an index of. */
+/* Skip an index, also if the field is not known. */
 static void skip_index(struct rec_scan *scan)
 {
 	const char *at = scan->at;

@@ -26,7 +26,7 @@ enum rec_operand_kind {
 	REC_OPERAND_NUMBER,
 	REC_OPERAND_STRING,
 	REC_OPERAND_ANY,    /* if only the grammar is checked */
-	REC_OPERAND_ABSENT, /* the record does not have it: false */
+	REC_OPERAND_ABSENT, /* the record does not have the field: its comparison is false */
 };
 
 /* The left side of an operator. */
@@ -73,7 +73,7 @@ struct rec_words rec_scan_word(struct rec_scan *scan);
 /* The text between quotes; the opening quote is the current character. */
 bool rec_scan_quoted(struct rec_scan *scan, struct rec_words *ret_words);
 
-/* The pattern that takes the same texts as a regular expression. False: there is none, or it is longer than `size`. */
+/* The pattern that takes the same texts as a regular expression. False: no pattern does, or it exceeds `size`. */
 bool rec_scan_regex(struct rec_scan *scan, const struct rec_words *regex, char *pattern, size_t size,
 		    uint32_t *ret_size);
 

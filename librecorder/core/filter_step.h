@@ -4,8 +4,8 @@
  *
  * Guarantees. Neither condition nor record is trusted: others may write both while they are being read. Each word of a
  * condition is loaded once and then checked; steps lead forward only, so no more are taken than there are; nothing
- * outside of condition and record is read. What makes no sense lets the event pass: a damaged filter must not cost
- * events.
+ * outside of condition and record is read. If a condition makes no sense, the event passes: a damaged filter must not
+ * cost events.
  */
 #ifndef FILTER_STEP_H
 #define FILTER_STEP_H
@@ -25,7 +25,7 @@ enum outcome {
 /* What a step may read. */
 struct subject {
 	const unsigned char *condition;
-	size_t condition_size; /* that is readable */
+	size_t condition_size; /* of the readable bytes */
 	const unsigned char *record;
 	size_t record_size;
 	uint32_t cpu;
@@ -269,7 +269,7 @@ static inline struct rec_condition_step load_step(const unsigned char *at)
 enum outcome rec_filter_test_reading(const struct subject *subject, const struct rec_condition_step *step,
 				     const struct rec_filter_record *record);
 
-/* condition_size is what is readable. `reading`: what else is known of the record; NULL in programs. */
+/* condition_size bytes are readable. `reading` is further data about the record; NULL in programs. */
 static inline __attribute__((always_inline)) bool run(const struct subject *subject,
 						      const struct rec_filter_record *reading)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A condition is a graph of tests, each of which leads to a later one or to a result, "yes" or "no". A part of it, from
- * a step to before another one, is an expression if it is left to two places only. So a graph from `first` to `end`
- * with the exits yes and no is
+ * A condition is a graph of tests, the steps. Each leads to a later step or to a result, "yes" or "no". A sequence of
+ * steps is an expression if it leads to only two places outside of itself. So the steps from `first` to before `end`,
+ * which lead to `yes` and `no`, are
  *
- *	one test			if it has one step
- *	part || rest			if the part is left to `yes` and to the rest's first step
- *	part && rest			if the part is left to `no` and to the rest's first step
+ *	one test			if there is one step
+ *	part || rest			if the part leads to `yes` and to the first step of the rest
+ *	part && rest			if the part leads to `no` and to the first step of the rest
  *
- * where the part is the shortest one that begins at `first` and is left in this way.
+ * where the part is the shortest sequence that begins at `first` and leads to these two places.
  */
 #include "librecorder/core/filter_text.h"
 

@@ -59,7 +59,7 @@ const struct rec_log_record *rec_log_next(const void *log, size_t size, size_t *
 
 	while (*offset < size && size - *offset >= sizeof(*record)) {
 		record = (const void *)((const unsigned char *)log + *offset);
-		/* Zeros: a linker's padding between descriptions in a program file. */
+		/* Skip zeros: a linker pads with them between descriptions in a program file. */
 		if (!record->size && !record->kind && !record->id) {
 			*offset += sizeof(*record);
 			continue;

@@ -90,7 +90,7 @@ void rec_page_end(struct rec_page_writer *writer)
 
 	if (!writer->used)
 		memset(writer->page, 0, sizeof(uint64_t));
-	/* Room for the number was kept free. */
+	/* The capacity was reduced to keep room for the number. */
 	if (writer->lost && writer->lost != UINT64_MAX)
 		writer->capacity += PAGE_LOST_SIZE;
 	end = page_put_commit(writer->page, writer->used, writer->lost, writer->capacity);

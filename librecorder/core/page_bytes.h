@@ -22,8 +22,8 @@
 #define PAGE_SWAPPED  1u /* numbers are in the other byte order */
 #define PAGE_BIG      2u /* of a big endian machine: an event word's type is in its upper bits */
 #define PAGE_COMMIT32 4u /* the commit word, and the number lost, have four bytes */
-#define PAGE_STRICT   8u /* fewer bytes at the end than a record needs are damage, except dead padding */
-#define PAGE_KBUFFER  16u /* as libtraceevent's kbuffer, where it differs from the kernel: what viewers show */
+#define PAGE_STRICT   8u /* an end too short for a record is damage, unless it is dead padding */
+#define PAGE_KBUFFER  16u /* as libtraceevent's kbuffer, which viewers use, where it differs from the kernel */
 
 #define PAGE_INLINE static inline __attribute__((always_inline))
 

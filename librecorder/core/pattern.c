@@ -57,7 +57,7 @@ int rec_pattern_check_part(const char *patterns, size_t size)
 	}
 }
 
-/* Like glob(), for the part before this ending. False: the name has another ending. */
+/* Whether the name has this ending, and the pattern matches what is before it. */
 static bool glob_without(const char *pattern, const char *end, const struct rec_words *name, const char *ending)
 {
 	const size_t size = strlen(ending);

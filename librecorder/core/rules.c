@@ -7,7 +7,7 @@
 #include "librecorder/core/atomic.h"
 #include "librecorder/core/selector.h"
 
-/* A process that changes the rules for ever must not delay a program. */
+/* The number of attempts: a process that keeps changing the rules must not delay a program. */
 #define TRIES 100u
 
 /* A private copy of the valid text, ended by an empty rule whatever it contains. */
@@ -81,7 +81,7 @@ int rec_rules_add(struct rec_rules *rules, const char *selector, bool on)
 	char others[REC_RULES_SIZE];
 	const size_t used = copy_others(rules, selector, others);
 
-	/* Two bytes stay 0: the end of the last rule, and an empty one. */
+	/* Two bytes must remain 0: the NUL of the last rule, and an empty rule as the end. */
 	if (size + 1 > REC_RULES_SIZE - used)
 		return -ENOSPC;
 	others[used] = on ? '+' : '-';

@@ -22,7 +22,7 @@ int rec_rules_say(const struct rec_rules *rules, const struct rec_words *system,
  */
 int rec_rules_add(struct rec_rules *rules, const char *selector, bool on);
 
-/* Remove the rules with these patterns. Returns as rec_rules_add(). */
+/* Remove the rules with these patterns, if there are any. The caller excludes other writers. */
 void rec_rules_remove(struct rec_rules *rules, const char *selector);
 
 /* Copy the rules of `from`, which may change meanwhile, to `to`. */

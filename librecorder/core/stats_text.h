@@ -19,7 +19,7 @@ static inline bool rec_stats_line(const char *line, const char *name, uint64_t *
 	return true;
 }
 
-/* The value with this name; 0: there is none. */
+/* The value with this name; 0: the text does not have the name. */
 static inline uint64_t rec_stats_figure(const char *stats, const char *name)
 {
 	uint64_t value = 0;

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Readings per anchor; about one in eight is not disturbed, even on a busy machine. */
+/* Readings per anchor. Even on a busy machine about one reading in eight is not interrupted. */
 #define ANCHOR_TRIES 16
 
 static uint64_t read_ns(clockid_t id)
@@ -31,7 +31,7 @@ uint64_t rec_clock_mono(void)
 #if defined(__x86_64__)
 /*
  * The kernel watches the counters of all CPUs and abandons this clocksource if they disagree, stop or change their
- * speed. To query the CPU itself would cost a virtual machine more than everything else (8 us).
+ * speed. Asking the CPU itself (CPUID) would take 8 us in a virtual machine, longer than all else here.
  */
 static bool kernel_trusts_tsc(void)
 {
@@ -60,7 +60,7 @@ bool rec_clock_is_allowed(void)
 {
 	int mode = PR_TSC_ENABLE;
 
-	/* Other CPUs have no such mode. valgrind checks all five arguments. */
+	/* Other CPUs have no such mode. All five arguments are passed, because valgrind checks them. */
 	return prctl(PR_GET_TSC, &mode, 0ul, 0ul, 0ul) < 0 || mode == PR_TSC_ENABLE;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does that process still exist?
+ * Finds out whether a process still exists.
  *
  * In its own pid namespace a process is identified by its pid and its start time. In another namespace neither has a
  * meaning; and if /proc is missing, hidden or that of another namespace, they cannot be looked up. So a program holds
@@ -34,7 +34,10 @@
 #define SYS_pidfd_open 434
 #endif
 
-/* The most processes that are examined in search of one: as many as a machine has by default (pid_max of 32 CPUs). */
+/*
+ * At most this number of processes are examined in search of one: the default maximum of a machine (pid_max for 32
+ * CPUs).
+ */
 #define SEARCH_MAX 32768u
 
 /* ----------------------------------------------------------------------------------------------------------- /proc */
@@ -76,8 +79,8 @@ int rec_process_start_time(pid_t pid, uint64_t *ret_start_time)
 	char path[48], *at;
 
 	/*
-	 * From its first thread, which started with it: qemu-user synthesizes /proc/PID/stat for the process that it
-	 * runs, but not this file.
+	 * The first thread started with the process, so its file has the same time. The file of the process itself
+	 * would be wrong under qemu-user, which makes a /proc/PID/stat of its own for the process that it runs.
 	 */
 	at = rec_put_decimal(stpcpy(path, "/proc/"), (uint32_t)pid);
 	at = rec_put_decimal(stpcpy(at, "/task/"), (uint32_t)pid);
@@ -178,7 +181,7 @@ pid_t rec_identity_pid_here(const struct rec_identity *who)
 {
 	const uint64_t here = rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE);
 
-	/* If either namespace is unknown, there is no /proc; then we assume a single namespace. */
+	/* If one of the namespaces is unknown, because there is no /proc, a single namespace is assumed. */
 	if (!who->pid_ns || !here || who->pid_ns == here)
 		return (pid_t)who->pid;
 	return find(who);

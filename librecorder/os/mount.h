@@ -23,8 +23,8 @@ static inline bool rec_is_tracefs(const char *dir)
 }
 
 /*
- * Stores its usual place, if it is mounted there, or the first of this process's mounts; all of them show the same
- * files. 0; -ENOENT: it is not mounted; -ENAMETOOLONG; or the errno of open.
+ * Stores the path where tracefs is mounted: its usual place, or the first in this process's list of mounts. All mounts
+ * of tracefs show the same files. 0; -ENOENT: it is not mounted; -ENAMETOOLONG; or the errno of open.
  */
 static inline int rec_tracefs_find(char *path, size_t size)
 {

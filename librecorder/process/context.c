@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Context: the values to which a thread's events belong, and the event recorder:context, which says what they are.
+ * Context: the values to which a thread's events belong, and the event recorder:context, which records them.
  *
  * Guarantees. Once the event is declared and the thread has its page, everything here is signal-safe, without a lock. A
  * handler may set values at any instruction, and may leave by a jump. If it does so from within rec_context_set(), the
  * thread loses one of its spare cells.
  *
- * A record of the event has the age of the value: 0 if the value begins here, otherwise how long ago it was set. The
- * clock is read when the record has its time, so no record claims to be younger than its value. A record therefore
- * also says what the events before it belong to, back to that time: it does not matter whether values are written
- * again before or after the first event of a sub-buffer, or a little later. A key that has lost its value keeps its
- * place, as the empty text. The empty text is repeated, too: so a reader that missed the end of a value learns of it.
+ * A record of the event has the age of the value: 0 if the value begins here, otherwise the time since it was set. The
+ * clock is read after the record has got its own time stamp, so the age is never too small. A record therefore also
+ * applies to the events before it, back to the time when the value was set: it does not matter whether values are
+ * written again before or after the first event of a sub-buffer, or a little later. A key that has lost its value keeps
+ * its place, as the empty text. The empty text is repeated, too: so a reader that missed the end of a value learns of
+ * it.
  *
  * A thread's page has cells, each of which holds a key and its value and does not change while it is in use. One word
  * names the cells that are valid, and counts its changes. A function that copies a cell reads the word again
@@ -38,7 +39,7 @@
 #define CELL_MASK    15u
 #define CHANGE_SHIFT (KEYS * CELL_BITS)
 
-/* A shared lane has a value again when it has entered this part of its sub-buffers. */
+/* A thread writes its values again after a shared lane has entered one SHARED_PART-th of its sub-buffers. */
 #define SHARED_PART 8u
 
 struct cell {
@@ -69,8 +70,9 @@ static struct rec_event *context_event;
 static struct rec_event never = { .enabled = &never.off };
 
 /*
- * Two threads may do this at once: the first event is used by both. Returns an event that is off if there can be none:
- * it stays until the process has another buffer, or another thread declares the event.
+ * Two threads may do this at once: both then use the event that was stored first. If the event cannot be declared, this
+ * stores and returns an event that is always off. It stays until the process has another buffer, or another thread
+ * declares the event.
  */
 static struct rec_event *declare(void)
 {
@@ -108,7 +110,7 @@ static uint32_t record_size(const struct cell *cell)
 	return REC_EVENT_COMMON_SIZE + (uint32_t)sizeof(struct fixed) + cell->key_size + cell->value_size;
 }
 
-/* What follows the common fields. The record has its time already. */
+/* Writes the fields after the common ones. The record has its time stamp already. */
 static void fill_record(unsigned char *at, const struct cell *cell, bool is_repeat)
 {
 	const uint32_t key_at = REC_EVENT_COMMON_SIZE + (uint32_t)sizeof(struct fixed);
@@ -170,7 +172,10 @@ static struct cell *take_cell(struct rec_context *context)
 	return &context->cells[__builtin_ctzll(found)];
 }
 
-/* The place of the key: its own; one that is free; or one whose key has no value. -ENOSPC: there is none. */
+/*
+ * The place for the key: the one that it has, or a free one, or that of a key without a value. -ENOSPC: there is no
+ * such place.
+ */
 static int find_place(const struct rec_context *context, uint64_t valid, const char *key)
 {
 	int unused = -ENOSPC;
@@ -228,9 +233,9 @@ static int put_cell(struct rec_context *context, const struct cell *cell)
 }
 
 /*
- * Write the value of a key. `begins`: it begins here, unless this is not its cell any more, because a handler has set
- * the key meanwhile. A value that a handler changes before the record has its place is not written: the record would
- * come after that of the new value. Afterwards it comes before it.
+ * Write the value of a key. `begins`: the value begins with this record, unless a handler has set the key meanwhile, so
+ * that another cell has its value. If a handler changes the value before the record is reserved, the record is not
+ * written, because it would follow that of the new value. If the handler comes later, the order is right.
  */
 static void write_record(const struct rec_context *context, unsigned int key, uint32_t begins)
 {
@@ -267,14 +272,17 @@ static void write_all(const struct rec_context *context)
 }
 
 /*
- * The values take less than half of the smallest sub-buffer. So, if they do not fit into the rest of this one, they are
- * written once more from the beginning of the next one, and that fits.
+ * All values take less than half of the smallest sub-buffer. So if they do not fit into the rest of this sub-buffer,
+ * they are written once more at the beginning of the next one, where they fit.
  */
 void rec_context_repeat(struct rec_handle *handle)
 {
 	const struct rec_context *context = rec_thread_context;
 
-	/* A handler may have moved the thread: then the handle may be another thread's, which has to write its own. */
+	/*
+	 * A handler may have moved this thread to another lane. Then the handle may already be another thread's, whose
+	 * own values have to be written.
+	 */
 	if (handle == rec_thread_handle)
 		rec_store_relaxed(&handle->leave, NULL);
 	rec_signal_fence();
@@ -294,7 +302,7 @@ void rec_context_repeat_shared(uint32_t slot, uint32_t lane, uint64_t entered, u
 
 	if (!shared || (shared->lane == lane + 1 && entered - shared->entered < (part ? part : 1)))
 		return;
-	/* Each of the records may go to another lane. A writer that was left does not come back. */
+	/* Each of the records may go to another lane. A writer whose stack frame is gone never returns. */
 	if (context->repeating && !rec_ring_is_left(context->repeating, here))
 		return;
 	context->repeating = here;
@@ -332,7 +340,7 @@ static struct rec_context *get_context(void)
 		made = NULL;
 	rec_thread_watch_end();
 	errno = saved;
-	/* A handler may have come before. */
+	/* A signal handler may have done this before. */
 	if (!__atomic_compare_exchange_n(&rec_thread_context, &none, made, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
 	    made)
 		munmap(made, sizeof(*made));

@@ -11,7 +11,10 @@ struct rec_handle;
 /* The calling thread's values; NULL: it never had any. */
 extern __thread struct rec_context *rec_thread_context __attribute__((tls_model("initial-exec")));
 
-/* For struct rec_handle, `leave` and `entered`, of a thread that has values: write them again. */
+/*
+ * Writes the values of the calling thread again. The members `leave` and `entered` of struct rec_handle point to this
+ * function if the thread has values.
+ */
 void rec_context_repeat(struct rec_handle *handle);
 
 /*

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 static bool on;
-static pid_t reporter;     /* the process that has reported that it loses events */
-static pid_t said_abi; /* and that it has events that are too new */
+static pid_t reporter;     /* pid of the process that has reported lost events */
+static pid_t said_abi; /* pid of the process that has reported events of a newer agreement */
 
 static const char *reason(int err)
 {

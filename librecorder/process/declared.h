@@ -15,7 +15,7 @@ struct declared_field {
 	uint32_t offset; /* from the beginning of the common fields */
 };
 
-/* The event is first: a pointer to it is one to all of it. */
+/* `event` is the first member, so a pointer to it also points to the struct. */
 struct declared {
 	struct rec_event event;
 	uint32_t nr_fields;

@@ -124,7 +124,7 @@ static bool has_room_for_others(void)
 	       (!fs.f_blocks || fs.f_bavail >= rec_process.geometry.file_size / (uint64_t)fs.f_bsize);
 }
 
-/* Move to a lane with room. False: there is none. */
+/* Move to a lane with room. False: no such lane is available. */
 static bool move(const struct rec_handle *full)
 {
 	const struct rec_shape shape = { UINT32_C(1) << full->shift, full->nr_subbufs - 1 };

@@ -14,7 +14,7 @@
 /* No version's options are larger: a larger size is a mistake, and reading that many bytes could fault. */
 #define SIZE_MOST 4096u
 
-/* A number of KiB from the environment; 0 if it is not set or makes no sense. */
+/* A number of KiB from the environment; 0 if it is not set or not a valid number. */
 static size_t env_kb(const char *name)
 {
 	const char *text = secure_getenv(name);

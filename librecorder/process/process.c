@@ -55,8 +55,8 @@ static int make_handles(struct rec_process *process)
 {
 	const size_t size = private_size(process);
 	/*
-	 * MAP_NORESERVE keeps the kernel from merging it with a neighbour, from which the advice would split it again:
-	 * 2 us.
+	 * With MAP_NORESERVE the kernel does not merge this mapping with the one beside it. madvise() would have to
+	 * split them again, which takes 2 us.
 	 */
 	unsigned char *memory =
 		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -136,7 +136,7 @@ static int make_buffer(const struct rec_options *given)
 	struct rec_identity self;
 	int r;
 
-	/* First the identity of the process, for rec_process_say_why(). */
+	/* The identity of the process comes first, because rec_process_say_why() needs it. */
 	rec_identity_and_exe(&self, exe, sizeof(exe));
 	process->pid = (pid_t)self.pid;
 	process->pid_ns = self.pid_ns;
@@ -181,7 +181,7 @@ static void make_first_buffer(void)
 	struct rec_process *process = &rec_process;
 
 	rec_debug_start();
-	/* Its start time takes 10 us to find out, and we do not need it. */
+	/* The parent's start time is not looked up: that takes 10 us, and is not needed here. */
 	process->parent_pid = getppid();
 	process->error = make_buffer(NULL);
 	if (process->error == 0)
@@ -223,11 +223,11 @@ int rec_process_init(void)
 }
 
 /*
- * Another buffer has replaced the one before, whose events have moved already. Its mapping is replaced by private
- * memory: an event that fork interrupted may still be finished in the child, and a thread may just be reading an
- * enable word. For the same reason the old handles stay. Both also stay in the children of that child, because it is
- * never known whether the last such event was finished. The cost is the address space of one buffer for each
- * generation, and no memory.
+ * A new buffer has replaced the old one, and the events have moved to it. The old mapping is replaced by private
+ * memory: an event that fork interrupted may still be finished in the child, and a thread may just be reading an enable
+ * word. For the same reason the old handles stay. Both also stay in the children of that child, because it is never
+ * known whether the last such event was finished. The cost is the address space of one buffer for each generation, and
+ * no memory.
  */
 static void drop_buffer(const struct before *before)
 {
@@ -237,9 +237,9 @@ static void drop_buffer(const struct before *before)
 }
 
 /*
- * A recorder is attached to the process of which this one is a copy. It stored that before it switched anything, and
- * clears it last. So if an event is on because of the recorder, one of the two checks, before and after the words were
- * copied, shows it.
+ * Copy the loan if a recorder is attached to the process of which this one is a copy. A recorder stores `recorder`
+ * before it switches anything, and clears it last. It is loaded twice: by the caller, before the enable words were
+ * copied, and here. So if an event is on because of a recorder, one of the two loads finds the recorder.
  */
 static void copy_loan(const struct before *before, uint64_t recorder)
 {

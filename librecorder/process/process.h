@@ -19,7 +19,7 @@
 struct rec_lane_own {
 	uint32_t made;	 /* it has its ring */
 	uint32_t shared; /* it is taken for one event at a time: its place among those lanes plus 1; or 0 */
-	uint32_t bereft; /* the id of an ended thread from which another one is just taking it (lane.c); or 0 */
+	uint32_t bereft; /* the id of an ended thread whose lane another thread is just taking over (lane.c); or 0 */
 };
 
 struct rec_process {
@@ -43,7 +43,7 @@ struct rec_process {
 	pid_t parent_pid; /* when this process began */
 	uint64_t parent_start;
 	int error; /* why there is no buffer: -errno */
-	int32_t free_lanes; /* made, not shared, and not in use */
+	int32_t free_lanes; /* lanes that have a ring, are not shared, and are not in use */
 	uint32_t grown;	    /* lanes that threads took because theirs were full, and that were not given up since */
 	uint32_t nr_shared;
 	struct rec_handle *shared[REC_SHARED_MAX]; /* handles of the shared lanes */
@@ -93,7 +93,7 @@ void rec_process_say_why(void);
 void rec_process_exit(void);
 
 /*
- * Make sure that this part of the mapping has memory, so that writing to it never faults because there is none. 0,
+ * Make sure that this part of the mapping has memory, so that writing to it never faults for lack of memory. 0,
  * -ENOMEM (the file system or the memory limit has no room), or another -errno. Signal-safe.
  */
 int rec_process_populate(void *start, size_t size);

@@ -147,8 +147,8 @@ int rec_process_grow_log(uint64_t upto)
 }
 
 /*
- * Whether a mapping keeps the lock: not if a file of another file system is substituted for it (overlayfs, for
- * example).
+ * Whether a mapping keeps the lock. It does not on a file system that maps a file of another one instead (overlayfs,
+ * for example).
  */
 static bool keeps_locks(int fd)
 {
@@ -164,7 +164,7 @@ static int map_file(struct rec_process *process, int fd)
 	void *map;
 	int r;
 
-	/* First of all, so that a process that finds the unfinished file knows that it is being made. */
+	/* The lock is taken first, so that a process that finds the unfinished file knows that its maker is alive. */
 	process->locked = rec_lock_take(fd, REC_LOCK_PROGRAM) == 0 && keeps_locks(fd);
 	if (!may_be_so_big(size))
 		return -EFBIG;
@@ -212,7 +212,7 @@ int rec_process_map_file(void)
 
 void rec_process_say_why(void)
 {
-	/* Also if the directory was not even looked for: the path is to be reported. */
+	/* The path is stored even if the directory was not searched for, because messages name it. */
 	const int dir = rec_buffer_dir_open(false, rec_process.path, sizeof(rec_process.path) - NAME_SIZE);
 	char name[NAME_SIZE], text[24], *at;
 
@@ -224,7 +224,7 @@ void rec_process_say_why(void)
 	strcpy(rec_put_decimal(at + 1, rec_process.start_time), REC_REASON_SUFFIX);
 	rec_put_decimal(text, (uint32_t)-rec_process.error);
 	if (rec_process.keep) {
-		/* If there is no room for it either, it cannot be reported. */
+		/* If the link cannot be made either, nothing reports the reason. */
 		const int r = symlinkat(text, dir, name);
 
 		(void)r;

@@ -50,7 +50,7 @@ static bool lock(bool wait)
 			break;
 		if ((was & ~(uint64_t)UINT32_MAX) != process && rec_cmpxchg64(&holder, &was, self))
 			break;
-		/* Stops at TRIES, so that a long wait does not begin anew. */
+		/* The count stops at TRIES: if it wrapped, a long wait would yield again instead of sleeping. */
 		tries += tries < TRIES;
 		if (was == self || (!wait && tries == TRIES)) {
 			rec_signal_block_end(&block);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Buffers of processes that are gone. Each program that starts removes some of them, so that they do not accumulate. Of
- * those without an event, which are of no use, it removes more than can be made between two sweeps, even if no program
- * exits normally. And where all buffers of the directory together exceed the quota, it removes the oldest until they do
- * not.
+ * Buffers of processes that are gone. Each program that starts removes some of them, so that they do not accumulate.
+ * Buffers without an event are of no use: a sweep removes more of them than programs can make between two sweeps, even
+ * if no program exits normally. If all buffers of the directory together exceed the quota, it removes the oldest until
+ * they do not.
  *
  * Guarantees. What may be alive is never removed, nor anything in a directory below: those belong to recorders. The
  * work is bounded; if there are more files than that, a random choice of them is examined, so in time every file is.
@@ -29,16 +29,17 @@
 #include <unistd.h>
 
 /*
- * Files that are listed at the most; 0 in most sweeps: 0.4 us each for its name, 1 us more if its size is asked for
- * (2026-11, Xeon).
+ * A sweep that needs the sizes of files stops after about FILES_MAX files, and so does one in NEAR_EACH of the other
+ * sweeps. All others stop after about FILES_NEAR. Each file takes 0.4 us, and 1 us more for its size (2026-11, Xeon).
  */
 #define FILES_MAX  1024u
 #define FILES_NEAR 64u
-#define NEAR_EACH  16u /* one sweep in this many lists all files */
+#define NEAR_EACH  16u
 
 /*
- * Of these, files that may be removed for the quota; and files that are examined because they may have no event, 10 us
- * each. If many of them could be removed, there may be more, so examining continues; it ends after two that must stay.
+ * Of the listed files, the number that may be removed for the quota; and the number that are examined because they may
+ * have no event, 10 us each. If examined files could be removed, there may be more such files, so examining continues
+ * until two were found that must stay.
  */
 #define CHOICE	  64u
 #define LOOKED_AT 40u
@@ -93,7 +94,7 @@ static void see_file(struct sweep *sweep, const char *name)
 	file->size = (uint64_t)st.st_blocks * 512u;
 }
 
-/* Whether this process is surely gone, and, if `empty`, has left no event. */
+/* Whether this process is certainly gone, and, if `empty`, has left no event. */
 static bool is_left(const struct sweep *sweep, const struct file *file, bool empty)
 {
 	struct rec_buffer_header header;
@@ -170,7 +171,8 @@ static uint64_t quota(uint64_t file_system)
 }
 
 /*
- * A directory takes no more than its whole file system: mostly that answers the question, and no file's size is needed.
+ * A directory cannot take more than its whole file system takes. Usually that is below the quota, and no file's size is
+ * needed.
  */
 static void set_quota(struct sweep *sweep)
 {
@@ -195,7 +197,7 @@ static void sweep_old(struct sweep *sweep)
 	}
 }
 
-/* As many names as the kernel returns; readdir() would ask for a thousand at once. */
+/* Takes only the names that one call of the kernel returns; readdir() would ask for a thousand at once. */
 struct entry {
 	uint64_t inode;
 	uint64_t offset;

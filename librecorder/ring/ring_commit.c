@@ -28,7 +28,10 @@ void rec_ring_wake(struct rec_lane_reader *words)
 {
 	const int saved = errno;
 
-	/* Before the word changes: a reader that sets it again after that waits for the next time. */
+	/*
+	 * `waiters` is cleared before the futex word changes: a reader that sets it again afterwards waits for the next
+	 * wake-up.
+	 */
 	rec_store_relaxed(&words->waiters, 0);
 	__atomic_fetch_add(&words->wake, 1, __ATOMIC_SEQ_CST);
 	syscall(SYS_futex, &words->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
@@ -126,7 +129,10 @@ static void publish(struct rec_handle *handle, uint64_t open, uint64_t from, uin
 		}
 		if (tail == from || rec_load_relaxed(&lane->commit) != from)
 			return;
-		/* Before publishing: if we were left after it, no other writer would know. */
+		/*
+		 * This comes before publishing. In the other order, if this writer were left between the two, no other
+		 * writer would know of the doubt.
+		 */
 		if (tail != end)
 			doubt(lane);
 		if (!publish_path(handle, lane, from, tail))

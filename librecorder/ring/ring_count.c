@@ -130,8 +130,8 @@ static int count(const struct rec_ring_reader *reader, uint64_t read, uint64_t c
 		reported = forgotten;
 	counts->lost_unread = counts->overrun > reported ? counts->overrun - reported : 0;
 	/*
-	 * `refused` of the loss includes refusals that were reported with the page; if nothing of the page was read,
-	 * none were.
+	 * loss.refused includes the refusals that are reported with the first event of the page. If no event of the
+	 * page was read, they were not reported yet.
 	 */
 	reported = REC_POS_COUNT(read) ? loss.refused : loss.reported;
 	if (refused > reported)

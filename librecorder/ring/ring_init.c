@@ -92,7 +92,7 @@ static void settle_mark(struct rec_link *link, uint64_t was, uint32_t flag)
 
 /*
  * A reader may be active. If there is a HEAD, the reader may move it on while we look, but never past the tail. So a
- * round from the tail finds it. If there is none, the reader can do nothing until there is one again, so the mark that
+ * round from the tail finds it. Without a HEAD, the reader can do nothing until there is one again, so the mark that
  * becomes HEAD is settled last. A mark on the reader page has no effect: its link is written before the page goes in.
  */
 int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail)

@@ -16,9 +16,9 @@
 #include <signal.h>
 
 /*
- * On one stack, a reservation of a frame lower than ours was left. While the thread is on its own stack, so was every
- * one that was begun on the alternate stack. A stack with SS_AUTODISARM cannot be seen here; but libc keeps a thread's
- * data above its stack, so a frame on the other side of these data is on another stack.
+ * A reservation was left if its frame is on the same stack as ours, and lower; or if it was begun on the alternate
+ * stack and the thread is on its own stack now. A stack with SS_AUTODISARM cannot be seen here; but libc keeps a
+ * thread's data above its stack, so a frame on the other side of these data is on another stack.
  */
 bool rec_ring_is_left(uint64_t then, uint64_t here)
 {

@@ -125,7 +125,7 @@ struct rec_loss rec_reader_loss(const struct rec_lane *lane, const struct rec_la
 	return loss;
 }
 
-/* Others look meanwhile. */
+/* Other processes may read the account meanwhile, so each word is stored by itself. */
 static void put_account(struct rec_reader_account *to, const struct rec_reader_account *from)
 {
 	rec_store_relaxed(&to->next_event, from->next_event);
@@ -245,9 +245,9 @@ int rec_ring_reader_init(struct rec_ring_reader *reader)
 /* --------------------------------------------------------------------------------------------------------- swap */
 
 /*
- * Find the link that leads to the head. 1: found. 0: a writer is moving it. -EBADMSG: there is none within *steps
- * links; those examined are subtracted. Acquire: the writer that set the flag (edge L1) had closed the sub-buffers
- * before.
+ * Find the link that leads to the head. 1: found. 0: a writer is moving it. -EBADMSG: it is not among the next *steps
+ * links. The number of examined links is subtracted from *steps. Acquire: the writer that set the flag (edge L1) had
+ * closed the sub-buffers before.
  */
 static int find_head(const struct rec_ring_reader *reader, uint64_t *steps, uint32_t *ret_holder, uint64_t *ret_link)
 {
@@ -372,7 +372,10 @@ int rec_ring_turn(struct rec_ring_reader *reader, bool whole_only, uint32_t *pag
 		if (r <= 0)
 			return r;
 	}
-	/* The writer discards events as fast as we look. */
+	/*
+	 * The writer may have discarded events as fast as we took sub-buffers. After VAIN_MAX such calls in a row, the
+	 * links are taken for a wrong circle.
+	 */
 	return ++reader->vain < VAIN_MAX ? -EAGAIN : -EBADMSG;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The kernel's ring of one CPU as a mapped ring: by the kernel's mapping of trace_pipe_raw (facts D1 to D3), or, if
- * there is none, by copies with read(2).
+ * the kernel has no such mapping, by copies with read(2).
  *
- * Only the meta page shows what is new: the bytes between the last reader_read and this one, from 0 if the reader has
- * got another sub-buffer, and the number of events by which `read` has grown. Another process that reads the same ring
- * takes events away from us; the kernel permits that.
+ * Only the meta page shows which data are new: the bytes from the last value of reader_read (0 if the reader has got
+ * another sub-buffer) to the present one. The number of new events is the growth of `read`. Another process that reads
+ * the same ring takes events away from us; the kernel permits that.
  */
 #include "librecorder/core/stats_text.h"
 #include "librecorder/view/map_private.h"
@@ -97,7 +97,7 @@ static int wait_for(struct rec_map *map, unsigned int percent, int timeout)
 		return -errno;
 	if (r == 0)
 		return 0;
-	/* This is an error or a hang-up: no data will come, however long we wait. */
+	/* POLLERR or POLLHUP: no data will ever arrive. */
 	return poll_fd.revents & POLLIN ? 1 : -ENODEV;
 }
 

@@ -26,7 +26,7 @@ struct rec_map {
 	uint32_t nr_subbufs;
 };
 
-/* The sub-buffer, which is one. */
+/* Sub-buffer `id`, which exists. */
 static inline const unsigned char *map_page(const struct rec_map *map, uint32_t id)
 {
 	return map->base + map->meta_page_size + (size_t)id * map->subbuf_size;

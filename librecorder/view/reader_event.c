@@ -3,7 +3,7 @@
  * Events one by one, of a lane and of all lanes in the order of time.
  *
  * The merge is a heap of the lanes that have an event, by its time. Lanes without an event are examined again if the
- * earliest known event is not older than their last examination, or if there is none. Otherwise any event that they
+ * earliest known event is not older than their last examination, or if no event is known. Otherwise any event that they
  * have got since is later. There is one exception: an event that was reserved before an examination and committed
  * after it. The kernel's merge has the same exception, although it examines all rings for each event. So a reader that
  * is late pays only for lanes with events, and one that is up to date examines each lane once per event.
@@ -143,7 +143,7 @@ static int look_at_others(struct rec_view *view)
 		else if (r == -EAGAIN || r == -ENOMEM)
 			result = r;
 	}
-	/* Nothing may be taken before this lane was examined again. */
+	/* No event may be returned before this lane has been examined again. */
 	if (result < 0)
 		merge->looked_at = 0;
 	return result;

@@ -192,7 +192,7 @@ static void note_losses(struct rec_iter *iter, const struct candidate *one)
 	iter->lost_time = rec_earlier(iter->lost_time, time);
 }
 
-/* The program may have given the lane another shape since. */
+/* The program may have changed the lane's shape meanwhile. */
 static int look_at_shape(struct rec_iter *iter)
 {
 	struct rec_ring_reader ring;

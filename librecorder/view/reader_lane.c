@@ -27,8 +27,9 @@ bool rec_view_shape_is_sane(uint64_t subbuf_size, uint64_t nr_subbufs, uint64_t 
 }
 
 /*
- * Become the only reader of a lane, unless another living process is its reader, or another view of this process. The
- * lock shows that in all pid namespaces; the word `owner` is for the program, and for file systems without such locks.
+ * Become the only reader of a lane, unless another living process is its reader, or another view of this process. A
+ * lock shows in all pid namespaces that the lane has a reader; the word `owner` shows it to the program, and to readers
+ * on file systems without such locks.
  */
 static int own_lane(const struct rec_view *view, uint32_t index, struct rec_lane_reader *words)
 {

@@ -323,6 +323,6 @@ int rec_view_give_back(struct rec_view *view)
 	if (r == 0)
 		r = rec_control_close(&control, give_back(&control));
 	rec_lock_give(view->fd, REC_LOCK_RECORDER);
-	/* A program that is gone does not need it. */
+	/* If the program is gone, its events need not be restored. */
 	return r == -ESRCH ? 0 : r;
 }

@@ -23,7 +23,7 @@ struct view_lane {
 	struct rec_ring_reader ring;
 	struct view_map shared; /* reader words and links; empty: not opened */
 	bool damaged;
-	bool promised;	      /* a wait said that there is an event, */
+	bool promised;	      /* a wait has reported an event, */
 	uint64_t promised_at; /* when the reader was at this position */
 };
 
@@ -52,7 +52,7 @@ struct rec_view {
 	bool read_only; /* the file system is read-only: writes to lanes go to a private copy */
 	struct rec_identity who; /* the process that owns the buffer */
 	bool gone;		 /* that process is gone; this never changes back */
-	/* it was asked whether the process is gone, and it was not: a caller that asks again will ask often */
+	/* an earlier check found the process alive: a caller that checks again will check often */
 	bool asked;
 	int pidfd;		 /* of that process; -1: none */
 	uint64_t self;		 /* this process, in the form in which lanes name their reader */

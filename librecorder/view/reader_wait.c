@@ -95,7 +95,7 @@ static int look_for_event(struct rec_view *view, struct view_lane *lane)
 		r = rec_ring_peek(&lane->ring, &event);
 	} while (rec_view_again(view, lane, r, &tries));
 	r = rec_view_result(view, lane, r);
-	/* A writer is just moving the head: the next check will show. */
+	/* A writer is just moving the head; the next check finds the event. */
 	return r == -EAGAIN ? 0 : r;
 }
 
@@ -202,7 +202,7 @@ static int sleep_slice(struct wait *wait, uint64_t now)
 	return r < 0 && errno == EINTR ? -EINTR : 0;
 }
 
-/* Asked before the lanes are read: if the program is gone, everything that it has written is visible. */
+/* This is checked before the lanes are read: if the program is gone, all that it has written is visible then. */
 static void look_at_program(struct wait *wait, uint64_t now)
 {
 	const bool live = rec_load_acquire(&rec_view_header(wait->view)->state) == REC_BUFFER_LIVE;

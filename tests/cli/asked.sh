@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A recording has the events that it was asked for and no others, whatever other processes have switched on; those
-# events stay on.
+# A recording has exactly the requested events, even if other processes have switched on others; those stay on.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/told.sh"
@@ -54,7 +53,7 @@ ok "and nothing is left" test ! -e out.dat -a ! -e out.dat.spool
 ok "ps, once more" "$RECORDER" ps -P "$pid"
 like "all is as it was before" "$out" " 2/3"
 
-# What a killed recorder leaves makes a file with only the events it was asked for, too.
+# The file recovered from a killed recorder also has only the requested events.
 "$RECORDER" record -P "$pid" -o killed.dat -u net:idle -x kv:put 2>err &
 recorder=$!
 wait_until is_attached killed.dat.spool "$told"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder assert: which expressions hold and which do not, for a trace whose figures are known, and what is printed.
+# recorder assert: on a trace with known figures, the expressions that hold and those that do not, and the output.
 
 . "$top_srcdir/tests/tap.sh"
 cd "$TMP" || exit 1

@@ -74,7 +74,7 @@ like "both are in it" "$(cat err)" "from 2 processes, 2 threads"
 for each in "$first_pid" "$pid"; do
 	ok "events of $each" test "$("$RECORDER" report both.dat | grep -c "victim-$each ")" -gt 0
 done
-# All that was committed before the kill is there.
+# All events committed before the kill are in the file.
 last=$("$RECORDER" report both.dat | grep "victim-$pid " | sed -n '$s/.*number=//p')
 ok "to the last one" test "$last" -ge $(($(written second) - 1))
 is "and none is missing of $pid" "$("$RECORDER" report both.dat | grep "victim-$pid " | sed -n 's/.*number=//p' |

@@ -42,7 +42,7 @@ two=$pid
 begin
 living=$pid
 buffer=$(echo "$RECORDER_DIR/$one"-*.rec)
-# The age is that of the last event, whatever the file says.
+# The age is that of the last event, not that of the file.
 touch -d '3 hours ago' "$RECORDER_DIR/$two"-*.rec
 size=$(($(stat -c %b "$buffer") * 512))
 ok "a list" "$RECORDER" clean -n
@@ -52,7 +52,7 @@ like "the oldest first, with age and size" "$(sed -n 2p <<<"$out")" \
 like "the other one" "$(sed -n 3p <<<"$out")" "^ *$two +[0-9]+ s +[0-9.]+ MB  mortal +$RECORDER_DIR/$two-"
 like "the sum" "$err" "^2 buffers, 0 recordings: [0-9.]+ MB could be freed$"
 is "nothing was removed" "$(left)" "$one $two $living "
-# A program that wrote nothing leaves nothing that anyone wants.
+# The buffer of a program that wrote no event is of no use.
 begin RECORDER_ENABLE=
 die
 ok "one without an event" test -e "$RECORDER_DIR/$pid"-*.rec

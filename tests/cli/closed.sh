@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The reader of the recorder's messages is gone: the recording is complete all the same, and the exit status is the
-# command's.
+# The reader of the recorder's messages is gone: the recording is still complete, and the exit status is the command's.
 
 . "$top_srcdir/tests/tap.sh"
 

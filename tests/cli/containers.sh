@@ -58,7 +58,7 @@ fails "a second recorder, in the container" nsenter --target "$pid" --pid --moun
 like "is refused because of the first one, which it cannot see" "$err" "cannot inspect program $inner: another recorder reads it"
 ok "and so is one on the host" eval '! "$RECORDER" record --dir "$dir" -P "$pid" -o x.dat'
 end $recorder
-# So the next recording removes its stage.
+# Therefore the next recording removes its stage.
 rm -f first.dat.spool
 ok "after its end they may record" nsenter --target "$pid" --pid --mount "$RECORDER" record -P "$inner" --duration 1 -o /dev/shm/x.dat
 like "and they do" "$err" "recorded [1-9][0-9]* events from 1 process"

@@ -23,7 +23,7 @@ like "and names the process and the file" "$err" "^recorder record: process [0-9
 ok "which is running" kill -0 "$daemon"
 is "in a session of its own" "$(ps -o sid= -p "$daemon" | tr -d ' ')" "$daemon"
 is "without our standard input" "$(readlink /proc/"$daemon"/fd/0)" /dev/null
-# It has begun: nothing has to be waited for.
+# The recording has begun, so the test need not wait.
 tell go
 ok "it is ended by a signal" kill "$daemon"
 wait_until is_gone "$daemon"

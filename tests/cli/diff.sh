@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder diff: recordings of a program before and after a change that is known: what it says, in which order, and its exit status.
+# recorder diff: recordings of a program before and after a known change: the reported changes, their order, and the
+# exit status.
 
 . "$top_srcdir/tests/tap.sh"
 cd "$TMP" || exit 1

@@ -29,7 +29,7 @@ watch_rounds()
 	wait $tracer 2>/dev/null
 }
 
-# The calls of the last rounds that open, examine or close a file.
+# The calls in the last rounds that open, examine or close a file.
 file_calls()
 {
 	tail -n 200 calls | grep -oE '^[0-9]+ +(open|openat|openat2|stat|lstat|fstat|newfstatat|statx|access|faccessat|faccessat2|readlink|readlinkat|close)\(' |

@@ -9,7 +9,7 @@ cd "$TMP" || exit 1
 embedded=$top_builddir/examples/06_recorder
 program=$top_builddir/tests/programs/requests
 
-# events FILE: how many of each kind a file has
+# events FILE: the number of events of each kind in a file
 events()
 {
 	"$RECORDER" report "$1" | grep -oE ' (submit|done): ' | sort | uniq -c

@@ -97,7 +97,7 @@ hurry()
 	kill -CONT "$recorder"
 }
 
-# The recording ends when the last of the processes has ended, whatever became of its ancestors.
+# The recording ends when the last of the processes has ended, even if its ancestors ended before.
 done_with()
 {
 	wait "$pid"
@@ -113,8 +113,8 @@ done_with()
 attached children fork clone heir leaf
 hurry children
 done_with children "child,clone,clone of clone,grandchild,leaf,parent,parent,parent too,parent too"
-# What they start, and what replaces them, is recorded from the moment when the recorder finds it; the heir's parent
-# lives until then, which gives the recorder the time.
+# Programs that they start, and programs that replace them, are recorded from the moment when the recorder finds them.
+# The parent of `heir` lives until then, so the recorder has the time.
 attached images heir patience spawn vfork exec
 : >images.fifo
 done_with images "before exec,leaf,leaf,leaf,parent,parent,parent too,vfork"

@@ -134,14 +134,14 @@ like "a rate there" "$err" " io:done suppressed by --rate 10, not"
 fails "no thread id" "$RECORDER" record -P $pid --tid x -o refused.dat
 like "is reported" "$err" "option '--tid' takes thread ids separated by commas, not 'x'"
 
-# An event that is on already: what it writes before the filter is set is not in the recording, either.
+# An event that is on already: its records from before the filter was set are not in the recording, either.
 ok "enable" "$RECORDER" enable -P $pid io:done
 # Some may be in hand: then there is a file.
 run "$RECORDER" record -P $pid --duration 1 -u io:done -f 'id == 18446744073709551615' -o none.dat
 hardly "has what passes alone" none.dat 'done:'
 ok "disable" "$RECORDER" disable -P $pid io:done
 
-# It has the same events on as before.
+# The program has the same events on as before.
 ok "enable with a filter" "$RECORDER" enable -P $pid -f 'id == 18446744073709551615' --rate 3 io:submit
 like "one event" "$out" "1 event on"
 ok "a recording without one" "$RECORDER" record -P $pid --duration 1 -u io:submit -o all.dat

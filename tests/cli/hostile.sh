@@ -52,7 +52,7 @@ for size in 0 4096 90000 4300000; do
 	kill -INT $recorder
 	wait $recorder
 	got=$?
-	# Where nothing is left of the buffer, nothing was recorded.
+	# If nothing of the buffer is left, nothing was recorded.
 	expected=0
 	! grep -q 'recorded 0 events' "err.$size" || expected=1
 	is "cut to $size while it is recorded: the recorder ends normally" $got $expected

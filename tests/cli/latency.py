@@ -93,7 +93,7 @@ def wakeups(events, series):
             before, after = fields["prev_pid"], fields["next_pid"]
             last = runs.get(event["cpu"], before)
             runs[event["cpu"]] = after
-            # A host may hide switches of its own tasks: what the last one ran is not known.
+            # A host may hide switches of its own tasks, so it is not known which task ran last.
             if last != before and state.get(last) == "running":
                 state[last] = "unknown"
             if before:
@@ -141,7 +141,7 @@ def compare(series, answer):
     expect("count", len(values))
     expect("min", values[0] if values else None)
     expect("max", values[-1] if values else None)
-    # What does not fit into 64 bits is not exact.
+    # Values beyond 64 bits are not exact.
     if -(1 << 63) <= sum(values) < 1 << 63 or not math.isclose(answer["sum"], sum(values), rel_tol=1e-12):
         expect("sum", sum(values))
     if values and not math.isclose(answer["mean"], sum(values) / len(values), rel_tol=1e-12, abs_tol=1e-9):

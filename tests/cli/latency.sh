@@ -6,7 +6,7 @@
 . "$top_srcdir/tests/tap.sh"
 cd "$TMP" || exit 1
 
-# agrees NAME FILE KIND ARG... -- OPERAND...: latency OPERAND... says of the file what latency.py computes
+# agrees NAME FILE KIND ARG... -- OPERAND...: latency OPERAND... has the figures that latency.py computes from the file
 agrees()
 {
 	local name=$1 file=$2 args=()
@@ -217,7 +217,7 @@ bad=0
 for part in 1 5 20 40 60 70 80 90 95 99; do
 	head -c $((size * part / 100)) trace.dat >cut.dat
 	run "$RECORDER" latency cut.dat io:request
-	# Status 0 with a warning, or 1 with a reason; whatever is there is measured.
+	# The status is 0 with a warning, or 1 with a reason; the readable part is measured.
 	[ "$status" -le 1 ] && [ -n "$err" ] || { bad=$((bad + 1)); diag "$part %: status $status, $err"; }
 done
 is "files that end early are measured or refused, with a message" $bad 0

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The leases of recorder record -P on events: what a killed recorder held is given back by the next one, also in a
-# forked child; what a living one holds is respected, and other recorders report that they have to wait for it.
+# The loans of recorder record -P: the next recorder restores the events of a killed one, also in a forked child. A
+# living recorder's loan is respected: other recorders report that they have to wait for it.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"
@@ -39,7 +39,7 @@ ok "disable, of another pattern" "$RECORDER" disable -P "$pid" 'other:*'
 like "gives back as well" "$out" "switched off the events that a killed recorder left on"
 wait_for "$pid" 0/1
 
-# What was on before stays on.
+# Events that were on before stay on.
 ok "enable" "$RECORDER" enable -P "$pid" 'test:*'
 killed "$pid" third.dat
 ok "the next one" "$RECORDER" record -o other.dat "$family" leaf
@@ -47,7 +47,7 @@ like "reports it" "$err" "switched off"
 ok "what was on before the killed one stays on" eval '"$RECORDER" ps -P $pid | grep -q " 1/1 "'
 "$RECORDER" disable -P "$pid" 'test:*' >/dev/null
 
-# The same program again: what it has written since the kill is there.
+# The same program is recorded again: events that it wrote since the kill are in the file.
 killed "$pid" fourth.dat
 last=$(written one)
 go_on one 1000
@@ -57,7 +57,7 @@ ok "ps" eval '"$RECORDER" ps -P $pid | grep -q " 0/1 "'
 ok "the killed one's spool can be recovered" "$RECORDER" recover fourth.dat.spool -o fourth.dat
 ok "the new recording continues after it" test "$("$RECORDER" report fifth.dat | sed -n '$s/.*number=//p')" -gt "$last"
 
-# What a living recorder has on stays on.
+# Events of a living recorder's loan stay on.
 "$RECORDER" record -P "$pid" -o living.dat 2>/dev/null &
 recorder=$!
 wait_for "$pid" 1/1
@@ -116,7 +116,7 @@ is "they are off" "$("$RECORDER" ps -P family | grep -c " 0/3 ")" 2
 wait "$pid"
 is "all programs end with status 0" $? 0
 
-# A program that ours starts, and that another recorder takes before our recorder finds it.
+# Our program starts another one, which another recorder borrows before our recorder finds it.
 mkfifo begin
 "$family" wait begin patience spawn &
 pid=$!

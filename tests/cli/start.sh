@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The cost of an unrecorded program that is linked with librecorder, compared with its twin that is not: no descriptor,
-# at most 64 KiB of memory, no thread, no signal handler, no output. And its start does not give away its CPU.
+# at most 64 KiB of memory, no thread, no signal handler, no output. The program must not lose its CPU at its start.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -50,7 +50,7 @@ memory()
 		/^Rss:/ && buffer || /^Private_Dirty:/ && written && !buffer { n += $2 } END { print n + 0 }' "/proc/$1/smaps"
 }
 
-# What the kernel reports of the program, and what must not differ.
+# The kernel's data about the program, and those that must not differ.
 state()
 {
 	sed -n -e 's/^\(Threads\|SigBlk\|SigIgn\|SigCgt\):[[:space:]]*/\1 /p' "/proc/$1/status"

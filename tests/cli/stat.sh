@@ -48,7 +48,7 @@ is "what is there and what was dropped add up to all" $(($(value entries) + $(va
 is "and nothing overwritten" "$(value overrun)" 0
 end "$pid"
 
-# What the kernel does not count, and lanes in an unusual state.
+# Counters that the kernel does not have, and lanes in an unusual state.
 unset RECORDER_MODE
 "$top_builddir/tests/programs/losses" ready &
 pid=$!

@@ -146,7 +146,7 @@ grows three "$three" "beside one that has too many patterns"
 
 echo "no program" >victim
 ok "list by name" "$RECORDER" list victim
-# Others of the name may come first: pids begin anew at some time.
+# Other programs of the name may come first, because pids wrap.
 like "it shows the running program, not the file" "$out" "(^|[^0-9])$one victim \\($exe\\)"
 ok "list -P" "$RECORDER" list -P "$one"
 like "it shows this program" "$out" "^$one victim \\($exe\\)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder why: which spans it explains, names and numbers as the file has them, and what it says of what is missing. The
+# recorder why: the spans that it explains, names and numbers as in the file, and its reports of missing data. The
 # programs write the scheduler's events themselves, so that no rights are needed. tests/kernel/why.sh has real ones.
 
 . "$top_srcdir/tests/tap.sh"

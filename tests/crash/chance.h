@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Random choices of the tests that run lives, and what is printed when a life goes wrong. */
+/* Random choices of the tests that run lives, and the output for a failed life. */
 #ifndef CHANCE_H
 #define CHANCE_H
 

@@ -24,7 +24,9 @@ void kills_account_free(struct kills_account *account)
 	page_walk_free(&account->walk);
 }
 
-/* The index of an event among the ticks. KILLS_EVENTS: its writer never asked for it, or its contents are wrong. */
+/*
+ * The index of an event among the ticks. KILLS_EVENTS: its writer never wrote such an event, or the contents are wrong.
+ */
 static uint32_t place(const struct kills_notes *notes, const struct rec_record *record)
 {
 	struct kills_event event;
@@ -85,13 +87,13 @@ int kills_take_page(struct kills_account *account, struct rec_view *view, uint32
 		return r;
 	if (page.size > sizeof(copy) - REC_SUBBUF_HEADER_SIZE || notes->taken_count == KILLS_TAKEN)
 		return -EOVERFLOW;
-	/* Like a page that leaves a ring: the size is in the header. */
+	/* As in a page that leaves a ring, the size is in the header. */
 	memcpy(copy, page.data, REC_SUBBUF_HEADER_SIZE + page.size);
 	copy[1] = page.size;
 	account->from = page.from;
 	if (!walk(account, copy, sizeof(copy)))
 		return -EBADMSG;
-	/* Noted before the lane's next call, which finishes the page. */
+	/* The page is noted before the lane's next call, which finishes it. */
 	notes->taken[notes->taken_count] = (struct kills_taken){ account->reader, lane, page.first, page.lost };
 	__atomic_store_n(&notes->taken_count, notes->taken_count + 1, __ATOMIC_RELEASE);
 	return 1;

@@ -24,7 +24,7 @@ struct kills_account {
 void kills_account_init(struct kills_account *account, struct kills_notes *notes, uint32_t reader);
 void kills_account_free(struct kills_account *account);
 
-/* Take the lane's next page and tick off what is on it. Returns as rec_view_read(). */
+/* Take the lane's next page and tick off its events. Returns as rec_view_read(). */
 int kills_take_page(struct kills_account *account, struct rec_view *view, uint32_t lane, unsigned int flags);
 
 /* All pages of a trace.dat. False: it is not valid, account->walk.why is the reason. */

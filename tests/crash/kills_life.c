@@ -84,7 +84,7 @@ static pid_t start(const char *const argv[], const char *const envp[])
 	return pid;
 }
 
-/* Its status, or -1 while it runs. */
+/* The exit status of the process, or -1 while it runs. */
 int poll_end(pid_t pid)
 {
 	int status = 0;
@@ -196,7 +196,7 @@ size_t find_buffers(glob_t *found)
 	return found->gl_pathc;
 }
 
-/* If the writer has committed anything, its buffer is complete, even if the writer did not come to note that. */
+/* If the writer has committed an event, its buffer is complete, even if the writer was killed before it noted that. */
 static bool has_begun(void)
 {
 	struct kills_sums sums;
@@ -259,7 +259,7 @@ void check_sums(const struct life *life, struct kills_account *account, uint64_t
 	      sums.read, sums.gone, lost);
 	CHECK(life, !exactly || lost <= sums.gone + sums.in_doubt,
 	      "%" PRIu64 " reported as lost, %" PRIu64 " are, %" PRIu64 " in doubt", lost, sums.gone, sums.in_doubt);
-	/* One reader and one account: no event is found twice. */
+	/* There is one reader and one account, so no event may be found twice. */
 	CHECK(life, !exactly || account->reader > 1 || account->repeated == 0, "%" PRIu64 " events came twice",
 	      account->repeated);
 	figures.events += sums.committed;
@@ -285,7 +285,7 @@ uint64_t drain_by_hand(const struct life *life, struct kills_account *account, s
 			;
 		CHECK(life, r == 0, "lane %u: %s (%s)", lane, strerror(-r), account->walk.why);
 		r = rec_view_stats(view, lane, &stats);
-		/* Killed while it made the lane. */
+		/* The writer was killed while it made the lane. */
 		if (r == -ENODATA || r == -EAGAIN)
 			continue;
 		CHECK(life, r == 0, "lane %u: %s", lane, strerror(-r));
@@ -351,7 +351,7 @@ bool has_buffer(void)
 	return has;
 }
 
-/* Whether a program is in the spool: the chunks before the first process are passed over. */
+/* Whether the spool has a program: chunks before the first process are skipped. */
 static bool has_process(const char *spool)
 {
 	struct spool_chunk chunk = { .magic = SPOOL_CHUNK_MAGIC };
@@ -367,7 +367,7 @@ static bool has_process(const char *spool)
 	return has;
 }
 
-/* Once the program is in the attached recorder's spool, earlier events have been skipped; from then on each counts. */
+/* When the attached recorder's spool has the program, earlier events were skipped; all later events count. */
 static bool is_attached(void)
 {
 	char path[700];
@@ -402,7 +402,7 @@ static void recover(const struct life *life, const char *what, const char *outpu
 	      (unsigned int)status);
 }
 
-/* What recorders left, and buffers that no recorder had: each becomes a file. */
+/* Make a file of each spool that recorders left, and of each buffer that no recorder had. */
 void recover_all(const struct life *life)
 {
 	static const char *const left[] = { "*.spool", "session-*/*.rec", "*.rec" };
@@ -444,7 +444,7 @@ void judge_files(const struct life *life)
 	for (k = 0; k < found.gl_pathc; k++)
 		CHECK(life, kills_take_file(&account, found.gl_pathv[k]), "%s: %s", found.gl_pathv[k],
 		      account.walk.why);
-	/* Where one file begins with the page that another one ends with, both may report a loss before it. */
+	/* If one file begins with the last page of another file, both may report a loss before that page. */
 	check_sums(life, &account, account.lost, found.gl_pathc == 1);
 	globfree(&found);
 	kills_account_free(&account);

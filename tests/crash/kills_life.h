@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lives of tests/crash/test_kills.c and test_recorder.c: a program that writes (victim_kills.c), a recorder beside
- * it, memory that they share with the test, directories of the test's own, and the account of what they left.
+ * The lives of tests/crash/test_kills.c and test_recorder.c. A life has a program that writes (victim_kills.c), a
+ * recorder beside it, memory that they share with the test, directories of the test's own, and the account of what they
+ * left.
  */
 #ifndef KILLS_LIFE_H
 #define KILLS_LIFE_H
@@ -33,7 +34,7 @@ extern char recorder[512]; /* the command */
 void set_up(void);
 void tear_down(void);
 
-/* Prints what one must know when a life fails. Kills the processes that are still running. */
+/* Prints the data needed to understand a failed life. Kills the processes that are still running. */
 void describe_life(const struct life *life);
 
 void nap(uint64_t ns);
@@ -44,10 +45,12 @@ int wait_end(const struct life *life, pid_t pid);
 void wait_group(pid_t group);
 void kill_and_wait(pid_t pid);
 
-/* Until the word is set. False: the process ended before. */
+/* Wait until the word is set. False: the process ended before. */
 bool wait_word(const struct life *life, const uint32_t *word, pid_t pid);
 
-/* Draw a life; each of its threads writes about this many events. And remove what it left. */
+/*
+ * Draw a life, in which each thread writes about this number of events. The second function removes what the life left.
+ */
 void begin_life(struct life *life, uint32_t events);
 void end_life(const struct life *life);
 
@@ -56,7 +59,8 @@ const char *const *make_env(const struct life *life);
 void start_writer(struct life *life);
 
 /*
- * The recorder with the writer as its command; or, if the life's draw says so, attached to the writer that was started.
+ * Start the recorder with the writer as its command; or, if the life was drawn so, start the writer and attach a
+ * recorder to it.
  */
 void start_recorder(struct life *life, const char *output);
 
@@ -76,13 +80,13 @@ bool open_buffer(const struct life *life, struct rec_view **ret_view);
 /* Let the writer begin, once the recorder has attached. */
 void open_gate(const struct life *life);
 
-/* Take all that the lanes still hold. Returns the number of lost events that was not reported to a reader yet. */
+/* Take all events that the lanes still hold. Returns the number of losses that were not reported to a reader yet. */
 uint64_t drain_by_hand(const struct life *life, struct kills_account *account, struct rec_view *view);
 
 /* Each event that was committed was read, or is reported as lost. `exactly`: and no other loss is reported. */
 void check_sums(const struct life *life, struct kills_account *account, uint64_t lost, bool exactly);
 
-/* Make a file of everything that recorders left; examine all files. */
+/* Make files of all that recorders left, and examine all files. */
 void recover_all(const struct life *life);
 void judge_files(const struct life *life);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory with the orders of the test to the programs of tests/crash/test_kills.c, and in which they note what they
- * did; it outlives them. A source is a writer of numbered events: a thread, or the signal handlers that run on it. It
- * counts each event before and after REC(), so that once it is dead the test knows what it had committed, except the
- * event that it was in. What handlers commit inside an event of their thread becomes visible with that event, so until
- * then it is in doubt, too.
+ * Shared memory with the test's orders to the programs of tests/crash/test_kills.c, and with their notes of what they
+ * did; it outlives them. A source is a writer of numbered events: a thread, or the signal handlers that run on it. A
+ * source counts each event before and after REC(). So when it is dead the test knows which events it had committed,
+ * except the event that it was in. Events that handlers commit inside an event of their thread become visible with that
+ * event, so until then they are uncertain, too.
  */
 #ifndef KILLS_NOTES_H
 #define KILLS_NOTES_H
@@ -38,7 +38,7 @@ struct kills_notes {
 	uint32_t threads; /* at a time */
 	uint32_t waves;	  /* number of waves, each of that many threads */
 	uint32_t each;	  /* events of a source, at most */
-	uint32_t nested;  /* signals strike, and their handlers write */
+	uint32_t nested;  /* signals arrive, and their handlers write */
 	uint32_t longest; /* contents */
 	uint32_t gate;	  /* 1: wait before the first event */
 	uint32_t ends;	  /* the program ends when all is written; otherwise it waits to be killed */

@@ -58,7 +58,7 @@ is_over()
 # Both are inside: the kernel decides which one it kills first, and the other may end at any time after that.
 inside "$RECORDER" record -q -o both.dat "$mortal" 5000 1 eat >/dev/null 2>&1
 wait_until is_over
-# If the recorder was killed, its spool is what is left of the recording; otherwise the program's buffer.
+# If the recorder was killed, the recording is in its spool; otherwise in the program's buffer.
 if [ -e both.dat.spool ]; then
 	run "$RECORDER" recover both.dat.spool
 elif [ ! -e both.dat ]; then

@@ -75,8 +75,8 @@ static bool is_one_of(const struct life *life, const char *const *names, unsigne
 }
 
 /*
- * Whether the event of a writer that was killed in rec_reserve() or rec_discard() counts as reserved. 1: yes, 0: no,
- * -1: either is right.
+ * Whether the event of a writer that was killed in rec_reserve() or rec_discard() counts as reserved. 1: yes; 0: no;
+ * -1: both answers are correct.
  */
 static int is_reserved(const struct life *life, const struct note *innermost)
 {
@@ -108,7 +108,7 @@ static void check_torn(const struct life *life, uint64_t torn, uint64_t unpublis
 	const uint64_t least = open + (reserved == 1);
 	uint64_t most = open + unsure - (reserved == 0);
 
-	/* Killed in a repair: what was counted may still be open. */
+	/* The writer was killed in a repair: events that were counted may still be open. */
 	if (life->end == TRACER_KILLED &&
 	    (is_named(life->kill_point, "repair_torn") || is_named(life->kill_point, "repair_visit")))
 		most *= 2;
@@ -174,7 +174,7 @@ void check_life(struct life *life)
 	CHECK(life, refused <= counted && counted <= refused + asked, "%u refused, %llu counted", refused,
 	      (unsigned long long)counted);
 	lost = notes->lost + notes->last_lost + stats.lost_unread;
-	/* What a disabled lane refuses is counted, but is not a loss: it was not wanted. */
+	/* Events that a disabled lane refuses are counted, but are not losses, because they were not wanted. */
 	CHECK(life, lost + stats.disabled == gaps + counted, "%llu lost: %llu overwritten, %llu refused",
 	      (unsigned long long)lost, (unsigned long long)gaps, (unsigned long long)counted);
 	check_torn(life, stats.torn, made - committed);

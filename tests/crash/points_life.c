@@ -151,7 +151,7 @@ static enum tracer_order inject(struct life *life, const struct injection *injec
 	case GIVE_SIGNAL:
 		return level && tracer_depth(&life->run) < (life->plan->plain ? 1 : 3) ? TRACER_SIGNAL : TRACER_GO;
 	case END_THREAD:
-		/* Choose only a thread that has nothing reserved: then it is known what it leaves. */
+		/* Choose a thread that has nothing reserved, because then it is known what it leaves. */
 		if (tracer_depth(&life->run) || level != is_named(injection->point, "head_"))
 			return TRACER_GO;
 		life->run.jump = life->notes->way_out;
@@ -175,7 +175,7 @@ static enum tracer_order at_writers_point(struct tracer_run *run, unsigned int p
 			const enum tracer_order one = inject(life, &life->plan->injection[i]);
 
 			order = one > order ? one : order;
-			/* What cannot be done here is done at the next opportunity. */
+			/* An order that cannot be carried out here is carried out at the next opportunity. */
 			life->left[i] = one == TRACER_GO && life->plan->injection[i].what == END_THREAD
 						? 1
 						: life->plan->injection[i].every;
@@ -247,7 +247,7 @@ void let_writer_go(struct life *life)
 	figures.kills += life->end == TRACER_KILLED;
 }
 
-/* Those of killed readers, too: process ids are reused. */
+/* This includes ids of killed readers, because process ids are reused. */
 static void remove_buffers(void)
 {
 	char path[800];
@@ -285,7 +285,7 @@ void start_writer(struct life *life)
 
 /* ------------------------------------------------------------------------------------------------------- readers */
 
-/* Let the writer do a little, if it still can. */
+/* Let the writer continue for a moment, if it still lives. */
 static void let_writer_go_on(struct life *life)
 {
 	if (life->end != TRACER_STOPPED)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A writer under ptrace, from its start to the account of what it left, and the readers beside it. */
+/* The life of a writer under ptrace, from its start to the account of what it left, and the readers beside it. */
 #ifndef POINTS_LIFE_H
 #define POINTS_LIFE_H
 
@@ -13,14 +13,14 @@
 
 #define INJECTIONS 8u
 
-/* What happens to the writer at every `every`-th time that it reaches the point. */
+/* The order that is carried out each `every`-th time that the writer reaches the point. */
 struct injection {
 	unsigned int point, every;
 	enum { GIVE_SIGNAL, READ_SOME, READ_WHOLE, END_THREAD } what;
 };
 
 struct plan {
-	uint64_t from;	   /* where its draws began */
+	uint64_t from;	   /* start of its random numbers */
 	unsigned int kind; /* that it was drawn for */
 	uint64_t seed;
 	bool overwrite, plain, filter, leave, control;
@@ -73,10 +73,10 @@ unsigned int ring_pages(const struct plan *plan);
 void begin_life(struct life *life, const struct plan *plan);
 void start_writer(struct life *life);
 
-/* From here on it stops at this point, too. */
+/* From now on the writer stops at this point, too. */
 void arm_writer(struct life *life, unsigned int point);
 
-/* Until it ends, is killed at the kill point, or stops; life->end is the result. */
+/* Run the writer until it ends, is killed at the kill point, or stops; life->end is the result. */
 void let_writer_go(struct life *life);
 void find_buffer(struct life *life);
 void end_life(struct life *life);
@@ -84,13 +84,13 @@ void end_life(struct life *life);
 /* Read one page as a recorder, in this process. Returns as rec_view_read(). */
 int read_one(struct life *life, unsigned int flags);
 
-/* A reader that is killed at this point if it reaches it, or is stopped there; the writer continues meanwhile. */
+/* Run a reader that is killed or stopped at this point if it reaches it; the writer continues meanwhile. */
 enum tracer_end read_and_die(struct life *life, unsigned int point, unsigned int hit);
 
 /* Read what is left and compare all that was read with what the writer noted. */
 void check_life(struct life *life);
 
-/* Prints what one must know when a test fails. */
+/* Prints the data needed to understand a failure. */
 void describe_life(const struct life *life);
 
 #endif

@@ -8,7 +8,7 @@
 /* How often a process is to be killed at each point in each mode: RECORDER_KILLS, or 1. */
 extern unsigned int kills_wanted;
 
-/* How often one was killed so far at each point in each mode: discard, overwrite. */
+/* The number of kills so far at each point in each mode: discard, overwrite. */
 struct matrix {
 	unsigned int met[2][TRACER_POINTS];
 };
@@ -16,8 +16,8 @@ struct matrix {
 extern struct matrix matrix;
 
 /*
- * Heads are moved only where the oldest events are lost; in that mode no writer is refused because the ring is full. A
- * ring of two sub-buffers is full for a nested writer in either mode.
+ * Heads are moved only in overwrite mode, where no writer is refused because the ring is full. A ring of two
+ * sub-buffers is full for a nested writer in either mode.
  */
 bool can_be_met(unsigned int point, bool overwrite);
 

@@ -23,8 +23,9 @@ static bool is_intact(const struct notes *notes, const unsigned char *payload, u
 }
 
 /*
- * The notes of what a reader is handed begin. If the previous reader was killed before it finished its last page, that
- * page is handed out again. What was lost before it may be settled by now, but cannot be more.
+ * Begin the notes about the pages that a reader is handed. If the previous reader was killed before it finished its
+ * last page, that page is handed out again. The losses before it may have become certain meanwhile, but cannot have
+ * grown.
  */
 static void begin(struct notes *notes, uint64_t first, uint64_t lost, uint32_t entries)
 {

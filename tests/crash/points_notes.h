@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory with the orders of the test to the programs of tests/crash/test_points.c, and in which they note what they
- * did. It outlives them: so, when they are dead, the test knows independently what the buffer must hold.
+ * Shared memory with the test's orders to the programs of tests/crash/test_points.c, and with their notes of what they
+ * did. It outlives them, so when they are dead the test knows independently what the buffer must hold.
  */
 #ifndef POINTS_NOTES_H
 #define POINTS_NOTES_H
@@ -26,7 +26,7 @@ enum note_state {
 	NOTE_DISCARDING, /* before rec_discard() */
 	NOTE_DISCARDED,
 	NOTE_REFUSED,	 /* rec_reserve() returned NULL */
-	NOTE_TORN,	 /* its thread ended inside it, or inside the one that it interrupted */
+	NOTE_TORN,	 /* its thread ended inside this event, or inside the event that it interrupted */
 };
 
 struct note {
@@ -44,9 +44,9 @@ struct note_read {
 struct notes {
 	/* Written by the test. */
 	uint64_t seed;
-	uint32_t events;   /* attempts, about */
+	uint32_t events;   /* approximate number of attempts */
 	uint32_t longest;  /* payload */
-	uint32_t leave;	   /* threads end, in the middle of an event too, and others continue */
+	uint32_t leave;	   /* threads end, also in the middle of an event, and others continue */
 	uint32_t plain;	   /* handlers write one event and nothing else */
 	uint32_t filter;   /* the same, and most other events are discarded, as by a filter */
 	uint32_t control;  /* the lane is disabled now and then */
@@ -55,7 +55,7 @@ struct notes {
 	char buffer[800];  /* for readers */
 
 	/* Written by the writer. */
-	uint64_t way_out; /* address of a function that ends the thread: the test may send a thread there */
+	uint64_t way_out; /* address of a function that ends the thread: the test may make a thread jump there */
 	uint32_t next;	  /* number of the next event */
 	uint32_t sure;	  /* the outcome of all events with smaller numbers is final */
 	uint32_t level;	  /* writes in progress, one inside the other */
@@ -72,12 +72,12 @@ struct notes {
 	uint64_t time_before; /* and of the one before the last page */
 	uint32_t taking_over; /* the first page of this reader may be the last one of the reader before */
 	uint32_t again;	      /* pages that were handed over again */
-	int32_t said;	      /* what the last call returned */
+	int32_t said;	      /* result of the last call */
 	uint32_t complaint;   /* not 0: the line of points_notes.c or victim_points.c that found a fault */
 	struct note_read read[NOTES_READS];
 };
 
-/* Positions in the order in which they were reserved; the bits for the sub-buffer's id do not matter to that order. */
+/* Compares positions by the order of their reservation, which does not depend on the sub-buffer's id. */
 static inline uint64_t note_order(uint64_t end)
 {
 	return (uint64_t)REC_POS_SEQ(end) << 32 | REC_POS_OFF(end);
@@ -97,7 +97,7 @@ static inline void note_fill(unsigned char *payload, uint64_t number, uint32_t s
 		payload[i] = note_byte(number, i);
 }
 
-/* A reader was handed a page: note what it holds. If something is wrong with it, that becomes the complaint. */
+/* Note the contents of a page that a reader was handed. If the page is wrong, note the failure. */
 void note_page(struct notes *notes, const struct rec_page *page);
 
 /* The same for one event. */

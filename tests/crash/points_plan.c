@@ -3,7 +3,7 @@
 
 #if defined(__x86_64__)
 
-/* tests/crash/test_resizes.c tests these. */
+/* tests/crash/test_resizes.c tests these points. */
 static bool is_resizes(unsigned int point)
 {
 	return is_named(point, "resize_") || is_named(point, "move_") || is_named(point, "anew_") ||
@@ -46,7 +46,7 @@ struct plan draw_plan(unsigned int kind)
 		if (kind % 5 == 1 && i > 4)
 			injection->what = i % 2 ? READ_SOME : READ_WHOLE;
 	}
-	/* Points where signals matter most; and threads that end there. */
+	/* The most important points for signals, and for threads that end. */
 	plan.injection[0].point = tracer_point(&points, draw(2) ? "head_update" : "head_set");
 	plan.injection[1].point = tracer_point(&points, draw(2) ? "slow_tail" : "reserve_tail");
 	plan.injection[2] = (struct injection){ tracer_point(&points, draw(2) ? "head_update" : "head_set"),

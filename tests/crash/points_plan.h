@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plans that are drawn: what the writer and its readers do in a life. */
+/* Randomly drawn plans: the actions of the writer and its readers in a life. */
 #ifndef POINTS_PLAN_H
 #define POINTS_PLAN_H
 
@@ -9,7 +9,7 @@
 bool is_writers(unsigned int point);
 bool is_anybodys(unsigned int point);
 
-/* Kinds differ in what is injected where; those with even numbers overwrite. */
+/* Kinds differ in which faults are injected, and where. Kinds with even numbers use overwrite mode. */
 struct plan draw_plan(unsigned int kind);
 
 /* A reservation that is interrupted at each attempt. */

@@ -44,7 +44,7 @@ else
 	rm small/fill
 	export RECORDER_DIR=$TMP/run
 
-	# The disk that the output is on: a single thread writes, so the numbers in the file are 0, 1, 2 ...
+	# The output's disk is full. A single thread writes, so the numbers in the file are 0, 1, 2 ...
 	run "$RECORDER" record -b 65536 -o small/full.dat "$producer" 1 1000000
 	is "a full disk is a failure" "$status" 1
 	is "it is reported on one line" "$(wc -l <<<"$err")" 1

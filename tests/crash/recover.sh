@@ -33,7 +33,7 @@ like "the reason is reported" "$err" "^recorder recover: process $pid has left n
 ok "no file was begun" test ! -e no.dat -a ! -e no.dat.spool
 fails "nor by its name" "$RECORDER" recover -o no.dat mortal
 like "the message says what to do" "$err" "no dead program 'mortal' has left a buffer; of a running one 'recorder snapshot -P mortal'"
-# Its parent does not ask for it: a process that has ended, and is still there.
+# Its parent does not wait for it: a process that has ended and still exists as a zombie.
 cat >zombie.py <<'END'
 import subprocess, sys
 child = subprocess.Popen([sys.argv[1], "1"], stdin=subprocess.PIPE)
@@ -114,7 +114,7 @@ ok "a program with a long name" "$RECORDER" recover -o long.dat a_name_that_is_l
 is "is found by it" "$(numbers long.dat)" "0 999 1000 0"
 mortal=$top_builddir/tests/programs/mortal
 
-# Two processes of one name: the name does not say which is meant.
+# Two processes have the name, so the name is ambiguous.
 begin_mortal 1000 1 wait
 die
 first=$pid
@@ -232,7 +232,7 @@ writers=gdb
 grep -q '^core' /proc/sys/kernel/core_pattern && writers="gdb kernel"
 for writer in $writers; do
 	core_of 0x3f $writer
-	# The core file alone is enough.
+	# The core file alone is sufficient.
 	mv run run.away
 	mkdir -m 0700 run
 	ok "$writer: a core file is recovered" "$RECORDER" recover -o core.dat core

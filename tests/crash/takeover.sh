@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A recorder that was attached to a running program is killed, at any time, and another one attaches: the program's
-# events of that time are in the files of the two, each event once.
+# A recorder that is attached to a running program is killed at any time, and another one attaches: the two files
+# together have the program's events of that time, each event once.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"
@@ -36,7 +36,7 @@ once()
 for round in 1 2 3; do
 	"$RECORDER" record -q -o first.dat -P $program &
 	first=$!
-	# At any moment: before the first page, in the middle of a page, or during the drain.
+	# The kill comes at any moment: before the first page, in the middle of a page, or during the drain.
 	ok "$round: a recorder attaches" wait_until has_size first.dat.spool $((8192 + RANDOM * 8))
 	end $first
 	go_on count $((RANDOM % 5000 + 1))
@@ -47,7 +47,7 @@ for round in 1 2 3; do
 	kill -INT $second
 	wait $second
 	like "$round: reports that it continues" "$(cat err)" "was being recorded when its recorder was killed"
-	# What comes later is in neither file.
+	# Later events are in neither file.
 	"$RECORDER" enable -P $program 'test:*'
 	go_on count 5000
 	"$RECORDER" disable -P $program 'test:*'

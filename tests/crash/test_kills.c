@@ -150,7 +150,7 @@ static void kill_a_recorder(unsigned int most)
 		wait_word(&life, &notes->finished, life.writer);
 		kill(life.writer, SIGKILL);
 		waitpid(life.writer, NULL, 0);
-		/* It may have come too late. */
+		/* The kill may have come too late. */
 		CHECK(&life, WIFEXITED(wait_end(&life, life.recorder)), "the second recorder was killed");
 	} else {
 		wait_group(killed);
@@ -182,7 +182,7 @@ static void kill_a_group(unsigned int most)
 
 /* ---- tests */
 
-/* Lives until this many kills took place; or the one that RECORDER_LIFE asks for. */
+/* Runs lives until this number of kills took place; or the one life that RECORDER_LIFE requests. */
 static void kill_all(void (*kill_some)(unsigned int most), unsigned int wanted, const char *whom)
 {
 	uint64_t again[LIFE_NUMBERS];

@@ -34,7 +34,7 @@
 #define PLANS_MAX 40u
 
 /*
- * Tracer and tracee take turns: on two processors each stop would wake an idle one, which takes ten times as long on a
+ * Tracer and tracee run on the same CPU: otherwise each stop would wake an idle CPU, which takes ten times as long on a
  * virtual machine.
  */
 static void stay_on_one_processor(void)
@@ -72,8 +72,7 @@ static void tear_down(void)
 TestSuite(points, .init = set_up, .fini = tear_down, .timeout = 3600);
 
 /*
- * Let a writer live its life, killed at the given point, if any; what it leaves is accounted for. A life draws nothing
- * but its plan.
+ * Run a writer, kill it at the given point if there is one, and account for what it leaves. A life draws only its plan.
  */
 static enum tracer_end live(const struct plan *plan, unsigned int point, unsigned int hit, unsigned int *hits)
 {
@@ -119,7 +118,8 @@ static bool are_all_met(const struct plan *plans, unsigned int hits[][TRACER_POI
 }
 
 /*
- * Kill at the point, in plans of this mode, as often as wanted; if it depends on the clock alone, once in any plan.
+ * Kill at the point, in plans of this mode, the requested number of times; or once in any plan, if reaching the point
+ * depends only on the clock.
  */
 static void kill_writers_at(unsigned int point, bool overwrite, const struct plan *plans,
 			    unsigned int hits[][TRACER_POINTS], unsigned int n)
@@ -140,7 +140,7 @@ static void kill_writers_at(unsigned int point, bool overwrite, const struct pla
 	matrix.met[overwrite][point] += k;
 }
 
-/* The plan that is the first of all plans, or one of the others. */
+/* Draw plan number `n`; 0 is the plain plan, which is tried first. */
 static struct plan draw_nth_plan(unsigned int n)
 {
 	return n ? draw_plan(n) : draw_plain_plan();
@@ -174,7 +174,7 @@ Test(points, writers_killed)
 
 #define DISCARD_LIVES 16u
 
-/* What handlers write during discards is visible: an event that was discarded holds nothing back. */
+/* Events that handlers write during discards are visible: a discarded event holds no other event back. */
 Test(points, handlers_in_every_discard)
 {
 	uint64_t again[LIFE_NUMBERS];

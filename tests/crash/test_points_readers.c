@@ -13,7 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Lives that are drawn for a point that none has reached. */
+/* The number of further lives that are drawn if no life has reached a point. */
 #define RARE_TRIES 2000u
 
 /* A writer with something in its lane, stopped at a test point. */
@@ -23,7 +23,7 @@ static void begin_writing(struct life *life, struct plan *plan, unsigned int kin
 
 	*plan = draw_plan(kind);
 	plan->events = 200 + draw(500);
-	/* Other processes read at this point. */
+	/* Other processes read while the writer is stopped at this point. */
 	for (i = 0; i < plan->injections; i++)
 		if (plan->injection[i].what == READ_SOME || plan->injection[i].what == READ_WHOLE)
 			plan->injection[i].what = GIVE_SIGNAL;
@@ -41,7 +41,7 @@ static void begin_writing(struct life *life, struct plan *plan, unsigned int kin
 /* The readers before the one under test: each is killed somewhere. */
 static void kill_some_readers(struct life *life, unsigned int point)
 {
-	/* After a takeover that has something to repair. */
+	/* The previous reader was killed in a swap, so the takeover has something to repair. */
 	static const char *const before_takeover[] = { "swap_exchange", "swap_next_prev", "swap_hint",
 						       "swap_pages_read" };
 	unsigned int others = draw(3), before;
@@ -270,7 +270,7 @@ static enum tracer_order stop_at_kill_point(struct tracer_run *run, unsigned int
 	return point == life->kill_point ? TRACER_STOP : TRACER_GO;
 }
 
-/* A writer is stopped in the middle of moving the head: the reader gets the error to try again, and no other. */
+/* A writer is stopped in the middle of moving the head: the reader gets -EAGAIN, and no other error. */
 Test(points, writer_frozen_moving_the_head)
 {
 	static const char *const at[] = { "head_update", "head_lost", "head_set", "head_clear" };
@@ -297,7 +297,7 @@ Test(points, writer_frozen_moving_the_head)
 			for (k = 0; k < 100 && i < 3; k++)
 				CHECK(&life, read_one(&life, k % 2 ? REC_READ_WHOLE : 0) == -EAGAIN,
 				      "the head was taken away under its mover");
-			/* The mark is gone: what was the second page is the first one now. */
+			/* The mark is gone: the former second page is now the first one. */
 			CHECK(&life, i < 3 || read_one(&life, REC_READ_WHOLE) == 1,
 			      "nothing to read though no writer moves the head");
 		}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The recorder command, killed at each test point of a reader that it reaches: alone, and another one takes over; or
- * together with the program that it is attached to. In both modes. What is left is recovered by the command, and every
- * event that was committed must be there or be counted as lost. tests/crash/test_points.c does the same with readers of
- * the library.
+ * together with the program that it is attached to. Both modes are tested. The command recovers what is left, and every
+ * committed event must be there or be counted as lost. tests/crash/test_points.c does the same with readers of the
+ * library.
  *
  * RECORDER_SEED=N draws other lives, RECORDER_KILLS=N kills N times in each case instead of once. A failure prints a
  * line with RECORDER_LIFE, which repeats only the life that failed.
@@ -107,7 +107,7 @@ static unsigned int point_named(const char *name)
 /* One life; returns whether the recorder was killed where it should be. */
 static bool kill_at(unsigned int point, bool overwrite, bool group)
 {
-	/* After these a takeover has something to repair. */
+	/* If a reader dies at one of these points, the takeover has something to repair. */
 	static const char *const before_takeover[] = { "swap_exchange", "swap_next_prev", "swap_hint",
 						       "swap_pages_read" };
 	struct life life;
@@ -128,7 +128,7 @@ static bool kill_at(unsigned int point, bool overwrite, bool group)
 	killed = record_and_die(&life, "first.dat", point, is_named(point, "take_") ? 1 : 1 + draw(4), group);
 	if (killed && !group) {
 		start_recorder(&life, "second.dat");
-		/* It may come too late: then the program has ended, and what it left is recovered. */
+		/* The kill may come too late: then the program has ended, and what it left is recovered. */
 		CHECK(&life, WIFEXITED(wait_end(&life, life.recorder)), "the second recorder was killed");
 	}
 	waitpid(life.writer, NULL, 0);

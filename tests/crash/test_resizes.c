@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Programs killed at each test point of a resize, and of growing and giving up lanes: every event that was committed is
- * read, once, from a lane where it has its place in the order; and nothing else.
+ * read exactly once, in order within its lane, and no other event is read.
  */
 #include "tests/unit/tell.h"
 #include "tracer.h"
@@ -24,7 +24,7 @@
 
 static struct tracer_points points;
 static char program[512], where[512], notes[600];
-/* How many events were committed; in victim_grows also how many of them were read. */
+/* The number of committed events; for victim_grows also the number of these that were read. */
 static uint64_t *committed;
 
 static void set_up(void)
@@ -94,7 +94,7 @@ static uint64_t number_of(const struct rec_record *record)
 	return number;
 }
 
-/* Returns how many were lost. */
+/* Returns the number of lost events. */
 static uint64_t read_lane(struct rec_view *view, unsigned int lane, bool *seen)
 {
 	struct rec_view_event event;
@@ -140,7 +140,7 @@ static void check(bool may_lose)
 			  (int)committed[0]);
 		came += seen[i];
 	}
-	/* One may be committed, and not be noted yet. */
+	/* One event may be committed and not noted yet. */
 	i = came + lost - (committed[0] - committed[1]);
 	cr_assert_leq(i, 1, "%d came, %d lost, of %d", (int)came, (int)lost, (int)(committed[0] - committed[1]));
 	cr_assert(may_lose || !lost);
@@ -156,7 +156,7 @@ static bool is_among(unsigned int point, const char *const *names)
 	return false;
 }
 
-/* Kill at each of these points, whenever the program comes there; there are `least` of them. */
+/* Kill at each of these points, each time that the program reaches it; there must be at least `least` points. */
 static void kill_at_each(const char *const *names, unsigned int least, bool may_lose)
 {
 	unsigned int point, hit, kills = 0, met = 0;

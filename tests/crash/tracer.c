@@ -75,7 +75,7 @@ static void parse_points(struct tracer_points *points, const char *at, size_t si
 	}
 }
 
-/* The bytes that the breakpoints replace, from the segment that holds each. */
+/* Reads the bytes that the breakpoints replace, each from the segment that contains it. */
 static int read_bytes(struct tracer_points *points, const char *file, const Elf64_Ehdr *elf)
 {
 	const Elf64_Phdr *segments = (const Elf64_Phdr *)(const void *)(file + elf->e_phoff);
@@ -245,7 +245,7 @@ static enum tracer_order ask(struct tracer_run *run, uint64_t address)
 	enum tracer_order order = TRACER_GO;
 	unsigned int i;
 
-	/* Two points may have the same address; the stronger order is carried out. */
+	/* If two points have the same address, the stronger order is carried out. */
 	for (i = 0; i < run->points->places; i++) {
 		const unsigned int point = run->points->place[i].point;
 
@@ -266,7 +266,10 @@ static bool belongs(const struct tracer_run *run, pid_t thread)
 	return thread == run->pid || access(path, F_OK) == 0;
 }
 
-/* What waitpid() reports of any of the program's threads, without waiting: the thread's id, 0: nothing, or -1. */
+/*
+ * Asks waitpid() for a report of any of the program's threads, without waiting. Returns the thread's id; 0: no report;
+ * or -1.
+ */
 static pid_t look_at_threads(const struct tracer_run *run, int *ret_status)
 {
 	const struct dirent *entry;

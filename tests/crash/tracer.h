@@ -69,15 +69,16 @@ int tracer_start(struct tracer_run *run, const char *const argv[], const char *c
 int tracer_arm(struct tracer_run *run, unsigned int point);
 
 /*
- * Let it run until it ends (ENDED: with status 0), is stopped or killed as at_point() orders, or fails (FAILED: another
- * status, an unexpected signal; then it has been killed, and the reason is on stderr). After STOPPED call it again.
+ * Let the run continue until it ends (ENDED: with status 0), is stopped or killed as at_point() orders, or fails
+ * (FAILED: another status, an unexpected signal; then it has been killed, and the reason is on stderr). After STOPPED
+ * call it again.
  */
 enum tracer_end tracer_run(struct tracer_run *run);
 
-/* Kill one that is stopped, or never ran. */
+/* Kill a run that is stopped, or was never started. */
 void tracer_kill(struct tracer_run *run);
 
-/* How many signals deep it is at this point. */
+/* The number of nested signal handlers at this point. */
 static inline unsigned int tracer_depth(const struct tracer_run *run)
 {
 	return run->depth;

@@ -2,7 +2,7 @@
 /*
  * victim_grows NOTES
  *
- * Writes numbered events into lanes that are soon full, is its own reader, and wants growth and does not, by turns,
+ * Writes numbered events into lanes that are soon full, reads them itself, and by turns permits and forbids growth,
  * until it ends or is killed. NOTES is 16 bytes long: how many events were certainly committed, and how many of them
  * were read.
  */
@@ -20,7 +20,7 @@
 
 #define ROUNDS 2u
 
-/* Three to a page: some sixty of them fill a lane. */
+/* Three fit on a page, so some sixty events fill a lane. */
 struct event {
 	struct rec_event_common common;
 	uint64_t number;
@@ -98,7 +98,9 @@ int main(int argc, char **argv)
 		write_some(250);
 		read_all();
 		want(0);
-		/* More than the lane holds: it looks whether growth is wanted when it begins to lose events. */
+		/*
+		 * More than the lane holds: a thread checks whether growth is permitted when it begins to lose events.
+		 */
 		write_some(100);
 		read_all();
 	}

@@ -2,8 +2,8 @@
 /*
  * victim_kills NOTES
  *
- * A program to be killed at any time: its threads write numbered events, all at once or in waves that come and go,
- * interrupted by signals if NOTES says so (kills_notes.h).
+ * A program to be killed at any time. Its threads write numbered events, all together or in waves of threads,
+ * interrupted by signals if NOTES requests it (kills_notes.h).
  */
 #include "kills_notes.h"
 
@@ -40,7 +40,7 @@ static void write_one(uint32_t source)
 
 	for (i = 0; i < size; i++)
 		fill[i] = kills_fill_byte(number, source, i);
-	/* A handler that interrupts here makes it too small: then some events are in doubt that need not be. */
+	/* If a handler interrupts here, the number is too small: then more events than necessary count as uncertain. */
 	if (source == mine)
 		__atomic_store_n(&said->sure, __atomic_load_n(&said[1].done, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -23,7 +23,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Deeper handlers do nothing. */
+/* A deeper handler returns at once. */
 #define DEEPEST 6u
 
 static struct notes *notes;
@@ -42,8 +42,8 @@ static void interrupt(void)
 }
 
 /*
- * This thread ends inside the event, which is torn with all that was committed inside it. The lane counts them when it
- * is repaired, so their number is certain only then (write_all()).
+ * This thread ends inside the event, which is torn with all that was committed inside it. The lane counts the torn
+ * events when it is repaired, so only then is their number certain (write_all()).
  */
 static void leave(struct note *note)
 {
@@ -56,7 +56,7 @@ static void leave(struct note *note)
 	pthread_exit(NULL);
 }
 
-/* The test makes a thread jump here that has nothing reserved, though it may be asking for room. */
+/* The test makes a thread jump here. The thread has nothing reserved, but may be in the middle of a reservation. */
 static void way_out(void)
 {
 	uint32_t i;
@@ -122,7 +122,9 @@ static void write_one(bool nest)
 		notes->sure = notes->next;
 }
 
-/* As if the clock stepped back: the last event's time is in the future. Only while nothing is reserved. */
+/*
+ * Makes the clock appear to step back, by moving the last event's time to the future. Only while nothing is reserved.
+ */
 static void step_clock(void)
 {
 	struct rec_lane *lane = rec_thread_handle->lane;
@@ -131,7 +133,10 @@ static void step_clock(void)
 	lane->after = lane->before;
 }
 
-/* What other processes may do to a lane while it is written; here its own thread does it, between two events. */
+/*
+ * Calls that other processes may make for a lane while it is written. Here its own thread makes them, between two
+ * events.
+ */
 static void control(void)
 {
 	unsigned int lane;
@@ -182,7 +187,7 @@ static void *run(void *arg)
 	(void)arg;
 	if (rec_thread_attach() < 0)
 		_exit(3);
-	/* The account is of one lane: however long a reservation is open, this thread keeps that lane. */
+	/* The account covers one lane, so this thread keeps its lane however long a reservation is open. */
 	rec_thread_handle->on_stuck = NULL;
 	while (notes->next < notes->events && (!notes->leave || notes->next - from < 400)) {
 		write_one(true);
@@ -213,7 +218,7 @@ static int write_all(void)
 	return 0;
 }
 
-/* Peeked at, noted, and only then consumed: so nothing is consumed that was not noted. */
+/* The event is peeked at, noted, and only then consumed, so that each consumed event was noted. */
 static int take_event(struct rec_view *view)
 {
 	struct rec_view_event event;
@@ -264,7 +269,10 @@ static int read_all(void)
 			notes->complaint = __LINE__;
 		if (notes->complaint || (done && r <= 0))
 			break;
-		/* Handed over and not yet finished: if the reader is killed here, the next one gets it once more. */
+		/*
+		 * The page was handed over and is not finished: if the reader is killed here, the next reader gets the
+		 * page again.
+		 */
 		if (r > 0)
 			REC_TESTPOINT(own_page);
 		/* The test lets the writer continue here. */

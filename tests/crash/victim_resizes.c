@@ -42,7 +42,7 @@ static unsigned int own_lane(void)
 	return lane;
 }
 
-/* Asked for in the middle of an event it has to wait, as a resize that another thread asks for. */
+/* A resize that is requested in the middle of an event has to wait, like one requested by another thread. */
 static void want_pages(unsigned int pages)
 {
 	const struct event event = { .number = *committed };
@@ -69,7 +69,7 @@ static void change(unsigned int round)
 		want_pages(3 + round);
 		break;
 	case 2:
-		/* The lane that is ready has another shape by then. */
+		/* The lane that was prepared has another shape by then. */
 		want_pages(4 + round);
 		if (rec_subbuf_resize((size_t)8192 >> round / 4 % 2) < 0)
 			_exit(7);

@@ -38,7 +38,7 @@ is "the time of day of the first and the last event" "$(answer days)" \
 ok "there are events" test -n "$(answer times)"
 is "the kernel's events have the times of the file, before the machine slept and after it" "$(answer times)" "$(times_of made.dat)"
 
-# The other numbers keep their places.
+# The other numbers do not change.
 sed 's/realtime 1700006400000080000/realtime 1700002800000080000/' made.dat >back.dat
 ok "a time of day that was set back" sh -c '! cmp -s made.dat back.dat'
 export_it back
@@ -47,7 +47,7 @@ is "the first reading counts for all" "$(answer clocks)" \
 is "also after the second" "$(answer days)" "2023-11-14T23:59:59.999980100;2023-11-15T00:00:00.000165384"
 is "the events have their times" "$(answer times)" "$(times_of back.dat)"
 
-# Readings are of no use for a clock that was not read.
+# Readings do not apply to a clock that was not read.
 sed 's/\[mono\]/[perf]/g' made.dat >perf.dat
 for name in v6-kernel perf; do
 	[ -e "$name.dat" ] || "$mkdat" "$name" >"$name.dat"

@@ -21,7 +21,7 @@ ours()
 		sed -nE 's/^.*-([0-9]+) +\[0*([0-9]+)\] +([0-9]+)\.([0-9]{9}): ([a-z_]+): .*/\3\4 \2 \1 \5/p' | sort
 }
 
-# same NAME: NAME.dat and what is made of it
+# same NAME: compares NAME.dat with the trace made of it
 same()
 {
 	ok "$1: export" "$RECORDER" export --ctf "$1.dat" -o "$1.ctf"

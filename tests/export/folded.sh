@@ -9,8 +9,8 @@ cd "$TMP" || exit 1
 
 ok "export" "$RECORDER" export --folded meaning.dat
 sort .out >folded
-# The own time of each stack, from the times of the lines: what is between two lines of a thread belongs to the spans that
-# are open there. A span whose begin was not seen has the time from the first event.
+# The own time of each stack, computed from the times of the lines: the time between two lines of a thread belongs to
+# the spans that are open then. A span whose begin was not seen is open from the first event on.
 "$RECORDER" report -t meaning.dat | sed -nE 's/^ *([a-z]+)-[0-9]+ .* ([0-9]+)\.([0-9]{9}): ([a-z_]+): *(.*)$/\1 \2\3 \4 \5/p' |
 	awk '{
 		ts = $2
@@ -26,7 +26,7 @@ sort .out >folded
 		} else if ($3 ~ /^(request|step)_end$/) {
 			name = $3; sub(/_end/, "", name)
 			if (!depth[$1]) own[$1 ";io:" name] += ts - first
-			# An outer end cuts what is inside.
+			# The end of an outer span cuts the inner ones.
 			while (depth[$1] && stack[$1, depth[$1]] !~ (";io:" name "$")) depth[$1]--
 			if (depth[$1]) depth[$1]--
 		} else if ($3 == "flush") {

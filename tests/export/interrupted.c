@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Spans that are interrupted: interrupted jump|thread|kill. Each way begins with a whole span. */
+/* interrupted jump|thread|kill: spans that are interrupted in this way. Each way begins with a whole span. */
 #include <librecorder/event.h>
 #include <librecorder/lane.h>
 #include <pthread.h>

@@ -18,7 +18,7 @@ is "no event is lost" "$(grep -c EVENTS .out)" 0
 # Begin and end of each call, from the lines: "NAME BEGIN END". A call that has no end is not here.
 awk '$4 ~ /^sys_enter_/ { name[$1] = substr($4, 11); begin[$1] = $3 }
 	$4 ~ /^sys_exit_/ && $1 in name { print name[$1], begin[$1], $3; delete name[$1] }' lines | sort >named
-# In the lines those of raw_syscalls have numbers. Each has the name of the call's other event.
+# In the report's lines, calls of raw_syscalls have numbers. The other event of the call has the name.
 awk '$4 == "sys_enter" { begin[$1] = $3 }
 	$4 ~ /^sys_enter_/ { name[$1] = substr($4, 11) }
 	$4 == "sys_exit" && $1 in begin { print name[$1], begin[$1], $3; delete begin[$1]; delete name[$1] }' lines | sort >raw

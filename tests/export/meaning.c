@@ -92,7 +92,7 @@ int main(void)
 	REC_END(net, rpc, 10, 100);
 	write_states();
 	REC(queue, put, 7);
-	/* Links nothing. */
+	/* A flow number of 0 links no events. */
 	REC(queue, put, 0);
 	REC(queue, put, 0);
 	start = REC_TIMED_START(disk, flush);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # recorder export --perfetto, read by Perfetto itself: events of every kind of field, threads, texts, losses, the
-# kernel's events. What Perfetto answers is compared with what the program wrote, and with recorder report.
+# kernel's events. Perfetto's answers are compared with what the program wrote, and with recorder report.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/export/perfetto.sh"
@@ -72,7 +72,7 @@ is "rows and lost events are all that were written" "$(($(answer there) + $(answ
 
 # ------------------------------------------------------------------------------------------------ the kernel's events
 
-# events FILE REGEX: "NAME COUNT;..." of what report prints, without names that match
+# events FILE REGEX: "NAME COUNT;..." of the events that report prints, without names that match
 events()
 {
 	"$RECORDER" report "$1" | sed -nE 's/^.*\[[0-9]+\] +[0-9]+\.[0-9]+: ([a-z_]+): .*/\1/p' |
@@ -100,7 +100,7 @@ if [ "$(id -u)" = 0 ]; then
 	sql tids "select distinct name from thread where tid in ($(sed -nE 's/^(one|two|main) //p' tids | paste -s -d ,)) order by 1"
 	ask kernel.pftrace
 	is "counts of events" "$(answer counts)" "$(events kernel.dat 'sched_switch|tick|numbers|texts|others|bprint')"
-	# One that a hidden thread made is shown when the next task is seen.
+	# A switch by a hidden thread is shown when the next task is seen.
 	ok "no switch is missing" test "$(answer switches)" -ge "$("$RECORDER" report kernel.dat | grep -c ': sched_switch: ')"
 	ok "the threads are seen to run" test "$(answer running)" -gt 1
 	like "fields of events are columns" "$(answer forks)" '^kinds [12]$'

@@ -40,7 +40,7 @@ for nr in 1 3; do
 	is "the pieces are those of why" "$(answer marks | tr ';' '\n' | sort)" "$(paths $nr | sort)"
 	is "beside the spans" "$(answer spans)" 4
 done
-# In Perfetto's file the date belongs to the clocks; what why prints has it in each time.
+# In Perfetto's file the date is an offset between clocks; `why` adds it to each time that it prints.
 run "$RECORDER" record -q --date --compression none -o dated.dat ./waits
 is "a recording with its date" "$status$err" 0
 for name in trace dated; do
@@ -55,7 +55,7 @@ sql tracks "select count(*) from track where name like 'why %'"
 ask why.pftrace
 is "there are none" "$(answer tracks)" 0
 
-# refused STATUS TEXT ARGUMENT...: export fails so, and leaves what there is
+# refused STATUS TEXT ARGUMENT...: export fails with this status and text, and leaves existing files unchanged
 refused()
 {
 	local want=$1 text=$2

@@ -86,7 +86,7 @@ static size_t add_names(unsigned char *at, uint64_t buffer_size, unsigned int na
 	return add_note(at, NT_FILE, text, size);
 }
 
-/* The header and what comes next, and the lanes; between them is mostly the log's unused memory. */
+/* The header with the tables after it, and the lanes; between these is mostly the log's unused memory. */
 static void make_core(unsigned int names)
 {
 	const int file = open(hostile_path, O_RDONLY | O_CLOEXEC);
@@ -133,7 +133,7 @@ static void make_core(unsigned int names)
 	close(file);
 }
 
-/* Most changes hit the tables: the rest is tested by the other fuzz tests. */
+/* Most changes hit the tables, because the other fuzz tests cover the rest. */
 static size_t strike(struct hostile_random *random)
 {
 	size_t size = good_size;
@@ -153,7 +153,7 @@ static size_t strike(struct hostile_random *random)
 	return size;
 }
 
-/* Read what was extracted, a little of each lane. */
+/* Read a part of each lane of the extracted buffer. */
 static unsigned int look_at(const char *path)
 {
 	struct rec_view *view;
@@ -334,7 +334,7 @@ static int extract_notes(unsigned int segments, struct core_info *ret_info)
 	return extract(ret_info);
 }
 
-/* The same notes again and again: the time would be the product of both numbers. */
+/* Many segments are the same notes: without a limit the time would grow with segments times entries of the notes. */
 Test(fuzz_core, many_segments_are_the_same_notes, .fini = end_tables)
 {
 	struct core_info info;
@@ -369,7 +369,7 @@ Test(fuzz_core, segments_of_one_byte, .fini = end_tables)
 	cr_assert_leq(bytes, size + (256u << 10));
 }
 
-/* A buffer that says it has the most lanes, and one place for all. */
+/* A buffer that claims the largest number of lanes, all at the same place. */
 Test(fuzz_core, lanes_without_memory, .fini = end)
 {
 	const uint32_t lanes = UINT16_MAX;

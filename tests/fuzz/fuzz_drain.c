@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command on a buffer file of which any byte may be anything, before and while it reads: drained, woven and
- * reported, as record and recover do it. It exits normally, its messages are lines without control characters, and
- * report can read the file that it wrote.
+ * The command on a buffer file in which any byte may have any value, before and while it reads. The file is drained,
+ * woven and reported, as record and recover do. It exits normally, its messages are lines without control characters,
+ * and report can read the file that it wrote.
  */
 #include "hostile.h"
 

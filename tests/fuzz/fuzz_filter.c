@@ -49,7 +49,7 @@ static void fill(unsigned char *at, size_t size)
 		at[i] = (unsigned char)(draw(3) ? draw(256) : draw(3) * 0x7f);
 }
 
-/* A string that exists, at the beginning: what a step compares with it may be anything. */
+/* The condition begins with a valid string; a step may compare any part of the condition with it. */
 static void put_string(unsigned char *record, size_t size)
 {
 	const uint32_t location = 4 | (uint32_t)(size - 4) << 16;
@@ -58,7 +58,7 @@ static void put_string(unsigned char *record, size_t size)
 }
 
 /*
- * A condition of random bytes has no valid step: so heads, kinds and jumps are mostly such that evaluation continues.
+ * Random bytes would not make a valid step. So heads, kinds and jumps are mostly chosen so that evaluation continues.
  */
 static void make_condition(unsigned char *at, size_t size)
 {
@@ -110,7 +110,7 @@ Test(filter, no_condition_leads_outside)
 		passed += rec_filter_match((const struct rec_condition *)(const void *)(condition_end - size), size,
 					   record_end - record_size, record_size, draw(8));
 	}
-	/* Both happen. */
+	/* Both results occur. */
 	cr_assert_gt(passed, rounds / 100);
 	cr_assert_lt(passed, rounds - rounds / 100);
 }
@@ -181,8 +181,7 @@ static size_t make_text(char *text, size_t max)
 }
 
 /*
- * A record in which the compiler's own conditions find all their fields: for them an event never passes because they
- * make no sense.
+ * A record that has all fields of compiled conditions, so that none of these passes an event as an invalid condition.
  */
 Test(filter, any_text_is_compiled_or_refused)
 {
@@ -212,7 +211,7 @@ Test(filter, any_text_is_compiled_or_refused)
 			cr_assert(error.reason[0] && memchr(error.reason, '\0', sizeof(error.reason)));
 			continue;
 		}
-		/* What fits an event is a filter. */
+		/* A text that compiles for an event also passes the check without an event. */
 		cr_assert_eq(grammar, 0, "%s", at);
 		cr_assert_eq((uint32_t)r, condition->size);
 		(void)rec_filter_match(condition, (size_t)r, &record, sizeof(record), 0);

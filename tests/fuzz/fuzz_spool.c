@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder recover on a spool of which any byte may be anything: a program's lanes and a kernel's texts and side files.
- * It exits normally and soon, its messages are lines without control characters, and report can read the file that it
- * wrote.
+ * recorder recover on a spool in which any byte may have any value: a program's lanes and a kernel's texts and side
+ * files. It exits normally and soon, its messages are lines without control characters, and report can read the file
+ * that it wrote.
  */
 #include "hostile.h"
 

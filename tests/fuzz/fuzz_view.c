@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader's functions on a buffer file of which any byte may be anything, before and while they read it: each call
- * returns, with one of its documented results, and nothing outside of the file is read. bounds.c checks the memory, the
- * sanitizers the rest. A round depends on its number alone, except for what another thread does meanwhile.
+ * The reader's functions on a buffer file in which any byte may have any value, before and while they read it: each
+ * call returns one of its documented results, and reads nothing outside of the file. bounds.c checks the memory, the
+ * sanitizers the rest. A round depends only on its number, except for changes by another thread.
  */
 #include "view_calls.h"
 

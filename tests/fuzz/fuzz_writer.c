@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reverse: a program traces with every function, while a process that may write to its buffer damages every word
- * that readers share with it. Whatever values these have, the program does not crash, no event takes it longer than the
- * ring is large, and it runs to its end. What it has lost is in its counters, or the lane is broken.
+ * The opposite case: a program uses every tracing function, while another process that may write to its buffer damages
+ * every word that readers share with it. For all values of these words, the program does not crash, the time of an
+ * event is bounded by the size of the ring, and the program runs to its end. Its losses are in its counters, or the
+ * lane is marked as broken.
  */
 #include "hostile.h"
 

@@ -64,7 +64,7 @@ static void *trace_in_thread(void *arg)
 {
 	rec_thread_name("one of them");
 	trace((unsigned int)(size_t)arg);
-	/* The lane stays this thread's, so that there are several. */
+	/* The thread keeps its lane, so that there are several lanes. */
 	for (;;)
 		pause();
 	return NULL;
@@ -205,7 +205,7 @@ struct place {
 	size_t size;
 };
 
-/* What a lane's readers write. */
+/* The words of a lane that readers write. */
 static struct place shared_place(struct hostile_random *random, const struct rec_buffer_header *header, uint64_t lane)
 {
 	const uint64_t reader = lane + header->lane_reader;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A buffer file as a program may leave it, or may still damage it; and rounds of changes to it. */
+/* A buffer file that a program has left or is still damaging; and rounds of changes to it. */
 #ifndef HOSTILE_H
 #define HOSTILE_H
 
@@ -45,7 +45,7 @@ void hostile_strike(struct hostile_random *random);
  */
 void hostile_strike_shared(struct hostile_random *random, int fd, const struct rec_buffer_header *header);
 
-/* Another thread does nothing but hostile_strike(), until it is stopped. */
+/* Another thread repeats hostile_strike() until it is stopped. */
 void hostile_scribble(uint64_t seed);
 void hostile_scribble_end(void);
 

@@ -16,7 +16,7 @@
 #include "librecorder/process/process.h"
 
 #define RING_PAGES 2u  /* the fewest that a lane has, without the reader's */
-#define UNIT	   64u /* what is zero from one multiple of it to the next counts as a hole */
+#define UNIT	   64u /* a block of this size that is all zeros counts as a hole */
 
 REC_EVENT(fuzz, plain, u64(number), u32(size));
 REC_EVENT(fuzz, every, string(text), bytes(data), array(u16, row, 3), real(ratio, 2), flag(on));

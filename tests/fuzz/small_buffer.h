@@ -16,8 +16,8 @@
 void small_buffer(unsigned int which, void (*use)(const unsigned char *bytes, size_t size, void *arg), void *arg);
 
 /*
- * The next part of the bytes that is not only zeros, from *at on: a buffer file is mostly holes. Returns its size, and
- * sets *at to where it begins; 0: there is no further part. `size` must be a multiple of 64.
+ * Finds the next part of the bytes, from *at on, that is not only zeros, because a buffer file is mostly holes. Returns
+ * its size, and sets *at to its beginning; 0: there is no further part. `size` must be a multiple of 64.
  */
 size_t small_buffer_part(const unsigned char *bytes, size_t size, size_t *at);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A target of libfuzzer.sh: a core file of any bytes, whose buffers are extracted. The answer is one that core_file.h
- * names, and no more is written than the core file contains. If FUZZ_SEED names a directory, valid core files are
+ * A target of libfuzzer.sh: a core file of any bytes, whose buffers are extracted. The result is one that core_file.h
+ * lists, and no more is written than the core file contains. If FUZZ_SEED names a directory, valid core files are
  * written there, and the process ends.
  */
 #include "cli/recording/core_file.h"

@@ -52,7 +52,7 @@ static bool passes(struct compiled *compiled, const unsigned char *record, size_
 	return rec_filter_match(condition_of(compiled), compiled->size, record, size, 3);
 }
 
-/* What is written of a filter is a filter, for the same records. */
+/* The text of a compiled filter is a filter that passes the same records. */
 static void write_again(struct compiled *first, const unsigned char *record, size_t size)
 {
 	static char text[TEXT_ROOM];

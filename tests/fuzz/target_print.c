@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A target of libfuzzer.sh: records of any bytes, printed by the compiled formats of a trace.dat. A program reads the
- * record and nothing else, and what it prints is what libtraceevent prints.
+ * A target of libfuzzer.sh: records of any bytes, printed by the compiled formats of a trace.dat. A program reads only
+ * the record, and prints the same text as libtraceevent.
  *
  * An input: the number of the event, then its record. FUZZ_FILE names the trace.dat with the formats.
  */

@@ -112,7 +112,7 @@ static void write_input(int file, uint32_t limit, const uint8_t *data, size_t si
 		size -= sizeof(piece);
 		if (piece.size > size)
 			piece.size = (uint32_t)size;
-		/* What is beyond the end of the file would only make it longer. */
+		/* Pieces beyond the end of the file would only make it longer. */
 		if (piece.at < limit && piece.size <= limit - piece.at)
 			write_at(file, data, piece.size, piece.at);
 		data += piece.size;

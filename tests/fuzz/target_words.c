@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A target of libfuzzer.sh: what users type, of any bytes: expressions of recorder assert, and queries of sqlhist. A
- * text is refused with a column that it has, or becomes a tree, all of which is freed.
+ * A target of libfuzzer.sh: user input of any bytes, as expressions of recorder assert and as queries of sqlhist. A
+ * text is refused with a valid column, or becomes a tree, all of which is freed.
  */
 #include "cli/ask/assert_expr.h"
 #include "format/sql/sql_hist.h"

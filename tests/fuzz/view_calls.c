@@ -26,7 +26,7 @@ static size_t below(size_t limit)
 	return hostile_below(random_calls, limit);
 }
 
-/* Whether the caller may read all that it was given. */
+/* Whether all memory that the caller got can be read. */
 static void look_at(const void *bytes, size_t size)
 {
 	const unsigned char *at = bytes;

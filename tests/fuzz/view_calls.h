@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of every function of a reader, on a buffer of which any byte may be anything. */
+/* Calls of every function of a reader, on a buffer in which any byte may have any value. */
 #ifndef VIEW_CALLS_H
 #define VIEW_CALLS_H
 

@@ -160,7 +160,7 @@ static void make_v6(struct out *o)
 	}
 }
 
-/* The bytes from `start` on are taken out of the file; the caller frees them. */
+/* Take the bytes from `start` on out of the file; the caller frees them. */
 static unsigned char *take_from(struct out *o, size_t start)
 {
 	unsigned char *taken = malloc(o->size - start + 1);
@@ -182,14 +182,14 @@ static size_t section_begin(struct out *o, unsigned int id)
 	return o->size;
 }
 
-/* A section that has data, or text, begins at `begin`. */
+/* Begin a section with data or text at `begin`. */
 static size_t data_end(struct out *o, size_t begin)
 {
 	out_set(o, o->data + begin - 8, o->size - begin, 8);
 	return begin - 16;
 }
 
-/* The data of a section from `start` on become chunks, of two pages each. */
+/* Turn the data of a section from `start` on into chunks of two pages each. */
 static void pack_data(struct out *o, size_t begin, size_t start)
 {
 	const size_t size = o->size - start;
@@ -203,7 +203,7 @@ static void pack_data(struct out *o, size_t begin, size_t start)
 	free(plain);
 }
 
-/* Its contents; compressed, if everything is. */
+/* Put the contents, compressed if the file is. */
 static size_t section_end(struct out *o, size_t begin)
 {
 	if (o->what->flags & MAKE_ZSTD) {
@@ -336,7 +336,7 @@ static void make_v7(struct out *o)
 	begin = put_options_section(o, &options, 0);
 	out_set(o, o->data + first_at, early ? early : begin, 8);
 	if (early)
-		/* The next of the early section: the last eight bytes of it. */
+		/* The link to the next section: the last eight bytes of the early one. */
 		out_set(o, o->data + early + 16 + 0, 0, 0);
 	if (early) {
 		struct out plain = { .what = o->what };

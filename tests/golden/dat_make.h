@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes the trace.dat files that the tests read: written from the format's description alone, with no code in common
- * with the writer or the reader of this project, so that it can judge both. Every file is the same each time.
+ * Makes the trace.dat files that the tests read, from the format's description alone. It shares no code with this
+ * project's writer and reader, so it can test both. Each file is the same each time.
  */
 #ifndef TESTS_DAT_MAKE_H
 #define TESTS_DAT_MAKE_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a file has that a plain one does not have. */
+/* Features of a file, in addition to those of a plain one. */
 #define MAKE_DATE	(1u << 0)
 #define MAKE_OFFSET	(1u << 1)
 #define MAKE_TSC	(1u << 2)  /* TSC2NSEC */
@@ -18,12 +18,12 @@
 #define MAKE_SHIFTS	(1u << 4)  /* TIME_SHIFT, three samples, interpolated, with fraction bits */
 #define MAKE_LOST	(1u << 5)  /* counted losses on page 1, uncounted on page 2 of each CPU */
 #define MAKE_INSTANCES	(1u << 6)  /* two more buffers, the top one with data */
-#define MAKE_ONLY	(1u << 7)  /* ... the top one without */
+#define MAKE_ONLY	(1u << 7)  /* two more buffers, the top one without data */
 #define MAKE_EMPTY	(1u << 8)  /* every second CPU has no data */
 #define MAKE_ZERO_PAGES (1u << 9)  /* pages never used, before, between and after */
 #define MAKE_SHORT	(1u << 10) /* the last page of a CPU is cut after its data */
 #define MAKE_EXTENDS	(1u << 11) /* long pauses, absolute stamps, padding, discarded events */
-#define MAKE_BARE	(1u << 12) /* nothing that is optional */
+#define MAKE_BARE	(1u << 12) /* no optional parts */
 #define MAKE_UNKNOWN	(1u << 13) /* unknown options, ids without format, formats that do not parse */
 #define MAKE_MARKERS	(1u << 14) /* each page begins with a padding record and an absolute stamp */
 #define MAKE_LATE_OPTS	(1u << 15) /* version 7: two options sections, the first of them before everything */
@@ -50,7 +50,7 @@ struct dat_make {
 	unsigned int flags;
 };
 
-/* Every file that can be made; ends with one without name. */
+/* The list of all files; its last element has no name. */
 extern const struct dat_make dat_makes[];
 
 const struct dat_make *dat_make_find(const char *name);

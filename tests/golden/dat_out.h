@@ -23,14 +23,14 @@ void out_put(struct out *o, const void *data, size_t size);
 void out_set(const struct out *o, void *at, uint64_t value, unsigned int size);
 void out_number(struct out *o, uint64_t value, unsigned int size);
 
-/* A text with its final zero; and one that begins with its length instead. */
+/* Append a text with its final zero; or one that begins with its length instead. */
 void out_string(struct out *o, const char *text);
 void out_blob(struct out *o, const char *text, unsigned int size_of_size);
 
-/* A text alone. */
+/* Append a text without either. */
 void out_text(struct out *o, const char *text);
 
-/* A section or table begins or ends here. */
+/* Mark the beginning or end of a section or table here. */
 void out_mark(struct out *o);
 
 /* Append zero bytes up to a multiple of `to`. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Compressed parts of the files that dat_make.c makes, and the text of a latency tracer, which version 7 stores as one.
- * The frames are those of RFC 8878 (zstd) with blocks that are stored as they are: so no library is needed, and bytes
- * that a fuzzer changes in them stay readable.
+ * The frames are those of RFC 8878 (zstd) with uncompressed blocks. So no library is needed, and after a fuzzer has
+ * changed bytes the rest is still readable.
  */
 #include "dat_out.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pages of the files that dat_make.c makes: their headers, their records, and what the events hold. */
+/* The pages of the files that dat_make.c makes: their headers, their records, and the contents of events. */
 #include "dat_out.h"
 
 #include <stdio.h>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # Speed without a clock: no event takes more instructions than bench/instructions.txt records. The numbers hold for one
-# version of the compiler; with others only what must hold with any is checked.
+# version of the compiler; with others only rules for any compiler are checked.
 
 . "$top_srcdir/tests/tap.sh"
 

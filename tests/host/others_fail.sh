@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Faults of others are reported as theirs, and ours as ours: the checks of tests/peer.sh and tests/vm/vm.sh, with a
-# trace-cmd, a recorder and a machine that behave as each case prescribes. Needs neither root nor an emulator.
+# Faults of other programs are reported as theirs, and our faults as ours: the checks of tests/peer.sh and
+# tests/vm/vm.sh, with a trace-cmd, a recorder and a machine that behave as each case prescribes. Needs neither root nor
+# an emulator.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/peer.sh"

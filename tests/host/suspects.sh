@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What recorder verify costs on a bad file: twice as many suspicious switches, each of another thread, take about twice as many
-# instructions. valgrind counts them exactly, so a busy machine changes nothing.
+# The cost of recorder verify on a bad file: twice as many suspicious switches, each of another thread, take about twice
+# as many instructions. valgrind counts them exactly, so the result does not depend on how busy the machine is.
 
 . "$top_srcdir/tests/tap.sh"
 

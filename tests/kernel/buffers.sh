@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder record -B: events in several buffers of the kernel and of the file, as trace-cmd's option has it.
+# recorder record -B: events in several buffers of the kernel and of the file, as with trace-cmd's option.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/tracefs.sh"
@@ -93,7 +93,7 @@ sleep 1000 &
 sleeper=$!
 "$RECORDER" record -q -u none -o pid.dat -e sched_switch -B one -P $sleeper -e sched_switch >log 2>&1 &
 recorder=$!
-# The second one is made last, and switched on last.
+# The second buffer is made last and switched on last.
 is_second_on()
 {
 	grep -qx 1 $tracing/instances/recorder-$recorder-*-bufferaa/tracing_on && traces $recorder
@@ -150,7 +150,7 @@ refused "a name that is a path" "buffer 'a/b' \(-B\) has a character" -B a/b -e 
 refused "-v before -B" "'-v' needs an -e after it" -v -B one -e sched touch started
 refused "an option of a tracer" "-l, -n and -g select functions" -p function -B one -e sched -l do_nanosleep touch started
 
-# An instance of this name is another's.
+# Another process has an instance of this name.
 mkdir $tracing/instances/mine-$$
 record -B mine-$$ -e sched_switch sleep 0.01
 is "another's instance: status" "$status" 0

@@ -9,7 +9,7 @@
 cd "$TMP" || exit 1
 tracefs=$(awk '$3 == "tracefs" { print $2; exit }' /proc/mounts)
 
-# Instances for clocks; those of other tests may come and go.
+# The instances for measuring clocks, without those of other tests.
 left()
 {
 	find "${tracefs:-/sys/kernel/tracing}/instances" -maxdepth 1 -name "recorder-$1-*-clock" 2>/dev/null

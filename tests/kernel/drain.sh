@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The kernel's rings: drained in three ways that give the same; every event is recorded or counted as lost.
+# The kernel's rings are drained in three ways, with the same result; every event is recorded or counted as lost.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/calls.sh"
@@ -12,7 +12,7 @@ hexadecimal()
 
 as=()
 
-# Runs it, with fewer privileges if $as is set, and sets $recorded and $lost from its summary.
+# Runs the recorder, with fewer privileges if $as is set, and sets $recorded and $lost from its summary.
 record()
 {
 	run "${as[@]}" "$RECORDER" record "$@"

@@ -6,7 +6,7 @@
 . "$top_srcdir/tests/tracefs.sh"
 cd "$TMP" || exit 1
 
-# agrees NAME FILE KIND ARG: latency.py computes what latency says of ARG
+# agrees NAME FILE KIND ARG: latency.py computes the same figures for ARG as recorder latency
 agrees()
 {
 	"$RECORDER" report --json "$2" >events.json 2>/dev/null

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder record -m: the last events of each CPU are kept, in files of limited size; what is not kept is shown as lost.
+# recorder record -m: the last events of each CPU are kept, in files of limited size; the others are shown as lost.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/calls.sh"
 
 all=100000
 
-# Checks that numbers count up to $all without a gap; prints how many are wrong, and how many there are.
+# Checks that numbers count up to $all without a gap; prints the number of wrong ones, and the number of all.
 counted()
 {
 	numbers "$1" | awk -v all=$all '{ n[NR] = $1 } END {
@@ -17,7 +17,7 @@ counted()
 	}'
 }
 
-# What trace-cmd shows as lost, in all.
+# The sum of the losses that trace-cmd shows.
 dropped()
 {
 	trace-cmd report -i "$1" 2>/dev/null | sed -n 's/^CPU:[0-9]* \[\([0-9]*\) EVENTS DROPPED\]$/\1/p' | awk '{ n += $1 } END { print n + 0 }'

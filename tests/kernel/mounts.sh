@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Wherever tracefs is mounted, or is not, in a mount namespace of our own.
+# tracefs mounted in several places, or not at all, in a mount namespace of our own.
 
 . "$top_srcdir/tests/namespaces.sh"
 [ "$as_root" = yes ] || skip_all "only root may trace the kernel"

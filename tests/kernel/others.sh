@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Other users of tracing find nothing changed by our recordings: not any control file, nor a ring that another process
-# has mapped, nor a running session of trace-cmd. Neither while we record, nor after, nor when the recorder is killed.
+# has mapped, nor a running session of trace-cmd. This holds during and after a recording, and after the recorder is
+# killed.
 
 . "$top_srcdir/tests/namespaces.sh"
 . "$top_srcdir/tests/peer.sh"
 [ "$as_root" = yes ] || skip_all "only root may trace the kernel"
 . "$top_srcdir/tests/tracefs.sh"
 
-# This many recorders are killed, at random times by this seed.
+# The number of recorders that are killed, and the seed of the random times.
 kills=${RECORDER_KILLS:-20}
 RANDOM=${RECORDER_SEED:-1}
 diag "RECORDER_SEED=${RECORDER_SEED:-1} RECORDER_KILLS=$kills"
@@ -115,14 +116,14 @@ unchanged "after recordings of all kinds"
 
 # ---- killed at any time
 
-# What is recorded ends with its recorder here.
+# Here the recorded command ends with its recorder.
 bound=(setpriv --pdeathsig KILL)
 cat >busy <<'END'
 for i in {1..200}; do /bin/true; done
 END
-# is_swept PID [COMMAND...]: removed by a later recorder, which COMMAND starts. Not at once if the process that was
-# about to become the recorder's command still exists, with the recorder's descriptors, or if the sweep of another test
-# holds the lock.
+# is_swept PID [COMMAND...]: a later recorder, which COMMAND starts, removes the instance of recorder PID. That may take
+# several attempts: the process that was about to execute the recorder's command may still exist, with the recorder's
+# descriptors, or the sweep of another test may hold the lock.
 is_swept()
 {
 	local recorder=$1
@@ -133,14 +134,14 @@ is_swept()
 }
 gone=0
 for ((i = 0; i < kills; i++)); do
-	# The last one has an instance when it is killed; of the others, those that were not killed before they made it
-	# or after they removed it.
+	# The last recorder has an instance when it is killed. Others may have been killed before they made it or after
+	# they removed it.
 	load=(bash busy)
 	[ $i -lt $((kills - 1)) ] || load=(sleep 1000)
 	"$RECORDER" record -q -o killed.dat -e sched -e raw_syscalls -u '*' "${bound[@]}" "${load[@]}" 2>/dev/null &
 	recorder=$!
 	if [ $i -lt $((kills - 1)) ]; then
-		# The duration does not matter: any time will do.
+		# The duration of the sleep does not affect the verdict.
 		read -r -t "$(printf '0.%03d' $((RANDOM % 400)))" <>from_nobody
 	else
 		wait_until is_left $recorder
@@ -187,7 +188,7 @@ ok "outside, the recorder's threads are" grep -aq "hidden threads: [0-9]* [0-9]"
 
 # ---- a session of trace-cmd, at the top level
 
-# A file that some machines do not let be written, and that trace-cmd insists on.
+# trace-cmd needs this file, which some machines make read-only.
 for file in /proc/sys/kernel/ftrace_enabled $tracing/set_ftrace_{filter,notrace,pid}; do
 	[ -e $file ] || continue
 	cat $file >"$(basename $file)" 2>log
@@ -204,7 +205,7 @@ session()
 		state >before
 		is "a session of trace-cmd continues" "$(cat $tracing/tracing_on)" 1
 		record -q -e sched -e irq -u '*' sh -c '/bin/true'
-		# If trace-cmd has ended, it is trace-cmd that has changed something.
+		# If trace-cmd has ended, trace-cmd itself has changed settings.
 		unchanged "beside a session of trace-cmd" || is_gone $session || peer_excuses=no
 		cp /bin/true seen-by-the-session
 		./seen-by-the-session

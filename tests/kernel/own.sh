@@ -15,7 +15,7 @@ for i in {1..50}; do /bin/true; done
 END
 chmod +x work
 
-# own EVENT: how many events of this name the recorder's threads have in out.dat
+# own EVENT: the number of events of this name by the recorder's threads in out.dat
 own()
 {
 	"$RECORDER" report out.dat | sed -nE "s/^.*-([0-9]+) +\\[[0-9]+\\].* ($1): .*$/\\1/p" | grep -cwFf tids
@@ -41,7 +41,7 @@ ok "--no-filter keeps them" test "$(own 'sys_(enter|exit)')" -gt 0
 ok "that file is in order, too" "$RECORDER" verify out.dat
 diag "$out"
 
-# Woven with programs' events, and raw, the same.
+# The result is the same woven with programs' events, and raw.
 producer=$top_builddir/tests/programs/producer
 for way in "" --raw "--buffers split"; do
 	# shellcheck disable=SC2086
@@ -52,7 +52,7 @@ for way in "" --raw "--buffers split"; do
 	ok "${way:-woven}: the file passes verify" "$RECORDER" verify out.dat
 done
 
-# A killed one has noted its threads before.
+# A killed recorder has already noted its threads.
 sh -c 'echo $$ >pid; exec "$@"' sh "$RECORDER" record -o out.dat "${events[@]}" sh -c 'echo >begun; exec sleep 1000' 2>log &
 wait_until test -e begun
 pid=$(<pid)

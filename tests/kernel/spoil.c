@@ -10,8 +10,8 @@
  * count  a CPU's statistics say one event more
  * back	  a page in the middle begins a second earlier
  *
- * All from the middle of the time in which programs wrote. Standard output: what was changed. Status 1: there was
- * nothing to change.
+ * All changes are made in the middle of the time in which programs wrote. Standard output: what was changed. Status 1:
+ * there was nothing to change.
  */
 #include "format/io/bytes.h"
 #include "format/dat/dat_page.h"
@@ -65,7 +65,7 @@ static bool is_user(const struct dat_record *record)
 	return record->size >= 8 && bytes_get16(record->data, false) >= REC_EVENT_ID_FIRST;
 }
 
-/* Each returns whether it has done it. */
+/* Each function returns whether it has made its change. */
 
 static bool spoil_pid(struct spoil *s, const struct place *place, const struct dat_record *record)
 {

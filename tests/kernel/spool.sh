@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What a recording of the kernel leaves: normally nothing; after kill -9 or on a full disk everything that was drained.
+# The files that a recording of the kernel leaves: normally none; after kill -9 or on a full disk, all pages that were
+# drained.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/calls.sh"
@@ -43,7 +44,7 @@ for round in 1 2 3; do
 	kill -KILL $child
 	wait "$recorder" 2>/dev/null
 	pages=$(($(side_size killed.dat.spool.cpu0) / 4096))
-	# A page that was being written when it ended.
+	# The page that was being written when the recorder was killed.
 	truncate -s $((pages * 4096 + 100 * round)) killed.dat.spool.cpu0
 	run "$RECORDER" record -q -o killed.dat -e raw_syscalls:sys_enter true
 	like "$way: the next recorder there reports what is left" "$err" "'.*/killed.dat.spool' is left from a recorder that was killed"

@@ -22,7 +22,8 @@ for line in open(sys.argv[1], encoding="utf-8", errors="replace"):
         continue
     switch = SWITCH.match(event[7])
     before, after = int(switch[2]), int(switch[5])
-    # Some hosts hide switches of their own tasks; and what ran first on a CPU may have been known to run before.
+    # Some hosts hide switches of their own tasks; and the first task on a CPU may be known to have run before its first
+    # event.
     if cpu not in since or since[cpu][1] != before:
         unknown.update({before, since.get(cpu, (0, before))[1]})
     else:

@@ -8,8 +8,8 @@
 [ "$as_root" = yes ] || skip_all "only root may trace the kernel"
 . "$top_srcdir/tests/tracefs.sh"
 
-# trace-cmd has the top level, which tests use one at a time; files that some machines do not let be written must not
-# matter.
+# trace-cmd uses the top level, which only one test may use at a time. Control files that some machines make read-only
+# must not affect the result.
 exec 9<$tracing
 flock 9
 for file in /proc/sys/kernel/ftrace_enabled $tracing/set_ftrace_{filter,notrace,pid}; do
@@ -18,8 +18,8 @@ for file in /proc/sys/kernel/ftrace_enabled $tracing/set_ftrace_{filter,notrace,
 	mount --bind "$(basename $file)" $file
 done
 
-# The events of a file in their order, with the number of a system call (59 is execve on x86-64); from where the command
-# became itself. Nobody asks for stacks: somebody else's trigger at the top level may write some.
+# The events of a file in order, from the exec of the command on, with the number of a system call (59 is execve on
+# x86-64). Stacks are left out, because triggers of other users at the top level may write them.
 events()
 {
 	trace-cmd report "$1" 2>/dev/null | grep -v ': kernel_stack: ' | sed -nE 's/^.*\] +[0-9.]+: ([a-z0-9_]+): *(NR [0-9]+)?.*/\1 \2/p' |
@@ -49,8 +49,8 @@ under="setarch -R"
 same_events "--proc-map" 4 maps --proc-map -F -e sched:sched_process_exec cat /dev/null
 under=
 
-# This happens by itself now and then: trace-cmd tells its processes that read the rings to stop before they have begun,
-# and they end without reading anything. trace-cmd succeeds all the same.
+# This happens now and then: trace-cmd stops the processes that read its rings before they have begun, so they read
+# nothing; and trace-cmd exits with success.
 all_lost()
 {
 	local cpu losses
@@ -85,7 +85,7 @@ same "an event by its name" -e sys_enter -F "$calls" 200
 same "with a filter" -e raw_syscalls -f "id == $("$calls" 1) || id == 59" -F "$calls" 200
 same "with two" -e raw_syscalls -f "id != $("$calls" 1)" -f 'id != 9' -F "$calls" 200
 same "with children" -e sched_process_fork -e sched_process_exec -e sched_process_exit -F -c sh -c '/bin/true; /bin/true; :'
-# Within one CPU: the beginning of a command that moves is on another one.
+# Only events of one CPU are compared: if the command moves, its beginning is on another CPU.
 under='taskset 1'
 same "of one CPU" -e raw_syscalls -M 1 -F "$calls" 200
 under=
@@ -97,8 +97,8 @@ figure()
 	grep -oE "\"$1\":[0-9]+" summary | cut -d: -f2
 }
 
-# verified NAME CONDITIONS ARGUMENT...: recorded by trace-cmd. CONDITIONS, one a line, are about figures: "losses -gt
-# 0". The instances in $instances are made for it.
+# verified NAME CONDITIONS ARGUMENT...: verifies a recording by trace-cmd. CONDITIONS, one on each line, are about the
+# figures: "losses -gt 0". The instances in $instances are made for it.
 instances=
 verified()
 {
@@ -126,7 +126,8 @@ verify_attempt()
 	done <<<"$conditions"
 }
 
-# An instance in which trace-cmd may write what it must. At its end trace-cmd removes it, though it existed before.
+# An instance in which trace-cmd may write all files that it needs. trace-cmd removes it at the end, although it existed
+# before.
 make_instance()
 {
 	local file
@@ -172,7 +173,7 @@ moves="$top_builddir/tests/programs/pinned 50 20"
 	verified "one CPU" "" -M 1 -e sched $moves
 	verified "the date" "" --date -e sched $moves
 }
-# trace-cmd leaves the size of a ring as it has set it: so not that of the top level.
+# trace-cmd does not restore the size of a ring, so the top level is not used here.
 instances=$one peer_overwrites=yes
 verified "losses" "losses -gt 0" -B $one -b 8 -e sched -e raw_syscalls "$calls" 100000
 instances= peer_overwrites=

@@ -24,7 +24,7 @@ figure()
 	tail -1 <<<"$text" | grep -oE "\"$1\":[0-9]+" | cut -d: -f2
 }
 
-# holds NAME FILE: nothing is wrong, and something was checked
+# holds NAME FILE: verify finds no violation, and has made checks
 holds()
 {
 	verify "$2"
@@ -105,7 +105,7 @@ like "the switch before it" "$(sed -n 2p <<<"$text")" '^ *-[0-9]+ ns .* sched_sw
 like "the event" "$(sed -n 3p <<<"$text")" '^  *pinned-[0-9]+ .* place: '
 like "the switch after it" "$(sed -n 4p <<<"$text")" '^ *\+[0-9]+ ns .* sched_switch: .* ==> pinned:'
 
-# Too many to show all.
+# There are too many violations to show all.
 "$spoil" spoilt.dat woken >/dev/null
 verify --limit 1 spoilt.dat
 is "--limit" "$(grep -cE '^(outside|not_woken): ' <<<"$text")" 1

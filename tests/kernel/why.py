@@ -32,7 +32,7 @@ def wrong(span, kind):
         return "the classes do not add up"
     if span["id"] != 42 or span["span"] != ("co:request" if kind == "moved" else "io:request"):
         return "another span"
-    # Some hosts hide switches; nothing else may be unknown.
+    # Only hidden switches, which some hosts have, may make a time unknown.
     hidden = "the trace has no switch of this thread here"
     if [p for p in path if p["class"] == "unknown" and hidden not in p["what"]]:
         return "unknown time: " + json.dumps([p for p in path if p["class"] == "unknown"])
@@ -47,7 +47,7 @@ def wrong(span, kind):
             if piece["class"] == "runnable":
                 by[piece["by"]] = by.get(piece["by"], 0) + piece["dur"]
         hogs = [ns for name, ns in by.items() if name.startswith("hog-")]
-        # The hog uses 7 ms of the CPU that both are bound to, whatever else runs there.
+        # The hog uses 7 ms of the CPU to which both are bound, even if other programs run there.
         return None if sum(hogs) > 6000000 else "it waited for " + json.dumps(by)
     if kind == "storm":
         hits = [p for p in path if p["class"] == "interrupted" and p["by"] == "timer"]
@@ -71,7 +71,7 @@ def wrong(span, kind):
     needed = {
         "sleep": lambda p: "in clock_nanosleep()" in p["what"] and p["by"] == "timer",
         "lock": lambda p: "in futex()" in p["what"] and ("holder-" in p["what"] or p["task"].startswith("holder-")),
-        # Which request it was is not known if the interrupt that completed it served several.
+        # If the interrupt completed several requests, it is not known which one it was.
         "disk": lambda p: "in fsync()" in p["what"] and p["by"].startswith(("device ", "interrupt ", "block device")),
         "chain": lambda p: "middle-" in p["what"] and "last-" in p["what"] and p["by"] == "timer",
     }[kind]
@@ -80,7 +80,7 @@ def wrong(span, kind):
     others = [p for p in blocked if p["what"].startswith("in futex()") and not needed(p)]
     if kind == "lock" and others:
         return "something else than the holder kept the lock: " + json.dumps(others)
-    # On a busy machine it may have waited for a CPU for so long that it had nothing else to wait for.
+    # On a busy machine the thread may have waited for a CPU so long that the other wait was over before.
     if kind in ("sleep", "chain") and not blocked and 2 * span["classes"].get("runnable", 0) < span["dur"]:
         return "nothing blocked it"
     return None

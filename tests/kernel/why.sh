@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder why: requests that are slow for reasons that are known, and the reasons that it finds. Every nanosecond is in one
-# class.
+# recorder why: requests are slow for known reasons, which it must find. Every nanosecond is in one class.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/tracefs.sh"
 
 stalls=$top_builddir/tests/programs/stalls
 
-# reason KIND EVENT...: what why says of a recorded stall; again, twice at most, if other programs took the CPU meanwhile
+# reason KIND EVENT...: checks the answer of why for a recorded stall. If other programs took the CPU meanwhile, the
+# recording is repeated, at most twice.
 reason()
 {
 	local kind=$1 event options=() attempt status

@@ -166,7 +166,7 @@ static bool l3_data_bad(const struct litmus_end *end)
 	return REG(1, 1) == 9;
 }
 
-/* What the reader read of the page it gives back is not what a writer stores there afterwards. */
+/* The reader's loads from the page that it gives back do not see later stores by a writer. */
 Test(edges, l3_the_data_of_the_page)
 {
 	enum { INTO, DATA };
@@ -265,7 +265,7 @@ Test(edges, i1_a_copy_of_the_reader_page)
 
 static bool n3_bad(const struct litmus_end *end)
 {
-	/* Something of the new lane was seen, and yet the lane had its old size before and after. */
+	/* Data of the remade lane were seen, although the lane had its old size before and after. */
 	return REG(2, 1) == 1 && REG(2, 2) == 1 && REG(2, 3) == 1;
 }
 

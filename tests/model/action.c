@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What writers and readers do. Compiled as the ring is, so that the inline part of it is checked here.
+ * The actions of writers and readers. This file is compiled as the ring is, so that the ring's inline part is checked
+ * here.
  *
  *  s  an event of one word                 w  take whole pages
  *  l  an event of the longest that fits    p  take what is there
@@ -34,7 +35,7 @@
 
 static uint32_t long_size(void)
 {
-	/* Marker, stamp, event word; and the length word, if it comes to that. */
+	/* Room for marker, stamp and event word; and for the length word if there is one. */
 	const uint32_t size =
 		(1u << config->shift) - REC_SUBBUF_HEADER_SIZE - REC_MARKER_SIZE - REC_TIME_EXTEND_SIZE - 4u;
 
@@ -57,7 +58,7 @@ enum how {
 	AS_MACRO = 1,
 	TAKE_BACK = 2,
 	ONE_INSIDE = 4, /* another event */
-	MISTAKEN = 8,	/* and that one comes from a frame above, so this one seems to have been left */
+	MISTAKEN = 8,	/* and that event comes from a frame above, so this one is mistaken for left */
 	AT_ONCE = 16,	/* reserved, filled and committed by one call */
 };
 
@@ -74,7 +75,7 @@ static inline __attribute__((always_inline)) void *reserve(uint32_t size, unsign
 
 static bool write_event(uint32_t size, unsigned int how);
 
-/* Behaves as if a writer above had found this one's reservation, and now writes. */
+/* Acts as a writer from a frame above that finds this one's reservation and then writes. */
 static void write_mistaken(uint32_t outer, const void *above)
 {
 	if (!oracle_mistaken(outer))
@@ -151,7 +152,8 @@ static bool write_one(uint32_t size, unsigned int how)
 }
 
 /*
- * Whether the lane took it. Those who are moving the head when it begins are so still, where the first of them began.
+ * Write an event. Returns whether the lane has taken it. If a move of the head was unfinished before, the lane must
+ * still know where that move began.
  */
 static bool write_event(uint32_t size, unsigned int how)
 {
@@ -163,7 +165,7 @@ static bool write_event(uint32_t size, unsigned int how)
 	return taken;
 }
 
-/* An event that comes to a gate that is closed. */
+/* An event that finds the gate closed. */
 static void write_gated(bool disabled)
 {
 	const uint32_t was = m.handle.disabled;
@@ -178,7 +180,7 @@ static void write_gated(bool disabled)
 	m.handle.room = was ? 0 : m.handle.capacity;
 }
 
-/* Others have gone inside one after the other, so it seems. */
+/* Makes it appear that other writers have gone inside one after the other. */
 static void write_deepest(void)
 {
 	const uint64_t open = oracle_deepen(__builtin_dwarf_cfa());
@@ -206,7 +208,7 @@ static void read_once(bool whole)
 	oracle_read(r, &page, whole);
 }
 
-/* Copies and single events count as read at once. Without the room that they need, nothing counts as read. */
+/* Copies and single events count as read at once. If the room is too small, nothing counts as read. */
 static void read_copy(bool whole, size_t room)
 {
 	unsigned char copy[SUBBUF_MAX];
@@ -257,7 +259,7 @@ static void look_at_counts(void)
 	oracle_counted(&counts);
 }
 
-/* The lane is empty, and gets a shape: the same, and once more beginning with sub-buffer 1. */
+/* The empty lane is remade with the same shape, and then once more so that it begins with sub-buffer 1. */
 static void make_anew(void)
 {
 	rec_ring_read_done(&m.reader);
@@ -313,7 +315,7 @@ static void look_on(void)
 		fail("an iterator fails: %d", r);
 }
 
-/* begin() of reader_wait.c, and the look after it. */
+/* As begin() of reader_wait.c, and the check after it. */
 static void sleep_begin(void)
 {
 	struct rec_lane_reader *words = &m.shared.words;
@@ -359,7 +361,7 @@ static void write_pages(unsigned int pages)
 		write_event(long_size(), PLAINLY);
 }
 
-/* False: no action of a writer. */
+/* False: the letter is not an action of a writer. */
 static bool act_as_writer(char action)
 {
 	for (unsigned int i = 0; i < sizeof(events) / sizeof(events[0]); i++)

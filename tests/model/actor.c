@@ -21,7 +21,7 @@ struct choice command;
 static _Alignas(64) unsigned char stacks[ACTORS][STACK_SIZE];
 static void *explorer_sp;
 
-/* What an idle stack looks like: as actors_begin() left it. */
+/* The contents of an idle stack, as actors_begin() left them. */
 static struct {
 	void *sp;
 	unsigned char bytes[STACK_SIZE];
@@ -64,11 +64,11 @@ void actor_resume(unsigned int actor)
  */
 #define WRITER_STEPS_MAX 100u
 #define READER_STEPS_MAX 260u
-/* There each read of the lane's handle is a step, too. */
+/* In these configurations each read of the lane's handle is a step, too. */
 #define SHARED_STEPS_MAX 200u
-/* This includes the bytes of events, and the steps that take other events back. */
+/* Included are the bytes of events, and the steps that take other events back. */
 #define JUMPS_STEPS_MAX 300u
-/* All of the lane, event by event. */
+/* Reads the whole lane, event by event. */
 #define ITERATES_STEPS_MAX 2000u
 
 static void count_step(struct actor *actor, unsigned int self)
@@ -97,15 +97,14 @@ void actor_do(unsigned int actor, char action)
 	a->levels[a->depth] = (struct level){ .action = action, .cpu = m.shared.cpu, .time = m.clock };
 	a->depth++;
 	/*
-	 * The way out of an action that is left for good: like siglongjmp(), except that the position is part of the
-	 * state.
+	 * Leaves an action for good, like siglongjmp(), except that the target is part of the state.
 	 */
 	if (!__builtin_setjmp(a->levels[a->depth - 1].jump))
 		act(action);
 	a->depth--;
 }
 
-/* A handler that interrupted the writer here returns to where the action at `level` was begun. */
+/* A handler that interrupted the writer here jumps to the place where the action at `level` was begun. */
 static __attribute__((noreturn)) void jump(uint8_t level)
 {
 	struct actor *a = &m.actors[WRITER];
@@ -133,12 +132,12 @@ void rec_signal_block_end(const struct rec_signal_block *before)
 }
 
 /*
- * A signal handler has ended. If our next access conflicts with nothing that it did, the handler could as well have
- * interrupted after that access, and this is explored from there; if it is an access to a common word, then only if the
- * reader did not move meanwhile. (States within the handler are explored from both.) So that access is not made now,
- * unless something else comes before it: another handler, a death, a jump, the reader. What this leaves out is a
- * handler before the very last access of an action, after which none interrupts: that is the same as two actions, one
- * after the other.
+ * A signal handler has ended. If our next access conflicts with none of the handler's, the handler might as well have
+ * run after that access, and that order is explored elsewhere. For an access to a common word, this holds only if the
+ * reader did not move meanwhile. (States within the handler are explored from both places.) So that access is not made
+ * now, unless something else comes before it: another handler, a death, a jump, the reader. One case is left out by
+ * this: a handler before the very last access of an action, after which no handler interrupts. That is the same as two
+ * actions one after the other.
  */
 static void join_level(struct actor *actor, const struct pending *next)
 {
@@ -178,7 +177,10 @@ unsigned int actor_step(const struct pending *next)
 	return candidate;
 }
 
-/* Frames deeper on the stack than those of the action that follows: so an action sees that one before it was left. */
+/*
+ * Runs the action in frames deeper on the stack than those of the next action, so that the next action can see that
+ * this one was left.
+ */
 #define DEEPER 384u
 
 static __attribute__((noinline)) void do_deeper(unsigned int self, char action, size_t deeper)
@@ -202,11 +204,14 @@ static void idle_loop(unsigned int self)
 			do_deeper(self, (char)command.arg, DEEPER * strlen(config->program + m.actors[self].done));
 		else
 			actor_do(self, (char)command.arg);
-		/* Its frame was above that of the one left; and it was neither left itself, nor interrupted. */
+		/*
+		 * The frame of this action was above that of the action left, and this action was neither left nor
+		 * interrupted.
+		 */
 		if (self == WRITER && m.jumped && begun && !m.actors[self].levels[0].interrupts &&
 		    (m.shared.lane.open || m.shared.lane.tail != m.shared.lane.commit))
 			fail("what was left is still there after another action");
-		/* A move of the head is found by the writer that leaves a sub-buffer. */
+		/* A writer that leaves a sub-buffer finds an unfinished move of the head. */
 		if (self == WRITER && begun && !m.actors[self].levels[0].interrupts &&
 		    m.actors[self].levels[0].action == 'l' && m.handle.movers)
 			fail("a move of the head that was left is still there");
@@ -242,7 +247,7 @@ void actors_begin(void)
 	}
 }
 
-/* Its thread or process is gone; another one is ready. */
+/* The actor's thread or process is gone; another one is ready. */
 void actor_reset(unsigned int actor)
 {
 	struct actor *a = &m.actors[actor];

@@ -3,9 +3,9 @@
 #
 # usage: build.sh SOURCES DIRECTORY [NAME...]
 #
-# Builds the model checkers of what is in SOURCES (a source tree, or a copy of its include/ and librecorder/): that of the
-# ring as DIRECTORY/model, that of the pool of lanes as DIRECTORY/lanes/lanes. With NAMEs, only those sources are compiled;
-# the other objects must exist already. CHECKERS: which of the two (default "model lanes").
+# Builds the model checkers for the sources in SOURCES (a source tree, or a copy of its include/ and librecorder/): that
+# of the ring as DIRECTORY/model, that of the pool of lanes as DIRECTORY/lanes/lanes. With NAMEs, only those sources are
+# compiled; the other objects must exist already. CHECKERS: which of the two (default "model lanes").
 #
 # The code to be checked is compiled with -fsanitize=thread and linked with tests/model/tsan.c instead of that
 # sanitizer's library, with the portable atomic operations, which it can see. COVERAGE=yes: with gcov's counters.
@@ -34,11 +34,11 @@ if [ "${COVERAGE-}" = yes ]; then
 	link=(--coverage)
 fi
 
-# What only some sources are compiled with.
+# Options for some sources only.
 also()
 {
 	case $1 in
-	# An iterator copies what may be overwritten: with steps.
+	# An iterator copies memory that may be overwritten, so its copy must have steps.
 	model/reader_iter) echo -Dmemcpy=model_iter_memcpy -Dmalloc=model_iter_malloc -Dcalloc=model_iter_calloc ;;
 	lanes/*)
 		echo -include "$top/tests/model/lanes/small.h" -Dgetpid=model_getpid -Dmadvise=model_madvise -Dstatfs=model_statfs \
@@ -47,7 +47,7 @@ also()
 	esac
 }
 
-# The source of this name: of the checker, of what both checkers have, or of the library.
+# Finds the source of this name: the checker's own, one of both checkers, or the library's.
 find_source()
 {
 	local at

@@ -5,7 +5,7 @@
 # separated by commas; the default is the short ones:
 #
 #	short	those that take seconds
-#	long	those that take longer
+#	long    those that take longer
 #	all	both, and those that take minutes and some GB each
 #	clocks	the short ones of the ring with handlers, under a clock that stands still, and one that only steps back;
 #		and all of them under one that does either or advances, at most MODEL_STATES (10,000) states of each

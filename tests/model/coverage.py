@@ -3,9 +3,9 @@
 #
 # usage: coverage.py GCOV UNREACHED FILE... -- NAME=DIRECTORY...
 #
-# Merges the counters that gcov finds below the directories, for the sources FILE (base names), and compares what none
-# of them reached with the list UNREACHED. NAME says what ran there. Prints the figures of each file, all that was not
-# reached, and the differences between that and the list, each after a word of its own:
+# Merges the counters that gcov finds below the directories, for the sources FILE (base names), and compares the lines
+# that none of them reached with the list UNREACHED. NAME is a name for what ran there. Prints the figures of each file,
+# all that was not reached, and the differences between that and the list, each after a word of its own:
 #
 #	reached FILE LINES OF BRANCHES OF, by NAME: LINES BRANCHES
 #	listed FILE FUNCTION: TEXT (branch N of M), and why it is on the list

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# Nothing in the ring runs that no configuration of the model reaches, except what tests/model/unreached lists, with a
-# reason for each line: the ring's sources are compiled with gcov's counters, and each configuration explores MODEL_STATES
-# states at most (20,000). Prints everything that was not reached. A list that names something that is reached, or is no
-# longer there, is out of date, and fails too.
+# Every line of the ring is reached by some configuration of the model, except those that tests/model/unreached lists,
+# each with a reason: the ring's sources are compiled with gcov's counters, and each configuration explores MODEL_STATES
+# states at most (20,000). Prints all lines that were not reached. The test also fails if the list names a line that is
+# reached or does not exist any more.
 . "$top_srcdir/tests/tap.sh"
 
 [ "$(uname -m)" = x86_64 ] || skip_all "the checker switches stacks on x86-64 only"

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every interleaving, each state once: depth first, with the states on the path saved whole and a table of the hashes
- * of all that were seen. Two different states with the same 64-bit hash would be taken for one; with the ten million of
- * the largest configurations the chance is 1 in 400,000.
+ * Explores every interleaving, each state once: depth first, with complete copies of the states on the path, and a
+ * table of the hashes of all states seen. Two states with the same 64-bit hash would be mistaken for one; with the ten
+ * million states of the largest configurations the probability is 1 in 400,000.
  *
  * Which actors may continue in a state. An actor whose next access is not to a common word (PLACE_OWN, PLACE_BYTES, the
- * clock) continues alone: nothing that the other side does before or after makes a difference to it, nor it to the
- * other side, which memory_race() checks at each such access. Everything that may happen on that side remains possible
- * there: a signal handler, a move to another CPU, a death. Only before an access to a common word, and between two
- * actions, are both sides' steps explored.
+ * clock) continues alone, because the order of such an access and the other side's accesses has no effect, which
+ * memory_race() checks each time. All that may happen on the actor's own side remains possible there: a signal handler,
+ * a move to another CPU, a death. Only before an access to a common word, and between two actions, are both sides'
+ * steps explored.
  */
 #include "model.h"
 
@@ -27,7 +27,7 @@ struct node {
 	struct choice choices[CHOICES_MAX];
 	uint8_t nr_choices;
 	uint8_t next;
-	/* What was done here last, for the report of a failure. */
+	/* The last choice in this state, for the report of a failure. */
 	struct pending step;
 	struct choice done;
 	uint8_t depth;
@@ -104,7 +104,7 @@ static void steps(struct node *node, unsigned int actor)
 		add(node, actor, ACT_STEP, i);
 }
 
-/* A move makes a difference only before a read of the CPU, or of the clock. */
+/* A move to another CPU has an effect only before a read of the CPU or of the clock. */
 static bool is_about_cpu(const struct pending *next)
 {
 	return next->access == ACCESS_CLOCK ||
@@ -118,8 +118,8 @@ static void writer_goes_on(struct node *node)
 	uint8_t level;
 
 	/*
-	 * What interrupted may as well have come after this step (join_level()); unless something else comes before it,
-	 * too.
+	 * A handler that interrupted here might as well have come after this step (join_level()), unless something else
+	 * comes before the step, too.
 	 */
 	if (m.prune)
 		tally.pruned++;
@@ -289,7 +289,7 @@ void story(void)
 
 /* ------------------------------------------------------------------------------------------------- the search */
 
-/* Both sides die here. What remains is the same in many states; it is checked once. */
+/* Both sides die here. Many states leave the same remains, which are checked only once. */
 static void cut_here(struct node *node, bool is_away)
 {
 	if (!with(CUT) || m.writer_died || m.reader_died || !set_put(&cut, state_hash_remains()))
@@ -310,8 +310,8 @@ static bool is_quiet_moment(void)
 }
 
 /*
- * Explore the current state. Where there is only one way to continue, nothing need be saved or looked up: another path
- * to here comes from a state that is in the table.
+ * Explore the current state. If there is only one way to continue, the state is neither saved nor looked up: any other
+ * path to it comes from a state that is in the table.
  */
 static void push(void)
 {
@@ -350,7 +350,7 @@ static void go_on(void)
 		nr_path--;
 		return;
 	}
-	/* The first choice finds the state as it was left. */
+	/* For the first choice the state need not be restored. */
 	if (node->next)
 		state_restore(&node->saved);
 	node->done = node->choices[node->next++];

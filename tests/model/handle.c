@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a handle calls outside of the ring: gates, another lane for a thread whose lane is stuck, a shared lane that is
- * taken for one event. As in lane_control.c, lane_thread.c and lane_share.c, which cannot be here because they need a
- * whole process. Compiled as the ring is.
+ * Replacements for what a handle calls outside of the ring: gates, another lane for a thread whose lane is stuck, a
+ * shared lane that is taken for one event. The originals are in lane_control.c, lane_thread.c and lane_share.c, which
+ * need a whole process. This file is compiled as the ring is.
  */
 #include "librecorder/core/atomic.h"
 #include "model.h"
 
-/* At the end, it is the second thread. */
+/* At the end, this is the second thread. */
 static uint32_t thread_here(void)
 {
 	return running < 0 ? THREAD(READER) : THREAD(running);
@@ -95,7 +95,7 @@ static struct rec_handle *on_gate_nowhere(struct rec_handle *handle)
 	return NULL;
 }
 
-/* In the place of rec_thread_on_stuck(): the event is written to another lane, which is of no interest here. */
+/* Replaces rec_thread_on_stuck(): the event goes to another lane, which is not checked. */
 static struct rec_handle *on_stuck(struct rec_handle *stuck)
 {
 	if (with(STAYS))

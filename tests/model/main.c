@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* WHICH is the option that selects how long they may take, or 0. */
+/* `which` is the option that selects configurations by their run time, or 0. */
 static bool is_wanted(const struct config *what, int which, char *const *names)
 {
 	const bool is_long = what->flags & LONG, is_thorough = what->flags & THOROUGH;

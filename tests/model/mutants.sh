@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The model checkers catch what they should: each mutant in tests/model/mutants is the ring, or the pool of lanes, with one
-# ordering or one check damaged, and the configuration named there must fail. Those that are marked spare must not be noticed. MUTANTS="name..."
-# runs only these; MUTANTS_STRIDE=N one in N, of which RECORDER_SEED chooses the first.
+# The model checkers find errors: each mutant in tests/model/mutants is the ring, or the pool of lanes, with one
+# ordering or one check damaged, and the configuration named there must fail. Those that are marked spare must not be
+# noticed. MUTANTS="name..." runs only these; MUTANTS_STRIDE=N one in N, of which RECORDER_SEED chooses the first.
 . "$top_srcdir/tests/tap.sh"
 
 [ "$(uname -m)" = x86_64 ] || skip_all "the checker switches stacks on x86-64 only"
@@ -15,7 +15,7 @@ names=()
 declare -A expected
 
 mkdir "$sources" "$base"
-# Links are followed: the copy is what is damaged.
+# Links are followed, so that only the copy is damaged.
 cp -rL "$top_srcdir/include" "$top_srcdir/librecorder" "$sources" || exit 1
 bash "$top_srcdir/tests/model/build.sh" "$sources" "$base" 2>&1 || exit 1
 

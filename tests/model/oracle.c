@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The expected results. A list of all events that were begun, in the order of their positions; each is reserving, open,
- * committing, committed or handed to the reader. What the reader gets is compared with the list, event by event:
+ * The expected results. The oracle has a list of all events that were begun, in the order of their positions; each is
+ * reserving, open, committing, committed or handed to the reader. The events that the reader gets are compared with the
+ * list:
  *
  *  - it is on the list, its bytes, time and CPU are what its writer gave it, and its commit has at least begun;
  *  - so has that of all before it; those that were not read then are lost, and the page reports how many;
@@ -9,7 +10,8 @@
  *  - a page that was handed over does not change until the next one is asked for;
  *  - where nothing moves, a reader that reports that there is nothing, or to try again, is right.
  *
- * This file has the list and what writers do; oracle_left.c what they leave, oracle_read.c what readers get.
+ * This file has the list and the writers' calls; oracle_left.c has events that writers left, oracle_read.c the results
+ * of readers.
  */
 #include "oracle_private.h"
 
@@ -68,7 +70,7 @@ static bool is_alone(void)
 	return !writer->depth || (writer->depth == 1 && !writer->levels[0].interrupts);
 }
 
-/* Whether events could be refused rightly: a writer is interrupted, or the lane is full of unread events. */
+/* Whether events may be refused: because a writer is interrupted, or because the lane is full of unread events. */
 static bool may_refuse(void)
 {
 	const struct actor *writer = &m.actors[WRITER];
@@ -88,8 +90,8 @@ static bool may_refuse(void)
 }
 
 /*
- * Where nothing else writes or reads: whether the tail's sub-buffer has room, or the next one is free, so that even in
- * discard mode there is no reason to refuse.
+ * Whether there is room, so that even in discard mode a refusal is wrong: the tail's sub-buffer has room, or the next
+ * one is free. Only valid while nothing else writes or reads.
  */
 static bool is_room(uint32_t size)
 {
@@ -114,12 +116,11 @@ void oracle_refused(uint32_t id, uint32_t size)
 	}
 	oracle_forget(oracle_known(id));
 	/*
-	 * Count and time are two words: a writer that publishes between them, or is interrupted, may take one without
-	 * the other.
+	 * Count and time are two words: a writer that publishes between the two stores may see one without the other.
 	 */
 	o.untimed |= !is_alone();
 	o.too_long += size > m.handle.capacity * 4 - REC_RESTATE_SIZE - 4;
-	/* It may have been counted when a writer left. */
+	/* The refusal may have been counted before its writer was left. */
 	if (m.jumped)
 		o.refused = (uint32_t)rec_lane_refusals(&m.shared.lane);
 	else
@@ -147,7 +148,10 @@ void oracle_missed(uint32_t id)
 	oracle_forget(oracle_known(id));
 }
 
-/* A handler between its reads of tail and commit position can make a writer leave a sub-buffer without need. */
+/*
+ * If a handler runs between a writer's reads of tail and commit position, the writer may leave a sub-buffer although it
+ * has room.
+ */
 void oracle_leaves_stuck(void)
 {
 	const struct actor *writer = &m.actors[WRITER];
@@ -168,7 +172,7 @@ uint32_t oracle_floor(void)
 	return floor;
 }
 
-/* What the action that runs has read from its clock last, and where. */
+/* The last clock reading of the running action, and its place. */
 static uint64_t time_here(const struct actor *writer)
 {
 	return writer->depth ? writer->levels[writer->depth - 1].time : m.clock;
@@ -185,7 +189,8 @@ void oracle_at_once(uint32_t id)
 }
 
 /*
- * A reservation, or what a discard gives back. Only what was left is taken back over the end of a sub-buffer (edge I2).
+ * The tail moves by a reservation, or back by a discard. Only events that were left are taken back across the end of a
+ * sub-buffer (edge I2).
  */
 static void placed(uint64_t was, uint64_t tail)
 {
@@ -210,7 +215,7 @@ static void placed(uint64_t was, uint64_t tail)
 	}
 }
 
-/* The head begins to be moved: if its mover never returns, only `moving` shows where. */
+/* A writer begins to move the head. If that writer never returns, only `moving` shows where it was. */
 static void marked(void)
 {
 	const struct rec_handle *handle = with(SHARED) ? &m.shared.handle : &m.handle;
@@ -240,16 +245,19 @@ void oracle_reserved(uint32_t id, const struct rec_slot *slot, uint32_t size, ui
 	event->position = place_of(slot->end);
 	event->time = time_here(writer);
 	event->cpu = cpu_here(writer);
-	/* What was committed inside an event that was left is taken back with it. */
+	/* Events that were committed inside an event that was left are taken back with it. */
 	if (event->position <= floor && !m.jumped)
 		fail("a place before one that was committed earlier");
-	/* Right, but wasteful: only the event itself where time and CPU are certain. */
+	/*
+	 * If time and CPU are certain, the event must be written without restating them. Restating would be correct,
+	 * but wasteful.
+	 */
 	if (o.calm && is_alone() && REC_POS_SEQ(slot->end) == REC_POS_SEQ(slot->old) && !strcmp(config->ticks, "1") &&
 	    !m.migrations && REC_POS_OFF(slot->end) - REC_POS_OFF(slot->old) != rec_event_total(size))
 		fail("event %u takes %u bytes", id, REC_POS_OFF(slot->end) - REC_POS_OFF(slot->old));
 }
 
-/* An event that was taken for left, and was taken back, has nothing to commit. */
+/* If an event was mistaken for left and was taken back, there is nothing to commit. */
 void oracle_committing(uint32_t id)
 {
 	struct event *event = oracle_find(id);
@@ -264,13 +272,13 @@ void oracle_committed(uint32_t id)
 {
 	struct event *event = oracle_find(id);
 
-	/* The reader may have it by now, and have finished with it. */
+	/* The reader may already have got the event and finished with it. */
 	if (event && event->state == EVENT_COMMITTING)
 		event->state = EVENT_COMMITTED;
 	o.calm = !with(SHARED) && !with(JUMPS) && is_alone();
 }
 
-/* An event that was taken back before, with what seemed to be left, may not be there. */
+/* The event may be missing, because it was mistaken for left and taken back before. */
 void oracle_discarding(uint32_t id)
 {
 	struct event *event = m.jumped ? oracle_find(id) : oracle_known(id);
@@ -292,6 +300,6 @@ void oracle_discarded(uint32_t id, const struct rec_slot *slot)
 	    REC_POS_SEQ(slot->old) == REC_POS_SEQ(slot->end) && m.shared.lane.tail != slot->old)
 		fail("event %u was taken back, and %u bytes are not", id,
 		     REC_POS_OFF(m.shared.lane.tail) - REC_POS_OFF(slot->old));
-	/* What the common path had reserved disappears without a trace, if nothing interrupted. */
+	/* A discard on the fast path frees its room completely, if nothing interrupted it. */
 	o.calm = o.calm && !slot->open && is_alone();
 }

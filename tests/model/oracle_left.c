@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is expected of events whose writer died, or whose actions were left for good: those that a commit has passed
- * come, the others are taken back and counted as torn.
+ * The expected fate of events whose writers died, or whose actions were left for good: events that a commit has passed
+ * are read; the others are taken back and counted as torn.
  */
 #include "oracle_private.h"
 
@@ -9,7 +9,7 @@ bool oracle_mistaken(uint32_t id)
 {
 	struct event *event = oracle_find(id);
 
-	/* It was indeed left, or others are below. */
+	/* Either the action was left, or other actions are below it. */
 	if (!event || m.actors[WRITER].depth > 1)
 		return false;
 	event->state = EVENT_LEFT;
@@ -36,8 +36,7 @@ bool is_left(void)
 }
 
 /*
- * All that a commit has passed will come; nothing else ever will, because the next writer begins at the commit
- * position.
+ * Readers will get exactly the events that a commit has passed, because the next writer begins at the commit position.
  */
 void oracle_writer_died(void)
 {
@@ -46,7 +45,10 @@ void oracle_writer_died(void)
 
 	o.calm = false;
 	o.died = true;
-	/* Between the count of what it takes back and the tail's return: the next one counts that again. */
+	/*
+	 * The writer died after it had counted the events that it takes back, and before it had moved the tail back:
+	 * the next writer counts them again.
+	 */
 	if (m.masked)
 		o.maybe_torn += EVENTS_MAX;
 	for (i = 0; i < EVENTS_MAX; i++) {
@@ -54,7 +56,7 @@ void oracle_writer_died(void)
 
 		if (event->state == EVENT_NONE || event->state == EVENT_HANDED)
 			continue;
-		/* The other thread continues with its own. */
+		/* The other thread continues with its own events. */
 		if (event->actor != WRITER && event->state < EVENT_COMMITTED)
 			continue;
 		if (event->state >= EVENT_COMMITTING && event->position <= commit) {
@@ -65,7 +67,7 @@ void oracle_writer_died(void)
 			fail("the commit position has passed event %u, which is not committed", event->id);
 		if (event->state == EVENT_COMMITTED && !m.actors[WRITER].depth && !m.jumped)
 			fail("event %u was committed by an outermost writer and is not there", event->id);
-		/* One that was being discarded may be gone. */
+		/* An event that was being discarded may be gone. */
 		if (event->state == EVENT_DISCARDING)
 			o.maybe_torn++;
 		else
@@ -74,7 +76,8 @@ void oracle_writer_died(void)
 		oracle_forget(event);
 	}
 	/*
-	 * Refusals that were counted in the lane but not by us yet, or vice versa; the other thread's are its own.
+	 * Refusals that the lane has counted and the oracle has not, or vice versa. Those of the other thread are not
+	 * included.
 	 */
 	if (with(SHARED) && m.shared.lane.owner != THREAD(WRITER))
 		return;
@@ -83,8 +86,8 @@ void oracle_writer_died(void)
 }
 
 /*
- * What was left open will not come. A commit that was left has come so far that its event is visible, or it may become
- * visible, or be taken back, with the outermost writer's.
+ * Events that were left open will not be read. If a commit was left, its event is visible already; or it becomes
+ * visible, or is taken back, with the outermost writer's event.
  */
 void oracle_jumped(uint8_t level)
 {
@@ -121,8 +124,8 @@ void oracle_putting_back(void)
 }
 
 /*
- * What lies after the tail was taken back; of the writers that continue and have something there, only what no reader
- * could see was.
+ * Events after the tail were taken back. If a writer that continues had events there, only events that no reader could
+ * see were taken back.
  */
 void oracle_put_back(void)
 {

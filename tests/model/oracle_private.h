@@ -13,13 +13,13 @@ static inline uint32_t place_of(uint64_t position)
 	return REC_POS_SEQ(position) << 16 | REC_POS_OFF(position);
 }
 
-/* The event on the list; NULL: there is none. */
+/* The event with this id on the list. NULL: the list does not have it. */
 struct event *oracle_find(uint32_t id);
 
 /* The same for an event that must be there. */
 struct event *oracle_known(uint32_t id);
 
-/* It is not on the list any more. */
+/* Remove the event from the list. */
 void oracle_forget(struct event *event);
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What readers get, compared with the list: pages, single events, what an iterator returns, and counts. What a page
- * reports as lost is compared with what is missing from the list before it.
+ * Compares the results of readers with the list: pages, single events, the events of an iterator, and counts. The
+ * losses that a page reports are compared with the events missing before it.
  */
 #include "oracle_private.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Of all that a reader of the page uses; a writer that leaves the page has yet to write its size. */
+/* Hash of all that a reader of the page uses; not of the size, which a writer that leaves the page may still write. */
 static uint64_t hash_page(const unsigned char *page, uint32_t size)
 {
 	uint64_t hash = UINT64_C(1469598103934665603);
@@ -20,7 +20,7 @@ static uint64_t hash_page(const unsigned char *page, uint32_t size)
 	return hash;
 }
 
-/* The reader asks for more, so the page that it had may be written to again. */
+/* The reader requests more, so the page that it had may be written again. */
 void oracle_reading(void)
 {
 	if (o.page && hash_page(o.page, o.size) != o.hash)
@@ -77,7 +77,7 @@ static void note_missing(const struct event *event, struct account *account)
 		account->missing_time = event->time;
 }
 
-/* Events before this one that the reader did not get: overwritten. Takes them off the list. */
+/* Removes from the list the events before this one that the reader did not get: they were overwritten. */
 static void missing_before(const struct event *event, struct account *account)
 {
 	uint32_t i;
@@ -95,7 +95,7 @@ static void missing_before(const struct event *event, struct account *account)
 	}
 }
 
-/* A page without events reports the number lost only by its own number. */
+/* A page without events reports losses only through its own number. */
 static void missing_until(uint64_t number, struct account *account)
 {
 	while (o.number + account->missing < number) {
@@ -132,19 +132,19 @@ static void check_event(const struct rec_record *record, struct account *account
 		o.position = event->position;
 		o.time = record->time;
 	}
-	/* Handed, not gone: it may come again if the reader dies. */
+	/* The event was handed over but stays on the list, because it is returned again if the reader dies. */
 	event->state = EVENT_HANDED;
 	account->events++;
 }
 
-/* When the first of the lost events that this page reports was lost: not before those that were read. */
+/* Check the time of the first loss that this page reports: it is not before events that were read. */
 static void check_lost_time(const struct rec_page *page, const struct account *account)
 {
 	if (!page->lost || o.back || o.died || m.jumped || with(WEAK))
 		return;
 	/*
-	 * The first move of a lane's head, and handlers have moved it on before its gap is noted: rec_ring_note_lost()
-	 * then takes one of theirs for the first gap of all.
+	 * If handlers move the head on before the gap of the lane's first move is noted, rec_ring_note_lost() takes one
+	 * of their gaps for the first.
 	 */
 	if (!page->lost_time && !o.untimed && (page->first != account->missing || !m.interrupts))
 		fail("%llu events are lost, and the page does not show since when", (unsigned long long)page->lost);
@@ -201,11 +201,11 @@ static void check_page(const struct rec_page *page)
 	o.time_before = o.time;
 	rec_page_iter_init(&iter, page->data, page->size);
 	iter_time = iter.time;
-	/* What other readers rely on. Every page of ours states its time once more. */
+	/* Check what other readers rely on: every page of ours states its time once more. */
 	if (!page->from && !o.again && !o.back && iter.time < o.time)
 		fail("the time of a page is older than the page before");
 	while ((r = rec_page_next(&iter, &record)) > 0) {
-		/* The first one, unless it was discarded. */
+		/* The first event, unless it was discarded. */
 		if (first && iter_time != record.time && !strpbrk(config->program, "dDXY") &&
 		    !strpbrk(config->nested, "dD"))
 			fail("a page that begins at %llu has the time %llu", (unsigned long long)record.time,
@@ -324,8 +324,8 @@ void oracle_read(int r, const struct rec_page *page, bool whole)
 }
 
 /*
- * An iterator's events are those of a consuming reader, but may be lost in between, and nothing leaves the list for
- * them: so the number of an event is that of the committed ones before it.
+ * An iterator returns the events of a consuming reader, but events may be lost in between, and none is removed from the
+ * list. So the number of an event is the number of committed events before it.
  */
 void oracle_looked(const struct rec_record *record, uint64_t number, uint64_t lost)
 {

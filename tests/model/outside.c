@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the ring calls outside: memory for an iterator, the alternate stack, system calls, the clock. */
+/* Replacements for what the ring calls: memory for an iterator, the alternate stack, system calls, the clock. */
 #include "model.h"
 
 #include <signal.h>
@@ -29,7 +29,7 @@ void *model_iter_malloc(size_t size)
 	return m.copy;
 }
 
-/* A copy of what others may change meanwhile: each eight bytes are a step. */
+/* Copies memory that others may change meanwhile: each eight bytes are a step. */
 void *model_iter_memcpy(void *to, const void *from, size_t size);
 void *model_iter_memcpy(void *to, const void *from, size_t size)
 {

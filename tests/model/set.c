@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets of 64-bit hashes, open addressing; 0 is no member. */
+/* Sets of 64-bit hashes, with open addressing; 0 cannot be a member. */
 #include "set.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 static const uint64_t factors[4] = { UINT64_C(0x9e3779b97f4a7c15), UINT64_C(0xc2b2ae3d27d4eb4f),
 				     UINT64_C(0xd6e8feb86659fd93), UINT64_C(0xa0761d6478bd642f) };
 
-/* A step that can be undone: what goes into a lane is not lost in it. */
+/* A step that can be inverted, so that no information of the input is lost in a lane. */
 static inline uint64_t add_to_lane(uint64_t lane, const unsigned char *at, uint64_t factor)
 {
 	uint64_t word;
@@ -20,7 +20,7 @@ static inline uint64_t add_to_lane(uint64_t lane, const unsigned char *at, uint6
 	return lane << 32 | lane >> 32;
 }
 
-/* Thousands of bytes, in four lanes: a multiplication takes as long as it takes to begin four. */
+/* Hashes thousands of bytes in four lanes, because a CPU can begin four multiplications in the time that one takes. */
 uint64_t set_hash(uint64_t hash, const void *bytes, size_t size)
 {
 	uint64_t a = hash, b = ~hash, c = hash ^ factors[0], d = hash ^ factors[1];

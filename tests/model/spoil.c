@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spoilt memory: other processes can write to a lane, or part of it. Here each word of it in turn gets each of many
- * wrong values, before each of the calls of readers, counters and, for the words that readers may write, writers. Every
- * call must end, with one of its results, and use nothing outside of the lane. There is no right result to compare
- * with, so what the calls return is not compared with the list. Compiled as the ring is.
+ * Damaged memory: other processes can write to a lane, or to parts of it. Here each word of it in turn gets each of
+ * many wrong values, before each of the calls of readers, counters and, for the words that readers may write, writers.
+ * Every call must end, with one of its results, and use nothing outside of the lane. There is no right result, so the
+ * results are not compared with the list. Compiled as the ring is.
  */
 #include "model.h"
 
@@ -15,7 +15,7 @@
 
 static struct model before;
 
-/* What is spoilt, and with what. */
+/* The damaged word, and its wrong value. */
 static struct {
 	uint32_t offset;
 	uint32_t value;
@@ -112,7 +112,7 @@ static void write_one(bool stays)
 		rec_discard(&slot, to);
 }
 
-/* Two rounds, and an event that holds others back; spoilt before it, or before it is committed. */
+/* Two rounds, then an event that holds others back. The damage comes before it, or before its commit. */
 static void write_events(bool late)
 {
 	uint32_t payload = 0;
@@ -195,13 +195,13 @@ static void try(uint32_t offset, uint32_t value, unsigned int which)
 	tally.states++;
 }
 
-/* Whether readers may write it, so that writers have to expect anything there. */
+/* Whether readers may write the word, so that writers must expect any value. */
 static bool is_readers(uint32_t offset)
 {
 	return offset >= offsetof(struct shared, words) && offset < offsetof(struct shared, cpu);
 }
 
-/* What is never the lane's: the CPU number, and the handle. */
+/* The words that are not in the lane: the CPU number and the handle. */
 static bool is_nobodys(uint32_t offset)
 {
 	return offset >= offsetof(struct shared, cpu) && offset < offsetof(struct shared, pages);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From one stack to another. Callee-saved registers are part of the stack that is left. */
+/* Switches from one stack to another. Callee-saved registers are saved on the stack that is left. */
 #ifndef STACK_SWITCH_H
 #define STACK_SWITCH_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A state of the model: hashed, to tell whether it was met before, and saved, to come back to it. */
+/* A state of the model is hashed, to find out whether it was explored before, and saved, to return to it. */
 #include "model.h"
 
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #define PARTS_MAX (5u + 2 * ACTORS)
 
-/* What of the model this configuration uses; the rest of it stays as it was in the beginning. */
+/* The parts of the model that this configuration uses; the other parts do not change. */
 static struct part {
 	size_t at, size;
 } parts[PARTS_MAX];
@@ -29,7 +29,7 @@ void state_begin(void)
 	nr_parts = 0;
 	use(offsetof(struct model, shared), memory_used());
 	use(offsetof(struct model, memory), marks - offsetof(struct model, memory));
-	/* Where nothing is a race, no access is noted. */
+	/* In configurations without races no access is noted. */
 	for (i = 0; i < 2 * ACTORS && !with(ITERATES); i++)
 		use(marks + i * CELLS, cells);
 	use(offsetof(struct model, handle), offsetof(struct model, words) - offsetof(struct model, handle));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Between the accesses that the compiler reports (tsan.c) and a checker. There are two checkers: that of the ring
- * (model.h), and that of the pool of lanes (lanes.h). Each has the functions below for its own memory and actors.
+ * The interface between the accesses that the compiler reports (tsan.c) and a checker. There are two checkers: that of
+ * the ring (model.h), and that of the pool of lanes (lanes.h). Each has the functions below for its own memory and
+ * actors.
  */
 #ifndef STEPS_H
 #define STEPS_H
@@ -14,7 +15,7 @@ enum place {
 	PLACE_BYTES, /* event data: no step, but races are found */
 	/* words that one side uses, or passes to the other one after a release: a step for that side alone */
 	PLACE_OWN,
-	/* words that both use at the same time, except loads of those that the other side does not store to */
+	/* words that both sides use at the same time; not loads of words that the other side does not store to */
 	PLACE_COMMON,
 };
 
@@ -31,12 +32,12 @@ struct pending {
 	uint8_t candidates;
 };
 
-/* The running actor; -1: the explorer. Not part of a state, nor are these: */
+/* The running actor; -1: the explorer. This, and the two words below, are not part of a state: */
 extern int running;
 extern bool quiet;     /* accesses just happen */
 extern bool unwatched; /* no step, but races are found */
 
-/* A piece of work without steps begins. */
+/* Begin a piece of work without steps. */
 void quiet_begin(void);
 /* Whether there are no steps now; counts the accesses, and fails if there are too many. */
 bool steps_are_quiet(void);
@@ -56,7 +57,7 @@ void memory_exchange(int word, uint64_t value, int order);
 void memory_fence(int order);
 /* The running actor has exchanged the word at `at`. */
 void memory_exchanged(const void *at, uint64_t was, uint64_t value);
-/* Fails the check if another actor's last access there is not known to be over, and may not compete with this one. */
+/* Fails the check if another actor's last access there may still be in progress, and must not compete with this one. */
 void memory_race(const void *at, uint32_t size, bool write, bool atomic);
 
 /* An actor has stopped before this access. Returns which of the candidates it is to read. */

@@ -25,7 +25,7 @@
 #if defined(__x86_64__)
 
 #define LEVELS	3
-#define SIZE	400u /* ten to a page: pages change often */
+#define SIZE	400u /* ten fit on a page, so pages change often */
 #define NUMBERS 1024
 
 /*
@@ -34,12 +34,12 @@
  */
 #define STRIDE 37
 
-/* Each actor has at least this many. */
+/* Each actor has at least this number of instructions. */
 #define INSTRUCTIONS 50u
 
 enum action { WRITE_ONE, WRITE_PAGE, WRITE_ROUND, WRITE_TWICE, TAKE_BACK, READ_SOME, READ_WHOLE, ACTIONS };
 
-/* Level 0 is the one that is stepped through; a level's writer interrupts the one below. */
+/* Level 0 is stepped through; the writer of each further level interrupts the one below. */
 struct level {
 	volatile unsigned int step;
 	volatile unsigned int target; /* 0: not stepped */
@@ -66,7 +66,10 @@ static struct {
 
 static void act(enum action action);
 
-/* Number at both ends: every byte filled and checked under the trap flag would take most of the time. */
+/*
+ * The payload has the number at both ends only: filling and checking every byte under the trap flag would take most of
+ * the time.
+ */
 static void fill(unsigned char *payload, uint64_t number)
 {
 	memcpy(payload, &number, sizeof(number));
@@ -139,7 +142,7 @@ static void read_pages(unsigned int pages, bool whole)
 		return;
 	t.reading = true;
 	while (pages-- && (r = rec_ring_read(&t.ring->reader, whole, &page)) > 0) {
-		/* What follows is the test's own code: no need to step through it. */
+		/* The code below is the test's own, so it need not be stepped through. */
 		t.levels[t.level].target = 0;
 		check_page(&page);
 	}
@@ -231,7 +234,7 @@ static unsigned int marks(const struct ring *ring, unsigned int *ret_heads)
 	return marked;
 }
 
-/* One run; returns whether the stepped action was long enough to be interrupted at `target`. */
+/* Make one run. Returns whether the stepped action reached instruction `target`. */
 static bool once(uint32_t pages, bool overwrite, unsigned int before, enum action outer, enum action nested,
 		 unsigned int target)
 {
@@ -273,13 +276,12 @@ static bool once(uint32_t pages, bool overwrite, unsigned int before, enum actio
 static void at_instructions(enum action outer, bool overwrite)
 {
 	/*
-	 * Before the last event that fits a page; and at the end of a page with
-	 * the next one the head, in either ring.
+	 * In each ring: before the last event that fits a page; and at the end of a page whose next page is the head.
 	 */
 	static const unsigned int before[] = { 9, 40, 20 };
 	/*
-	 * What the model checker explores step by step need not be repeated here three times at ten microseconds an
-	 * instruction.
+	 * Each instruction takes ten microseconds here, so cases that the model checker explores step by step are left
+	 * out.
 	 */
 	const unsigned int nr = outer == WRITE_ONE ? 3 : 2;
 	unsigned int i, runs = 0;

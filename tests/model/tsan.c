@@ -10,7 +10,7 @@
 
 #define CALLER __builtin_return_address(0)
 
-/* More accesses than any action makes without others running. */
+/* The limit of accesses without a step; no correct action reaches it. */
 #define QUIET_MAX 100000u
 
 static unsigned int quiet_accesses;
@@ -92,8 +92,8 @@ PLAIN(unaligned_write8, 8, true)
 PLAIN(unaligned_write16, 16, true)
 
 /*
- * A structure at once. To others it is as many accesses as it has words; what is stored there is ordered by some
- * release.
+ * Access to a whole structure. For other actors these are as many accesses as it has words; the stores are ordered by
+ * some release.
  */
 static void range(void *at, unsigned long size, bool write, const void *caller)
 {
@@ -129,7 +129,7 @@ void __tsan_func_exit(void)
 {
 }
 
-/* Holds the compiler only: the code has been compiled already. */
+/* A fence for the compiler alone, which has no effect at run time. */
 void __tsan_atomic_signal_fence(int order);
 void __tsan_atomic_signal_fence(int order)
 {
@@ -143,7 +143,7 @@ void __tsan_atomic_thread_fence(int order)
 		memory_fence(order);
 }
 
-/* Whether the word is a common one; if it is not, the access competes with no other, which is checked. */
+/* Whether the word is a common one. If not, no other access may compete with this one, which is checked. */
 static bool is_common(int word, const void *at, uint32_t size, bool write)
 {
 	if (word < 0 && running >= 0 && !quiet && memory_is_shared(at))
@@ -234,7 +234,7 @@ static bool is_common(int word, const void *at, uint32_t size, bool write)
 ATOMIC(32)
 ATOMIC(64)
 
-/* Nothing of this size is shared. */
+/* No shared word has this size. */
 uint8_t __tsan_atomic8_load(const volatile uint8_t *at, int order);
 uint8_t __tsan_atomic8_load(const volatile uint8_t *at, int order)
 {

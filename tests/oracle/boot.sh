@@ -49,7 +49,7 @@ python3 "$top_srcdir/tests/oracle/boot_file.py" in.dat moved.dat sections
 sed 's/\[kernel\]/(kernel)/' moved.dat >no_boot.dat
 fails "without the last boot, functions have no names" cmp -s expected <("$RECORDER" report no_boot.dat)
 
-# The module is not there now: the names of its functions are unknown, and they do not get other ones.
+# The module is not loaded now: the names of its functions are unknown, and they must not get the names of others.
 python3 "$top_srcdir/tests/oracle/boot_file.py" in.dat gone.dat gone
 "$RECORDER" report gone.dat >gone
 unlike "functions of a module that is gone have no names" "$(cat gone)" 'do_two'

@@ -53,7 +53,7 @@ for compression in none zstd; do
 	done
 done
 like "they have descriptions" "$("$RECORDER" dump --strings v6-kernel-zstd.dat)" '"ftrace events" @ [0-9]+'
-# trace-cmd takes it, too, and prints the same.
+# trace-cmd accepts this, too, and prints the same.
 same_headings "--sections --verbose=debug" v6-kernel-none.dat
 same_headings "--strings --verbose" v6-kernel-none.dat
 run "$RECORDER" dump --verbose=much v6-kernel-none.dat
@@ -64,7 +64,7 @@ same_headings --sections v7.dat
 same_headings --strings v7.dat
 "$mkdat" v6-plain >v6.dat
 same_headings "--sections --strings" v6.dat
-# Of a file whose options are compressed, trace-cmd prints the sections and not their number.
+# If a file's options are compressed, trace-cmd prints the sections but not their number.
 "$mkdat" v7-zstd >zstd.dat
 is "compressed options" "$("$RECORDER" dump --sections zstd.dat | grep -v '^	\[[0-9]* sections\]$')" \
 	"$(trace-cmd dump --sections -i zstd.dat 2>/dev/null)"

@@ -109,7 +109,7 @@ static bool rename_to(struct both *both, const char *name)
 	return seen;
 }
 
-/* What we refuse and the kernel accepts, each for a reason that the manual gives. */
+/* Filters that we refuse and the kernel accepts, each for a reason in the manual. */
 static bool is_known_difference(const char *reason)
 {
 	static const char *const known[] = { "is out of range for", "a comparison is missing" };

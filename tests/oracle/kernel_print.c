@@ -2,8 +2,8 @@
 /*
  * Print programs (format/print) compared with libtraceevent: for every event of the running kernel, with
  * libtraceevent's plugins, records of random numbers, texts and arrays have the same text, byte for byte. Some records
- * are cut or name bytes that they do not have: a program must refuse these, or print the same. And how many events have
- * no program.
+ * are cut or name bytes that they do not have: a program must refuse these, or print the same. It also counts the
+ * events without a program.
  *
  *   kernel_print [SEED [RECORDS]]     records of each event
  */
@@ -112,7 +112,7 @@ static struct event_table *open_table(const char *root)
 	return table;
 }
 
-/* Some of the kernel's functions. If the kernel hides its addresses, there are none, and names of our own are made. */
+/* Finds some of the kernel's functions. If the kernel hides its addresses, makes names of our own instead. */
 static void find_functions(struct test *test)
 {
 	for (unsigned int i = 0; i < 16; i++) {
@@ -224,7 +224,7 @@ struct count {
 	unsigned int same, refused, unsafe, different;
 };
 
-/* What libtraceevent prints, which may read beyond the record: `room` bytes follow its start. */
+/* The text by libtraceevent, which may read beyond the record: `room` bytes are readable from its start. */
 static void print_reference(const struct test *test, unsigned char *room, uint32_t size, struct trace_seq *seq)
 {
 	struct tep_record record = { .data = room, .size = (int)size, .record_size = (int)size, .ref_count = 1 };
@@ -284,7 +284,7 @@ static void compare_all(struct test *test)
 			compare(test, type, program, &seq, &count);
 		different += count.different;
 		printed += count.same;
-		/* A format whose sizes event_check() never permits is printed by its fields. */
+		/* No record had sizes that event_check() permits: events of this format are printed field by field. */
 		if (!count.same && count.refused > count.unsafe && never++ < SHOWN_MAX)
 			printf("# %s:%s: %u refused, %u unsafe\n", type->event->system, type->event->name,
 			       count.refused, count.unsafe);

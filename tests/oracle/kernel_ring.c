@@ -122,7 +122,7 @@ static uint32_t draw_size(struct run *run)
 	default:
 		size = SIDE_SIZE_MIN + draw(run, 120);
 	}
-	/* Too long for ours: now and then. */
+	/* Sometimes an event is too long for our ring. */
 	if (size > run->o.model->params.size_max && draw(run, 8))
 		size = run->o.model->params.size_max;
 	return size < SIDE_SIZE_MIN || size > SIDE_SIZE_MAX ? 40 : size;
@@ -169,7 +169,7 @@ static int read_lane_in(struct run *run, enum model_form form, uint32_t room)
 	return got;
 }
 
-/* A copy of as much of a page as takes `room` bytes. */
+/* Copies the part of a page that fits into `room` bytes. */
 static int read_lane(struct run *run, uint32_t room)
 {
 	return read_lane_in(run, MODEL_COPY, room);
@@ -181,7 +181,7 @@ static void read_pages(struct run *run, unsigned int pages)
 
 	run->nr_reads++;
 	while (pages-- && (k > 0 || o > 0)) {
-		/* Once more after a page of the kernel's that has only its filler on it. */
+		/* Read once more after a page of the kernel that has only a filler. */
 		do
 			k = read_kernel(run, run->k.model->params.capacity);
 		while (k > 0 && run->k.batch.nr == 0);
@@ -275,7 +275,7 @@ static void reset(struct run *run)
 	run->nr_resets++;
 }
 
-/* Until a time extend is due. The kernel's clock cannot be advanced, so the test has to wait. */
+/* Wait until a time extend is due, because the kernel's clock cannot be advanced. */
 static void pause_long(struct run *run)
 {
 	const uint64_t until = side_clock() + REC_DELTA_MAX + REC_DELTA_MAX / 16;
@@ -285,7 +285,7 @@ static void pause_long(struct run *run)
 	run->nr_pauses++;
 }
 
-/* Most of this takes the kernel milliseconds. */
+/* Most of these operations take the kernel milliseconds. */
 static void control(struct run *run)
 {
 	const unsigned int kind = draw(run, 42);

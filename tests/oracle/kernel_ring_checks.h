@@ -12,7 +12,7 @@
 
 enum check { READS, EVENTS, FILL, LOSSES, LOST_TIME, TIMES, REFUSALS, STATS, BYTES, OLDEST, FORM, EQUAL, NR_CHECKS };
 
-/* When an event was written: between the two. */
+/* An event was written between these two times. */
 struct moment {
 	uint64_t from, to;
 };

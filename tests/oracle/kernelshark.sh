@@ -27,7 +27,7 @@ kernelshark_rows()
 	grep -v "${tab}missed_events$tab" "$1" | sed -E "s|^(([^$tab]*$tab){4})[a-z]+/|\1|" | sort
 }
 
-# What packer prints of itself: name=number.
+# The figures that packer prints: name=number.
 counted()
 {
 	sed -n "s/.* $2=\([0-9]*\).*/\1/p" "$1"

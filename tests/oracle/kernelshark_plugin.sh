@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The plugin for KernelShark: what it draws are the spans and counters that recorder sql finds; and a picture of the window
-# has them where their times are.
+# The plugin for KernelShark draws the spans and counters that recorder sql finds; and a picture of the window shows
+# them at their times.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/peer.sh"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the plugin for KernelShark draws, one line each:
+ * Prints the marks that the plugin for KernelShark draws, one on each line:
  *
  *	kshark_marks FILE	bar TID LINE BEGIN END SYSTEM:NAME STATE COLOR, and value TID TIME SYSTEM:NAME VALUE
  *				COLOR

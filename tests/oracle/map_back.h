@@ -37,7 +37,7 @@ void back_lane(struct back *back);
 
 void back_write(struct back *back, unsigned int nr);
 
-/* A line of TAP; the number of lines, and whether all were good. */
+/* Print a line of TAP; and the number of these lines so far, and whether all were good. */
 void check(bool is, const char *back, const char *what);
 extern unsigned int checks;
 extern bool good;

@@ -22,7 +22,7 @@ uint64_t sum_of(const void *page, uint32_t size)
 	return sum;
 }
 
-/* What a child can still read of it: 0 if it has no such memory. */
+/* The value that a child reads from the mapping; 0: the child does not have the memory. */
 static int child_sees(const void *at)
 {
 	unsigned char there = 0;

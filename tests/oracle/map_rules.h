@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What may be done with a mapping, and while it exists. */
+/* The operations that are permitted on a mapping, and while it exists. */
 #ifndef MAP_RULES_H
 #define MAP_RULES_H
 

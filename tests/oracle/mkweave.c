@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Weaves a made-up recording and prints what a viewer must show of it:
+ * Weaves a generated recording and prints the lines that a viewer must show:
  *
  *	mkweave FILE VERSION woven|raw [PAGE-SIZE]
  *

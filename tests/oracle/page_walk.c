@@ -20,7 +20,7 @@ void page_walk_free(struct page_walk *walk)
 	kbuffer_free(walk->kbuffer);
 }
 
-/* The third reading: record by record, for padding with a delta of 1 and for what there was. */
+/* The third reading: record by record, to find padding with a delta of 1, and to count the kinds of records. */
 struct raw {
 	const unsigned char *data;
 	uint32_t offset;

@@ -3,11 +3,11 @@
  * One page read twice: by libtraceevent's kbuffer and by our page reader. They must find the same events, with the
  * same payloads, and the same loss.
  *
- * And the same times, except for one rule: kbuffer adds a padding record's delta of 1, ours does not
- * (docs/KERNEL-DIFFERENCES.md). So kbuffer's time of an event is ours and the number of such records since
- * the beginning of the page or the last absolute stamp; they are counted here, by a third reading of the bytes.
+ * They must find the same times, except for one rule: kbuffer adds a padding record's delta of 1, our reader does not
+ * (docs/KERNEL-DIFFERENCES.md). So kbuffer's time of an event is ours plus the number of such records since the
+ * beginning of the page or the last absolute stamp. A third reading of the bytes counts them here.
  *
- * And kbuffer forgets the loss of a page whose first record is not an event: it reports it only at the beginning.
+ * If the first record of a page is not an event, kbuffer does not report the page's loss.
  */
 #ifndef PAGE_WALK_H
 #define PAGE_WALK_H
@@ -20,7 +20,7 @@ struct kbuffer;
 
 struct page_walk {
 	struct kbuffer *kbuffer;
-	/* What was found: with these a test checks that it saw the cases it is about. */
+	/* Counts of the cases found. A test checks with them that its cases occurred. */
 	uint64_t pages, events, long_events, extends, stamps, paddings, counted_losses, uncounted_losses;
 	uint64_t padded_times; /* events whose times differ by the rule */
 	uint64_t hidden_losses;

@@ -9,7 +9,7 @@
 mkdat=$top_builddir/tests/golden/mkdat
 kernel=
 
-# Root and tracefs: the kernel's events, too.
+# As root and with tracefs, the kernel's events are compared, too.
 if [ "$(id -u)" -eq 0 ] && "$RECORDER" record -q -e sched -e irq -e task -o "$TMP/kernel.dat" \
 	bash -c 'for i in 1 2 3; do ls / > /dev/null; done; sleep 0.01' > "$TMP/err" 2>&1; then
 	kernel=kernel
@@ -41,7 +41,7 @@ all()
 	choose
 	for name in $chosen $kernel; do
 		[[ $name =~ ^($except)$ ]] && continue
-		# Of these trace-cmd prints the text whatever the flag requests, or crashes.
+		# For these files trace-cmd ignores the flag and prints the text, or crashes.
 		[[ $name =~ -latency ]] && continue
 		same "$name" "$@" "$TMP/$name.dat" || bad=$((bad + 1))
 		compared=$((compared + 1))
@@ -54,7 +54,7 @@ buffers='.*-instances|v7-only-cpucount'
 # Functions that the files do not have.
 printf 'ffffffff81000050 t inner\nffffffff81000110 T other\t[mod]\nnot a symbol\n' > "$TMP/symbols"
 
-# Flags are words; patterns among them are not names of files.
+# The arguments are words; patterns among them must not be expanded to names of files.
 set -f
 for flags in -e -p -f -P -E --check-events --uname --version --cpus --first-event --last-event \
 	"--first-event --last-event -t" "-e -f" --boundary "--boundary -l -t" --ts-check "--ts2secs 2000000000" \
@@ -63,12 +63,13 @@ for flags in -e -p -f -P -E --check-events --uname --version --cpus --first-even
 	# shellcheck disable=SC2086
 	all none $flags
 done
-# Of compressed data it prints places in a file of its own.
+# For compressed data trace-cmd prints offsets in a temporary file.
 for flags in --stat "--stat --uname" --debug "--debug -l -t" "--debug -R -w" "-V3 --debug --ts-diff"; do
 	# shellcheck disable=SC2086
 	all '.*-zstd.*' $flags
 done
-# Messages on standard output; libtraceevent makes most of them. trace-cmd adds plugins of its own, here for a kernel's calls.
+# Compares messages on standard output, most of which libtraceevent prints. trace-cmd adds plugins of its own, here for
+# a kernel's calls.
 for flags in -V --verbose=3 "--verbose=debug -N" "-Vcrit -t" --verbose=99; do
 	# shellcheck disable=SC2086
 	all kernel $flags
@@ -110,7 +111,7 @@ for flags in "--pid 1002" "--pid 1001,0" "--pid 1001 --pid 1003"; do
 	# shellcheck disable=SC2086
 	all "$buffers" $flags
 done
-# Files without names of tasks, and without these events.
+# Files without names of tasks, and without the events of this flag.
 all "$buffers|v6-bare|v7-bare|kernel" --comm sh
 all "$buffers|kernel" -v -F submit
 all "$buffers|kernel" -F submit -v -F 'submit:fd==3'

@@ -218,7 +218,7 @@ static uint64_t entries(const struct model *model)
 	return n;
 }
 
-/* Make the reader page one with something to read; false if there is none. */
+/* Make a page with something to read the reader page. False: no page has anything to read. */
 static bool next_page(struct model *model)
 {
 	if (model->reader->read < model->reader->nr)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A ring as a list of pages that hold lists of events: what a tracing ring does when no writers nest, without links,
- * flags or positions. Two sets of parameters make it the kernel's ring or ours; everything else is common to both, so
- * the comparison is meaningful.
+ * A ring as a list of pages that hold lists of events. It models a tracing ring without nested writers, and has no
+ * links, flags or positions. Its parameters make it the kernel's ring or ours; all else is common to both, so that the
+ * comparison is meaningful.
  */
 #ifndef RING_MODEL_H
 #define RING_MODEL_H
@@ -86,7 +86,7 @@ struct model_read {
 
 /*
  * A page of `room` bytes for records. 1: some records, as many as fit. 0: there are some, but the first needs more.
- * -1: there are none.
+ * -1: no records are left.
  */
 int model_read(struct model *model, enum model_form form, uint32_t room, struct model_read *ret_read);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two rings that are compared have in common: clock, events, the results of reads and the statistics. */
+/* Shared by the two rings that are compared: clock, events, results of reads, and statistics. */
 #ifndef SIDE_H
 #define SIDE_H
 
@@ -25,7 +25,7 @@ uint64_t side_clock(void);
 
 #define BATCH_MAX 8192u
 
-/* What one read delivered. */
+/* The result of one read. */
 struct batch {
 	struct {
 		uint64_t number;
@@ -40,7 +40,7 @@ struct batch {
 	bool is_damaged;    /* no page, or a payload that was never written */
 };
 
-/* Whether that is an event of ours, and which. */
+/* Whether the record is an event of the test, and its number. */
 bool side_is_intact(const unsigned char *payload, uint32_t size, uint64_t *ret_number);
 
 /* Write event `number`, `size` bytes in all; the common fields are left alone. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# trace-cmd shows of woven and raw files, of both versions and of several page sizes, exactly what was put in.
+# trace-cmd shows exactly the events that were put into woven and raw files, of both versions and of several page sizes.
 
 . "$top_srcdir/tests/tap.sh"
 

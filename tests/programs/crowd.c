@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; i < threads; i++) {
 		while (sem_wait(&places))
 			;
-		/* Those of the previous round are finished and about to end. */
+		/* The threads of the previous round are finished and about to end. */
 		if (i >= at_a_time)
 			pthread_join(ids[i - at_a_time], NULL);
 		if (pthread_create(&ids[i], &attr, live, (void *)(uintptr_t)i))

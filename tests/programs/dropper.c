@@ -3,7 +3,7 @@
  * dropper UID
  *
  * Writes ten events as the user that started it, becomes user UID for good, writes ten more in this thread and in
- * another, and ten in a forked child. Then it ends.
+ * another, and ten in a forked child. Then the program ends.
  */
 #include <librecorder/event.h>
 

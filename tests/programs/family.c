@@ -2,9 +2,9 @@
 /*
  * family {DEED|wait FIFO}...
  *
- * Does what programs do to come and go, and records each step with the id of the process that it happens in; so a
- * record whose thread is not a thread of that process is in a lane that is not its own. At `wait` it waits until FIFO
- * is opened for writing. Exit status 0: everything was possible.
+ * Starts and ends processes in many ways, and records each step with the id of its process. So if a record's thread is
+ * not a thread of that process, the record is in another process's lane. At `wait` it waits until FIFO is opened for
+ * writing. Exit status 0: all deeds were carried out.
  */
 #include <librecorder/event.h>
 
@@ -53,7 +53,7 @@ static int wait_for(pid_t child)
 	return status != 0;
 }
 
-/* Everything that fork's handlers do is skipped. */
+/* A raw clone, which bypasses fork's handlers. */
 static pid_t raw_fork(void)
 {
 	return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
@@ -157,7 +157,7 @@ static int do_patient_leaf(void)
 	return do_leaf();
 }
 
-/* The programs that are started from now on wait to be recorded. */
+/* Programs that are started from now on wait until they are recorded. */
 static int do_patience(void)
 {
 	leaf_deed = "patient-leaf";
@@ -186,7 +186,7 @@ int fchmod(int file, mode_t mode)
 	return (int)syscall(SYS_fchmod, file, mode);
 }
 
-/* The program that replaces this one needs longer for its buffer than a recorder waits when no process is left. */
+/* The program that replaces this one takes longer to make its buffer than a recorder waits when no process is left. */
 static int do_slow_exec(void)
 {
 	if (setenv("SLOW_FILE", "1", 1))
@@ -198,7 +198,7 @@ static int do_argument(void)
 {
 	pid_t child = 0;
 
-	/* Both return from it, and each records its argument. */
+	/* Both processes return from it, and each records its argument. */
 	REC(test, seen, getpid(), child = fork());
 	if (!child)
 		_exit(0);
@@ -313,7 +313,7 @@ static int do_threads(void)
 	return failed;
 }
 
-/* The child does all the rest. */
+/* The child carries out all remaining deeds. */
 static int do_heir(void)
 {
 	const pid_t child = fork();
@@ -367,7 +367,7 @@ static int do_nofile(void)
 	if (setrlimit(RLIMIT_NOFILE, &none))
 		return 1;
 	say("after");
-	/* It has no buffer, and works. */
+	/* The process has no buffer, and works. */
 	return child_says("child");
 }
 

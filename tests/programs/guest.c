@@ -2,7 +2,7 @@
 /*
  * guest MODE [EVENTS]
  *
- * A program under circumstances that are difficult for a library:
+ * A program under conditions that are difficult for a library:
  *
  *	plain		threads, events of all kinds, a fork
  *	after		forbids itself all system calls but read, write, exit_group and rt_sigreturn after its first
@@ -93,8 +93,7 @@ static int forbid(uint32_t action)
 }
 
 /*
- * Reports how many, and ends, by the system calls that are left: what exit() runs, including the library's part, needs
- * others.
+ * Prints the number and ends, by the permitted system calls: exit() runs code, also of the library, that needs others.
  */
 static void end_plainly(void)
 {
@@ -104,7 +103,7 @@ static void end_plainly(void)
 	_exit(write(1, line, (size_t)size) != size);
 }
 
-/* A handler in the middle of everything, which makes no system call except its return. */
+/* A handler that may interrupt at any point, and makes no system call except its return. */
 static void on_fault(int sig)
 {
 	REC(guest, signal, sig);
@@ -134,7 +133,7 @@ static int without_tsc(void)
 {
 	int status = -1;
 
-	/* As for ENOTSUP, which is not an error of ours: other CPUs have no such feature. */
+	/* Treated as unsupported, which is not an error: other CPUs have no such feature. */
 	prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
 	if (fork() == 0) {
 		REC(guest, number, 1, "off", 0);

@@ -10,8 +10,8 @@
  *	lane 3	damaged
  *	lane 4	two threads that ended; the first left an event that was never committed
  *
- * besides 6 events without a lane and 7 without room in the log. What takes a thousand signals or all memory to happen
- * is written into the buffer by hand: the limit, the broken and the damaged lane, these two numbers.
+ * besides 6 events without a lane and 7 without room in the log. Cases that would need a thousand signals or all memory
+ * are written into the buffer directly: the limit, the broken and the damaged lane, these two numbers.
  */
 #include <librecorder/event.h>
 

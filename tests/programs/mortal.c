@@ -29,7 +29,7 @@ static void become_next(char **argv, uint64_t next, long images)
 	_exit(1);
 }
 
-/* The kernel kills us, and no other process: a page at a time, so that the limit is reached exactly. */
+/* Memory is taken page by page, so that the limit is reached exactly and the kernel kills this process. */
 static void eat(void)
 {
 	for (;;) {
@@ -58,7 +58,7 @@ int main(int argc, char **argv)
 	puts("ready");
 	fflush(stdout);
 	if (!strcmp(argv[3], "segv")) {
-		/* The contents are copied into what is reserved by then. */
+		/* The reservation exists when the contents are copied, so the fault occurs inside the event. */
 		trap = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		REC(test, blob, trap, 64);
 	} else if (!strcmp(argv[3], "abort")) {

@@ -43,7 +43,7 @@ static _Noreturn void work(uint32_t worker, uint32_t events, int until)
 	exit(0);
 }
 
-/* Returns the end of the pipe that holds them; `before` holds those before. */
+/* Returns the write end of the new generation's pipe; `before` is that of the previous generation. */
 static int begin_generation(unsigned int workers, uint32_t events, int file, int before)
 {
 	static uint32_t made;

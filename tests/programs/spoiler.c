@@ -41,8 +41,8 @@ static void *trace_later(void *arg)
 }
 
 /*
- * Like an event that is interrupted by signal handlers whose events go on to the next sub-buffer; then there is no way
- * back.
+ * As if signal handlers interrupted the event and wrote into the next sub-buffer: then the event's commit must follow
+ * the damaged links.
  */
 static void spoil(void)
 {

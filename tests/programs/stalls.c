@@ -11,7 +11,7 @@
  *	inversion it waits for a lock of a thread called low, which a thread called medium keeps from running for 7 ms
  *	late	it sleeps 1 ms, and then a thread called hog has its CPU for some more
  *	moved	as span co:request: a thread called second computes it for 7 ms, and one called third ends it
- * Where an order has to be certain, the threads are on one CPU and have real-time priorities.
+ * If an order must be certain, the threads are on one CPU and have real-time priorities.
  */
 #include <librecorder/event.h>
 #include <librecorder/span.h>
@@ -51,7 +51,7 @@ static uint64_t now(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000 + (uint64_t)ts.tv_nsec;
 }
 
-/* Uses this much of a CPU. */
+/* Uses a CPU for this time. */
 static void burn(uint64_t ns)
 {
 	const uint64_t end = now(CLOCK_THREAD_CPUTIME_ID) + ns;
@@ -97,7 +97,7 @@ static void set_priority(int priority)
 	pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
 }
 
-/* Runs as long as it has to, at a priority that nothing else has. */
+/* Runs for the whole time, at a higher priority than all other threads. */
 static void *hog(void *arg)
 {
 	(void)arg;
@@ -151,7 +151,8 @@ static uint64_t set_timers(const int fds[TIMERS], uint64_t at)
 }
 
 /*
- * Whether the thread was on its CPU all the time while they expired; what drains the rings may take it away for long.
+ * Whether the thread was on its CPU all the time while the timers expired: the threads that drain the rings may take
+ * the CPU for long.
  */
 static bool storm(const int fds[TIMERS])
 {
@@ -252,7 +253,7 @@ static void late_stall(void)
 	pthread_create(&thread, NULL, late_hog, NULL);
 	sem_wait(&held);
 	REC(io, request_begin, 42);
-	/* The hog's timer is set before this goes on. */
+	/* The hog's timer is set before this thread continues. */
 	sem_post(&begun);
 	nanosleep(&ts, NULL);
 	REC(io, request_end, 0);
@@ -261,7 +262,7 @@ static void late_stall(void)
 
 static pid_t helper;
 
-/* Until the thread sleeps: only then is it woken by what it waits for. */
+/* Wait until the thread sleeps: only then is it woken by the intended event. */
 static void wait_asleep(void)
 {
 	char path[64], text[256], *end;
@@ -350,7 +351,7 @@ static void chain_stall(void)
 {
 	int first[2], second[2], start[2];
 
-	/* So that each process waits for the next one, and not for a CPU. */
+	/* Wait, so that each process waits for the next one and not for a CPU. */
 	set_priority(1);
 	if (pipe(first) || pipe(second) || pipe(start))
 		exit(1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads words, one a line, does what each asks for, and then answers with the word: "go" writes ten of each event,
- * "print" calls rec_printf(), "stop" and "start" are rec_stop() and rec_start(), "off" is rec_disable(), "pid" is
- * answered with its pid.
+ * Reads words, one on each line, carries out each, and then prints the word as the answer: "go" writes ten of each
+ * event, "print" calls rec_printf(), "stop" and "start" are rec_stop() and rec_start(), "off" is rec_disable(), "pid"
+ * is answered with its pid.
  */
 #include <librecorder/event.h>
 

@@ -2,9 +2,9 @@
 /*
  * twins LIBRARY
  *
- * A program that knows librecorder as a foreign function interface does: by the names in the shared library. Writes
- * events with only the out-of-line twins of the inline functions, discards one, and reads its own lane back. 0:
- * everything is as expected.
+ * A program that uses librecorder as a foreign function interface does: by the names in the shared library. Writes
+ * events with only the out-of-line twins of the inline functions, discards one, and reads its own lane back. Exit
+ * status 0: all results are as expected.
  */
 #include <librecorder/lane.h>
 #include <librecorder/page.h>
@@ -58,7 +58,7 @@ static struct rec_event *make_event(void)
 	return event;
 }
 
-/* Every tenth is discarded, every other one goes through rec_write(). Returns how many were committed. */
+/* Discards every tenth event; every second one goes through rec_write(). Returns the number of committed events. */
 static uint64_t write_events(struct rec_event *event)
 {
 	struct rec_handle *handle = CALL(struct rec_handle *, rec_handle_get, (void))();
@@ -116,7 +116,7 @@ static struct rec_view *open_own(void)
 	return view;
 }
 
-/* Each one, in order. Returns how many. */
+/* Checks that each event is there, in order. Returns their number. */
 static uint64_t read_page(const struct rec_page *page, uint64_t next)
 {
 	struct rec_page_iter walk;

@@ -105,7 +105,7 @@ workers()
 	pgrep -P "$server" nginx
 }
 
-# The buffers of all its processes; list for -P
+# The pids of all its processes, as a list for -P
 family()
 {
 	echo "$server" $(workers) | tr ' ' ','

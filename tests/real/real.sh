@@ -78,7 +78,7 @@ insert()
 				inside = 1
 			}
 			flush()
-			# That was a declaration.
+			# This was only a declaration.
 			if (inside == 1 && /\);[ \t]*$/)
 				inside = 0
 			if (inside == 1 && /{[ \t]*$/) {
@@ -195,7 +195,7 @@ recovered()
 	good_file "alone" alone.dat "$@"
 }
 
-# Nothing is lost while the recorder does not run for a while: for start.
+# Settings for start, with which no event is lost while the recorder is kept off its CPU.
 large_lanes=(RECORDER_BUFFER_KB=65536 RECORDER_MAX_KB=1048576)
 
 # ---- figures

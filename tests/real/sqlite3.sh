@@ -139,7 +139,7 @@ one()
 	rm cost.fifo
 	if [ "$1" = recorded ]; then
 		wait_until linked
-		# Without the shell's input, which would not end then.
+		# Without the shell's input, because the shell would then not end.
 		"$RECORDER" record -q -P "$shell" -o cost.dat 3>&- &
 		recorder=$!
 		wait_until is_attached cost.dat.spool sqlite3.shell

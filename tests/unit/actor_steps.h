@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Handlers after given instructions of an actor, which an act of a film (film.h) is. For one source file. */
+/* Runs handlers after given instructions of an actor, an act of a film (film.h). For inclusion in one source file. */
 #ifndef ACTOR_STEPS_H
 #define ACTOR_STEPS_H
 
 #include "film.h"
 
-/* Instructions of an actor, while `counting` is set. */
+/* The number of instructions of an actor, while `counting` is set. */
 static volatile bool counting;
 static volatile unsigned int counted, first_target, second_target;
 

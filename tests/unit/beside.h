@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A process beside the test's own, and memory that both share. */
+/* A process in addition to the test's own, and memory that both share. */
 #ifndef BESIDE_H
 #define BESIDE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program with an event that has conditions, and the clock of their rates. For one source file, linked with
- * --wrap=rec_clock_mono.
+ * A program with an event that has conditions, and the clock of their rates. For inclusion in one source file, linked
+ * with --wrap=rec_clock_mono.
  */
 #ifndef CONDITION_FIXTURE_H
 #define CONDITION_FIXTURE_H

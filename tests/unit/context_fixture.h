@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events that carry the value which their thread's context has, and a judge that finds it in what was recorded: by the
- * rule of docs/MEANING.md, from a copy of everything that a buffer holds.
+ * Events that carry the context value of their thread, and a check that derives the value from the recording by the
+ * rule of docs/MEANING.md, from a copy of all events in a buffer.
  */
 #ifndef CONTEXT_FIXTURE_H
 #define CONTEXT_FIXTURE_H
@@ -20,18 +20,18 @@ void context_begin(unsigned int subbufs, unsigned int lanes, bool discard);
 void context_set_number(uint64_t value);
 void context_write(uint64_t value, unsigned int events, unsigned int filler);
 
-/* What the judge found in the buffer at `path`. Nothing is taken from it. */
+/* The result of the check for the buffer at `path`, from which no event is taken. */
 struct verdict {
 	unsigned int events;
-	unsigned int wrong;   /* the record says another value */
-	unsigned int unknown; /* the record says nothing of it */
+	unsigned int wrong;   /* the derived value is another one */
+	unsigned int unknown; /* no value can be derived */
 	unsigned int begins;  /* records of changes */
 	unsigned int repeats;
 };
 
 struct verdict context_judge_of(const char *path);
 
-/* The same of this process's buffer. */
+/* The same for this process's buffer. */
 struct verdict context_judge(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What this process recorded itself, as libtraceevent prints it. */
+/* The events that this process recorded, as libtraceevent prints them. */
 #ifndef EVENT_FIXTURE_H
 #define EVENT_FIXTURE_H
 
@@ -10,10 +10,10 @@
  */
 const char *event_fixture_text(void);
 
-/* The same for all that another process's buffer file holds. */
+/* The same for all events in another process's buffer file. */
 const char *event_fixture_text_of(const char *path);
 
-/* How many events there were in the last text. */
+/* The number of events in the last text. */
 unsigned int event_fixture_count(void);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define PAGES_MAX 64u
 
-/* The thread sanitizer handles signals in its own way. */
+/* The thread sanitizer delays signals, so single steps do not work under it. */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 #define CAN_STEP 1
 #else
@@ -57,8 +57,8 @@ const char *film_picture(const struct ring *ring)
 
 	text[0] = '\0';
 	/*
-	 * Between the exchange and the reader's own note of it, the page that is outside the ring is the reader page
-	 * already.
+	 * After the reader's exchange, and before the reader has stored it, the page outside the ring is already the
+	 * reader page.
 	 */
 	if (seen[reader])
 		for (reader = 0; seen[reader];)

@@ -5,7 +5,7 @@
  *
  *	1: 0->2 : 1-> 2-H> 3-> 4-> : commit 1 tail 2
  *
- * A frame shows the actor's level (who was interrupted by whom), the reader page and where it leads, the ring from its
+ * A frame shows the actor's level (its depth of interruption), the reader page and where it leads, the ring from its
  * lowest sub-buffer on (each arrow leads to the next one, the last one to the first; H is HEAD, U is UPDATE), the pages
  * of commit and tail.
  *

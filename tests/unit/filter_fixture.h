@@ -36,7 +36,7 @@ struct __attribute__((packed)) filter_record {
 
 extern const struct rec_log_event *const filter_event;
 
-/* Everything 0, all texts empty. */
+/* All numbers are 0, all texts empty. */
 void filter_record_init(struct filter_record *record);
 
 /* Put a text after the fixed fields; `word` is that of its field in the record. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A clock that the test sets: `now` is what rec_clock_mono() returns. For one source file, linked with
+ * A clock that the test sets: rec_clock_mono() returns `now`. For inclusion in one source file, linked with
  * --wrap=rec_clock_mono.
  */
 #ifndef HAND_CLOCK_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lanes of four sub-buffers, with events of which ten fill one. For one source file. */
+/* Lanes of four sub-buffers, with events of which ten fill one. For inclusion in one source file. */
 #ifndef HISTORY_LANE_H
 #define HISTORY_LANE_H
 

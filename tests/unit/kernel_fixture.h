@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A made-up recording of the kernel beside that of a program: the source and the texts of a weave of both. */
+/* A simulated recording of the kernel beside that of a program: the source and the texts for weaving both. */
 #ifndef KERNEL_FIXTURE_H
 #define KERNEL_FIXTURE_H
 
@@ -47,8 +47,8 @@ void put_tick(struct page_maker *page, uint64_t delta, uint64_t number);
 /* A discarded event; `size` counts the length word. */
 void put_padding(struct page_maker *page, uint64_t delta, uint32_t size);
 /*
- * What a kernel of today writes: a leading extend of zeros, a stamp, a discarded event, an extend, a filler at the end.
- * Four ticks, 0, 50, 87 and 87 + 2^40 after `time`.
+ * A page as today's kernels write it: a leading extend of zeros, a stamp, a discarded event, an extend, a filler at the
+ * end. Four ticks, 0, 50, 87 and 87 + 2^40 after `time`.
  */
 void make_page(struct page_maker *page, uint64_t time);
 

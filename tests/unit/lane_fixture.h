@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What most tests of a reader begin with: this process's own buffer with one lane, and a view of it. */
+/* The start of most tests of a reader: this process's own buffer with one lane, and a view of it. */
 #ifndef LANE_FIXTURE_H
 #define LANE_FIXTURE_H
 
@@ -14,7 +14,7 @@ void lane_begin(unsigned int pages, bool discard);
 /* The same without a lane: a thread that traces leases its own. */
 void view_begin(unsigned int pages);
 
-/* Closes the view, whichever one `view` is by then, and removes the directory. */
+/* Closes the present `view`, and removes the directory. */
 void lane_end(void);
 
 /* Events `from` to `to` - 1, of `size` bytes each; none may be refused. */

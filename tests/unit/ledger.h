@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeping account of a ring: every event has a number and its size in its payload. What is read must be whole, of a
- * number above all before (except nested ones, which come after what they interrupted), and of a time not below; and at
- * the end the events read and those reported as lost must be the ones written and refused.
+ * Accounts for a ring: every event has its number and its size in its payload. Each event read must be whole; its
+ * number must be above all earlier ones (except for nested events, which come after the event that they interrupted);
+ * its time must not be earlier. At the end the events read and reported as lost must be those written and refused.
  */
 #ifndef LEDGER_H
 #define LEDGER_H
@@ -28,7 +28,7 @@ struct ledger ledger_new(uint32_t pages, bool overwrite);
 /* One event of `size` bytes, 8 at least; false: refused. */
 bool ledger_write(struct ledger *ledger, uint32_t size);
 
-/* Until the ring refuses, or `events` are written; returns how many were. */
+/* Write until the ring refuses, or until `events` are written; returns the number written. */
 unsigned int ledger_write_some(struct ledger *ledger, unsigned int events, uint32_t size);
 
 /* A reservation whose payload is filled; for ledger_commit() or ledger_discard(). */

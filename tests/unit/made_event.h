@@ -17,7 +17,7 @@ struct made_event {
 	} description;
 };
 
-/* `size` is that of the common fields and the declared ones. Not registered yet. */
+/* `size` is the size of the common and the declared fields. The event is not registered. */
 void made_event(struct made_event *made, const char *system, const char *declaration, int64_t size);
 
 #endif

@@ -40,7 +40,7 @@ void numbered_write_some(unsigned int events);
 /* The lane that the calling thread writes to. */
 unsigned int numbered_lane(void);
 
-/* Permits growth for this time, as a reader does. */
+/* Permit growth for this time, as a reader does. */
 void numbered_want_growth(unsigned int seconds);
 
 /*
@@ -64,7 +64,7 @@ REC_INLINE_ALWAYS unsigned char *numbered_reserve(uint64_t number, struct rec_sl
 struct sums numbered_read(void);
 struct sums numbered_read_of(const char *path);
 
-/* All threads have ended, or are between two events: no lane is held. */
+/* Check that no lane is held, when all threads have ended or are between two events. */
 void numbered_expect_no_owner(void);
 
 #endif

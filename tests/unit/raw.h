@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The records of a page as they are, padding and stamps included. */
+/* The raw records of a page, padding and stamps included. */
 #ifndef RAW_H
 #define RAW_H
 
@@ -27,7 +27,7 @@ uint64_t raw_value(const struct raw *raw);
 /* The ring's next page; there must be one. */
 struct rec_page raw_page(struct ring *ring);
 
-/* Times of the page's events, `max` at the most; returns their number. */
+/* Stores the times of the page's events, at most `max`; returns their number. */
 unsigned int raw_times(const struct rec_page *page, uint64_t *time, unsigned int max);
 
 #endif

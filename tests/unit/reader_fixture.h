@@ -14,7 +14,7 @@ void reader_begin(unsigned int pages, bool discard);
 /* Remove the directory. */
 void reader_end(void);
 
-/* One more lane, leased to a thread that does nothing; the caller writes on its behalf. Lanes count from 0. */
+/* Add a lane, leased to an idle thread; the caller writes for it. Lanes are numbered from 0. */
 struct rec_handle *reader_lane(void);
 
 /* An event as ring_write() makes it. */

@@ -15,7 +15,7 @@
  */
 void repeat_by(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* That part of the test has passed: print no line. */
+/* That part of the test has passed: print no line for it. */
 void repeat_nothing(void);
 
 /* The line for these variables, as above without "repeat: ". `builddir` may be NULL. Returns `to`. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lanes that are resized, and what each of them holds. */
+/* Lanes that are resized, and the events in each of them. */
 #ifndef RESIZE_FIXTURE_H
 #define RESIZE_FIXTURE_H
 
@@ -13,7 +13,7 @@ uint32_t lane_pages(unsigned int lane);
 /* Like rec_lane_resize(), to this number of sub-buffers. */
 int lane_resize(unsigned int lane, uint32_t to);
 
-/* Ask the calling thread for a lane of this many sub-buffers, as another thread does. */
+/* Request that the calling thread continue in a lane of this number of sub-buffers, as another thread would. */
 void lane_ask(uint32_t to);
 
 /* The lane that worker i writes to. */

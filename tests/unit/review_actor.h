@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A ring whose writer, or reader, is interrupted after each instruction. For one source file. */
+/* A ring whose writer or reader is interrupted after each instruction. For inclusion in one source file. */
 #ifndef REVIEW_ACTOR_H
 #define REVIEW_ACTOR_H
 
@@ -7,7 +7,7 @@
 #include "ledger.h"
 #include "steps.h"
 
-/* Four to a sub-buffer. */
+/* Four events fit on a sub-buffer. */
 #define SIZE	 1000u
 #define PER_PAGE 4u
 
@@ -33,8 +33,8 @@ static inline bool at_target(const struct ring *ring)
 }
 
 /*
- * One film with a cut after the target-th instruction; whether there was one. A refusal for which no room was reserved
- * is in the ledger like any other.
+ * Make one film with a cut after the target-th instruction; returns whether there was such an instruction. A refused
+ * event is in the ledger like any other.
  */
 static inline bool cut_at_instruction(film_act outer, film_act nested, unsigned int k)
 {

@@ -42,7 +42,7 @@ struct ring_order {
 void ring_place(struct ring_order *order, uint64_t number);
 void ring_take_back(struct ring_order *order, uint64_t number);
 
-/* The reader finds an event; false: out of order, twice, or one that was never placed. */
+/* Note an event that the reader found; false: it is out of order, was found before, or was never placed. */
 bool ring_meet(struct ring_order *order, uint64_t number);
 
 #endif

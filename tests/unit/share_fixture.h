@@ -23,14 +23,14 @@ struct worker {
 
 extern struct worker workers[WORKERS_MAX];
 
-/* A process that may have this many lanes. */
+/* Begin a process that may have this number of lanes. */
 void share_begin(unsigned int lanes);
 
-/* Thread i begins, and writes event i. */
+/* Start thread i, which writes event i. */
 void worker_start(unsigned int i);
 void worker_stop(unsigned int i);
 
-/* Returns when it has done the job. */
+/* Give a thread a job. Returns when the job is done. */
 void worker_do(unsigned int i, void (*job)(struct worker *worker), uint64_t number);
 
 /* A job: writes event `number`. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Another number for each seed and each actor of the test. */
+/* A number that differs for each seed and each actor of the test. */
 static unsigned int draw_first(uint64_t seed, unsigned int below)
 {
 	static uint64_t actors;
@@ -46,7 +46,7 @@ static struct steps begin_by(const char *text, unsigned int otherwise, unsigned 
 	} else {
 		if (text)
 			steps.stride = strcmp(text, "all") == 0 ? 1 : number(text);
-		/* One of the first instructions, so that there is at least one. */
+		/* Begin with one of the first instructions, so that the sample is not empty. */
 		steps.at = 1 + draw_first(seed, steps.stride < instructions ? steps.stride : instructions);
 		steps.least = steps.stride < instructions ? instructions / steps.stride : 1;
 	}

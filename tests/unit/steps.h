@@ -30,7 +30,7 @@ struct steps steps_begin(unsigned int otherwise, unsigned int instructions);
 struct steps steps_begin_all(unsigned int instructions);
 
 /*
- * Go to the next instruction, after a run in which the actor came to steps.at, or ended before it. If there is no next
+ * Go to the next instruction, after a run in which the actor reached steps.at, or ended before it. If there is no next
  * instruction, assert that there were enough interruptions and return false.
  */
 bool steps_next(struct steps *steps, bool came);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Unpacks the frames that dat_make.c makes (tests/golden/dat_packed.c), whose blocks are stored as they are: for tests
- * that run where libzstd is not.
+ * Unpacks the frames that dat_make.c makes (tests/golden/dat_packed.c), whose blocks are uncompressed, for tests that
+ * run without libzstd.
  */
 #ifndef TESTS_STORED_FRAMES_H
 #define TESTS_STORED_FRAMES_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of this program that views switch. For one source file. */
+/* Events of this program that views switch. For inclusion in one source file. */
 #ifndef SWITCHED_EVENTS_H
 #define SWITCHED_EVENTS_H
 
@@ -15,7 +15,7 @@
 static struct made_event made[EVENTS_MAX];
 static unsigned int nr_made;
 
-/* Register system:name; its number. */
+/* Register system:name. Returns its number. */
 static inline unsigned int make(const char *system, const char *name)
 {
 	char declaration[32];

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Figures and seeds of a test. */
+/* Prints figures and seeds of a test. */
 #ifndef TELL_H
 #define TELL_H
 
 /*
  * Print a line. In make check Criterion discards a test's own output, because its report goes to standard output; so
- * this function then writes to the file that RECORDER_FIGURES names, the test's log. A failing test must print here
- * whatever one has to know to understand or to repeat it: continuous integration shows nothing else.
+ * this function then writes to the file that RECORDER_FIGURES names, the test's log. A failing test must print here all
+ * that is needed to understand and repeat the failure: continuous integration shows nothing else.
  */
 void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

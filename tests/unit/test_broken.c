@@ -102,7 +102,8 @@ Test(broken, commit_position_that_never_comes_to_the_tail, .init = begin, .fini 
 
 	cr_assert_not_null(payload);
 	/*
-	 * Nested writers move to the next sub-buffer, so the outermost one has a path to follow, which is a circle now.
+	 * Nested writers move to the next sub-buffer, so the outermost writer must follow links, which now form a
+	 * circle.
 	 */
 	for (unsigned int i = 0; i < 4096 / 100 + 5; i++)
 		cr_assert(reader_write(broken, i, 100));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bounded cursor: what it reads, and that it never moves beyond the end. */
+/* The bounded cursor reads the right values, and never moves beyond the end. */
 #include "format/io/bytes.h"
 
 #include <criterion/criterion.h>

@@ -261,7 +261,7 @@ Test(condition, where_there_is_no_room_nothing_changes)
 	cr_assert_eq(rec_view_switch(view, "cond:one if n == 7", true), 1, "a condition that exists can be used");
 	expect(1, 7);
 	cr_assert_eq(rec_enable("cond:one if n == 9999999"), 1, "the program's half is another one");
-	/* That half is full, too: the event is off, and this is counted. */
+	/* That half is full, too: the event stays off, and this is counted. */
 	for (i = 0; rec_enable(selector) == 1; i++)
 		snprintf(selector, sizeof(selector), "cond:one if n == %u", i);
 	cr_assert_gt(i, 1000);
@@ -299,7 +299,7 @@ static int populate_none(void *data, size_t offset, size_t size)
 	return 0;
 }
 
-/* What a child copies from its parent's file: the file system has no memory for the part that was cut off. */
+/* A child copies conditions from its parent's file, whose truncated part has no memory. */
 Test(condition, what_is_cut_off_is_not_copied)
 {
 	static _Alignas(8) unsigned char to[REC_CONDITIONS_SIZE];
@@ -313,7 +313,7 @@ Test(condition, what_is_cut_off_is_not_copied)
 	from[CONDITIONS_OF_OTHERS + 40] = 7;
 	memcpy(from + CONDITIONS_OF_PROGRAM, &own, sizeof(own));
 	from[CONDITIONS_OF_PROGRAM + own - 1] = 8;
-	/* Cut in the middle of the second half, at its beginning, and to nothing. */
+	/* The file is truncated in the middle of the second half, at its beginning, and to 0 bytes. */
 	cr_assert_eq(ftruncate(fd, CONDITIONS_OF_PROGRAM + 2 * REC_MAP_PAGE), 0);
 	cr_assert_eq(rec_conditions_copy(to, from, populate_none, NULL), -EFAULT);
 	cr_assert_eq(ftruncate(fd, CONDITIONS_OF_PROGRAM), 0);

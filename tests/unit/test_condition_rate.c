@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Rates: how many events of a kind may pass in each second, also where threads share them; conditions under writers. */
+/*
+ * Rates: the number of events of a kind that may pass in each second, also by several threads; conditions that change
+ * while threads write.
+ */
 #include "condition_fixture.h"
 
 #include <criterion/criterion.h>
@@ -61,7 +64,8 @@ static void *write_many(void *arg)
 }
 
 /*
- * All threads at once, in one second that does not end: not one event more than may pass, and every one accounted for.
+ * All threads write in one endless second: the number of events that pass is exactly the rate, and every event is
+ * accounted for.
  */
 Test(condition, threads_share_a_rate)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The values to which a thread's events belong: what is written and when; and that all later events know them, also if
- * the oldest ones are overwritten, and whichever lane the thread writes to.
+ * The context values of a thread: which records are written, and when; and that the values of all later events are
+ * known, also if the oldest events are overwritten, and whichever lane the thread writes to.
  */
 #include "tests/unit/context_fixture.h"
 
@@ -70,7 +70,9 @@ Test(context, limits)
 		cr_assert_eq(rec_context_set(key, longest), 0, "%s", key);
 	}
 	cr_assert_eq(rec_context_set("n", "1"), -ENOSPC);
-	/* A key that never had a value needs no room to lose it; one that had makes room for another. */
+	/*
+	 * Removing a value from a key that never had one needs no room; removing the value of another key makes room.
+	 */
 	cr_assert_eq(rec_context_set("n", NULL), 0);
 	cr_assert_eq(rec_context_set("key_3", ""), 0);
 	context_set_number(1);
@@ -79,7 +81,7 @@ Test(context, limits)
 	expect_known(1, 1);
 }
 
-/* The value is kept while the event is off, and written once the lane enters another sub-buffer. */
+/* The value is kept while the event is off, and written when the lane enters another sub-buffer. */
 Test(context, switched_on_later)
 {
 	struct verdict verdict;
@@ -138,7 +140,7 @@ Test(context, values_that_do_not_fit_into_the_rest)
 	}
 }
 
-/* A change that was refused is known from the values that are written later. */
+/* If the record of a change was refused, later records have the value. */
 Test(context, a_change_that_was_lost)
 {
 	struct rec_view *view = NULL;
@@ -216,7 +218,7 @@ static void *be_one_of_many(void *arg)
 		pthread_barrier_wait(&barrier);
 		context_write(value, 20, 0);
 	}
-	/* Nothing ends before the judge has looked. */
+	/* No thread ends before the check. */
 	pthread_barrier_wait(&barrier);
 	pthread_barrier_wait(&barrier);
 	return NULL;
@@ -253,7 +255,7 @@ static void *set_and_end(void *arg)
 	return NULL;
 }
 
-/* Its last record says so, for a thread that gets the same number. */
+/* Its last record removes the value, for a later thread with the same id. */
 Test(context, a_thread_that_ends)
 {
 	pthread_t thread;

@@ -17,7 +17,7 @@
 
 static struct {
 	volatile unsigned int step, target;
-	uint64_t now; /* the value that "n" has, as far as is known */
+	uint64_t now; /* the value of "n", if known */
 	bool jumps;
 	sigjmp_buf back;
 } stepped;
@@ -73,7 +73,7 @@ Test(context, a_set_interrupted_at_any_instruction, .timeout = 300)
 		trap_flag_set();
 		cr_assert_eq(rec_context_set("n", steps.at % 2 ? "77777" : "88888"), 0);
 		trap_flag_clear();
-		/* What the handler wrote is right, whatever came of the value around it. */
+		/* The handler's value is correct, whichever value remains. */
 		verdict = context_judge();
 		cr_assert_eq(verdict.wrong, 0, "step %u", steps.at);
 		context_set_number(value);
@@ -82,7 +82,9 @@ Test(context, a_set_interrupted_at_any_instruction, .timeout = 300)
 	} while (steps_next(&steps, stepped.step >= stepped.target));
 }
 
-/* A jump out of the set costs nothing but, sometimes, a cell; then too many of them are reported, and events go on. */
+/*
+ * A jump out of rec_context_set() costs at most a cell. When too many are lost, that is reported, and events continue.
+ */
 Test(context, a_set_left_at_any_instruction, .timeout = 300)
 {
 	struct steps steps = steps_begin(29, 100);

@@ -160,7 +160,7 @@ Test(dat_cut, never_finished)
 	memset(data + 24, 0, 8);
 	cr_assert_eq(open_bytes(data, size, &file, &error), 0, "%s", error.text);
 	cr_expect_not_null(strstr(file->missing.text, "unfinished"), "%s", file->missing.text);
-	/* The options stand where sections do, so nothing else is missing. */
+	/* The options are found like sections, so nothing is missing. */
 	cr_expect_eq(file->nr_buffers, 3u);
 	cr_expect_str_eq(file->buffers[1].name, "alpha");
 	cr_expect_eq(read_events(file, some), nr_all);
@@ -188,7 +188,7 @@ Test(dat_cut, options_that_point_at_themselves)
 	free(data);
 }
 
-/* What the file says is compared with its length all the same. */
+/* The sizes in the file are still compared with its length. */
 Test(dat_cut, nothing_is_there)
 {
 	size_t size;
@@ -209,7 +209,7 @@ static int decompress_nothing(void *dst, size_t dst_size, const void *src, size_
 	return 0;
 }
 
-/* Three chunks of a page each; the last one is damaged, and says that it is longer than the file. */
+/* Three chunks of one page each; the last one is damaged, and its size is beyond the end of the file. */
 static void write_chunks(unsigned char data[4 + 3 * 520])
 {
 	const uint32_t count = 3, size = 512, damaged = 1500;
@@ -268,7 +268,7 @@ static int decompress_empty(void *dst, size_t dst_size, const void *src, size_t 
 	return 0;
 }
 
-/* However many CPUs there are, what their chunks take at one time is bounded by the length of the file. */
+/* For any number of CPUs, the memory for their chunks is bounded by the length of the file. */
 Test(dat_cut, chunks_of_many_cpus)
 {
 	const uint32_t words[] = { 1, 16, CHUNK, 0, 0, 0, 0 };

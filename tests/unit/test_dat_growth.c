@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that grows while it is read: it has the events of the complete file, and each comes with its page. */
+/*
+ * A file that grows while it is read: the reader gets the events of the complete file, each as soon as its page is
+ * complete.
+ */
 #include "format/dat/dat_growth.h"
 #include "format/dat/dat_merge.h"
 #include "tests/golden/dat_make.h"
@@ -16,10 +19,10 @@
 struct writer {
 	const unsigned char *data;
 	size_t size; /* of the complete file */
-	size_t end;  /* where the writer stops */
+	size_t end;  /* size at which the writer stops */
 	size_t written;
 	size_t step;
-	int stop; /* what a wait returns that finds nothing to append */
+	int stop; /* result of a wait when there is nothing to append */
 	int fd;
 	char path[64];
 };
@@ -85,7 +88,7 @@ static size_t read_events(struct dat_file *file, const struct writer *writer, ui
 
 static uint64_t all[SEEN_MAX], some[SEEN_MAX];
 
-/* What is there of the file that ends with writer->end. */
+/* The events of a file that ends at writer->end. */
 static size_t read_complete(struct writer *writer)
 {
 	struct dat_error error = { 0 };
@@ -177,7 +180,7 @@ Test(dat_growth, v7_with_options_first)
 	grow_anyhow("v7-options");
 }
 
-/* A writer that stops anywhere leaves what dat_open_rest() reads of such a file. */
+/* If the writer stops anywhere, the reader gets the same events as dat_open_rest() for such a file. */
 Test(dat_growth, the_writer_ends_early)
 {
 	struct writer writer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of types that are not needed are left out of a merge, and the others stay as they were. */
+/* Events of types that are not needed are left out of a merge, and the others do not change. */
 #include "format/dat/dat_merge.h"
 #include "format/io/bytes.h"
 #include "tests/golden/dat_make.h"
@@ -97,7 +97,7 @@ static size_t keep(struct list *list, uint16_t id)
 	return nr;
 }
 
-/* How many events a merge gives of which `id` alone is needed; these are checked. */
+/* Merges with only `id` needed, and checks those events. Returns the number of events. */
 static size_t check_type(const struct dat_make *what, const struct dat_file *file, const struct dat_time *time,
 			 uint16_t id)
 {

@@ -40,10 +40,10 @@ struct sum {
 	uint64_t unknown_losses;
 	uint64_t back; /* times that the time went back */
 	uint64_t damaged;
-	uint64_t touched; /* so that every byte an event claims is read under the sanitizers */
+	uint64_t touched; /* reads every byte of each event, so that the sanitizers check them */
 };
 
-/* Everything that can be read of an open file. */
+/* Reads all that can be read from an open file. */
 static struct sum read_all(struct dat_file *file)
 {
 	struct dat_error error = { 0 };
@@ -167,7 +167,7 @@ Test(dat_read, cut_anywhere)
 	}
 }
 
-/* A wrong byte may still make a valid file; but values that cannot be true must not be accepted. */
+/* A file with a wrong byte may still be valid; but impossible values must not be accepted. */
 static void damage_one(unsigned char *data, size_t size, size_t at, size_t width, unsigned char with)
 {
 	unsigned char saved[8];
@@ -201,7 +201,7 @@ static void damage_headers(const char *name)
 	what.events = 3;
 	data = dat_make(&what, &size, NULL);
 	for (size_t at = 0; at < size; at++) {
-		/* Pages are mostly unused. */
+		/* Most of each page is unused. */
 		if (at % 4096 > 256 && at > 7168 && at + 1024 < size)
 			continue;
 		damage_one(data, size, at, 1, (unsigned char)(1u << at % 8));
@@ -310,7 +310,7 @@ Test(dat_read, what_cannot_be_a_file)
 	cr_expect_null(dat_close(NULL));
 }
 
-/* The data of no two CPUs may be the same bytes. */
+/* The data of two CPUs must not overlap. */
 Test(dat_read, streams_that_overlap)
 {
 	struct dat_file *file = NULL;
@@ -363,7 +363,7 @@ Test(dat_read, buffers_with_one_section)
 	free(data);
 }
 
-/* What all compressed sections of a file take is bounded, not only each of them. */
+/* The unpacked size of all compressed sections together is bounded, not only that of each. */
 Test(dat_read, compressed_sections_are_bounded)
 {
 	const uint32_t limit = 60u << 20, more = limit + 1;
@@ -377,7 +377,7 @@ Test(dat_read, compressed_sections_are_bounded)
 	memcpy(data + options + 16 + 4, &more, sizeof(more));
 	cr_expect_eq(open_bytes(data, size, &file, &error), -EBADMSG);
 	cr_expect_not_null(strstr(error.text, "would take more than 60 MiB"), "%s", error.text);
-	/* The section after the first has as much as is allowed in all. */
+	/* The second section alone has the permitted size of all sections. */
 	free(data);
 	data = dat_make(dat_make_find("v7-zstd"), &size, NULL);
 	memcpy(data + 18 + 5 + 6 + 8 + 16 + 4, &limit, sizeof(limit));

@@ -280,7 +280,7 @@ Test(dat_write, a_file_size_limit_leaves_the_target)
 	signal(SIGXFSZ, SIG_IGN);
 	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	cr_assert_eq(write_and_fail(path, 4000), -EFBIG); /* while pages come */
-	/* Each CPU's slot is within the limit; the file they are put into is not. */
+	/* The slot of each CPU is within the limit, but the final file is not. */
 	cr_assert_eq(write_and_fail(path, 256), -EFBIG);
 	check_text(path, "precious");
 	cr_assert_eq(names_in(directory), 1);
@@ -335,7 +335,7 @@ Test(dat_write, targets_that_are_no_files)
 	cr_assert(S_ISLNK(st.st_mode));
 	cr_assert_eq(stat(path, &st), 0);
 	cr_assert_gt(st.st_size, 4096);
-	/* A file that is replaced keeps its mode; a new one gets what the umask leaves. */
+	/* A replaced file keeps its mode; a new one gets the mode that the umask permits. */
 	cr_assert_eq(st.st_mode & 0777, 0604);
 	cr_assert_eq(unlink(path), 0);
 	cr_assert_eq(write_and_fail(path, 1), 0);

@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Four to a sub-buffer: 24 bytes of marker and stamp, 4 x 1008, 24 left. */
+/* Four events fit on a sub-buffer: 24 bytes of marker and stamp, 4 x 1008, 24 left. */
 #define SIZE	 1000u
 #define TOTAL	 (8 + SIZE)
 #define PER_PAGE 4u

@@ -36,7 +36,7 @@ static struct ring *new_ring(unsigned int pages_written)
 	return book.ring;
 }
 
-/* Everything from `pages_lost` pages on is read. */
+/* All events after the first `pages_lost` pages are read. */
 static void expect_lost(uint64_t pages_lost)
 {
 	struct rec_lane *lane = book.ring->handle.lane;

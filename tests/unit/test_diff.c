@@ -2,7 +2,7 @@
 /*
  * recorder diff over simulated runs of a program with a hundred spans. Durations are skewed and depend on the ones
  * before; a run as a whole is faster or slower than others, and so is each of its spans. Equal programs: at most 5 % of
- * the pairs give an alarm. One span slowed down by 5 %: it is found, and first.
+ * the pairs give an alarm. If one span is slowed down by 5 %, it is found, and listed first.
  *
  * RECORDER_DIFF_PAIRS=N compares N pairs of each kind, and finds N / 5 changes, instead of 20 and 4.
  */
@@ -37,17 +37,17 @@ static double normal(void)
 	return sqrt(-2 * log(uniform())) * cos(2 * acos(-1) * uniform());
 }
 
-/* How runs of one program differ: standard deviations of logarithms. */
+/* The differences between runs of one program, as standard deviations of logarithms. */
 struct world {
-	double of_run;	/* of all spans of a run together */
+	double of_run;	/* common to all spans of a run */
 	double of_span; /* of each span of a run */
-	double memory;	/* how much a duration depends on the one before */
+	double memory;	/* correlation of a duration with the previous one */
 };
 
 static const struct world still = { 0, 0, 0 }, usual = { 0.02, 0.003, 0.3 };
 static const struct world calm = { 0.005, 0.003, 0.3 }, rough = { 0.05, 0.02, 0.8 };
 
-/* Noise of a world, in the order of time: a span of a run gets a piece that begins anywhere. */
+/* Noise in time order: each span of a run gets a piece that begins at a random place. */
 #define NR_NOISE (1u << 20)
 static double noise[NR_NOISE + VALUES_MAX];
 
@@ -93,7 +93,7 @@ static struct diff_result compare(const struct world *world, unsigned int runs_a
 	const struct diff_options options = { .threshold = threshold };
 	struct diff_result result;
 
-	/* What is compared is one value of each run, or 12 parts of each. */
+	/* The comparison uses one value of each run, or 12 parts of each. */
 	const unsigned int nr_values = runs_a + runs_b < DIFF_RUNS_ENOUGH ? VALUES_MAX : 300;
 
 	forget();
@@ -180,7 +180,7 @@ Test(diff, equal_programs_several_runs)
  * ------------------------------------------------------------------------------------------------------------ changes
  */
 
-/* How often the slowed span was found first: of `rounds`. */
+/* The number of `rounds` in which the slowed span was found first. */
 static unsigned int found_first(const struct world *world, unsigned int runs_a, unsigned int runs_b, double by,
 				unsigned int rounds)
 {
@@ -212,7 +212,7 @@ Test(diff, a_change_of_five_percent_is_found_first)
 	cr_assert_eq(found_first(&calm, 6, 6, 1 / 1.05, rounds), rounds);
 }
 
-/* Everything is half as slow again: no span stands out, and yet it is reported. */
+/* All spans take 50 % longer: no span stands out, and still the change is reported. */
 Test(diff, what_all_have_in_common)
 {
 	const struct diff_options options = { .threshold = -1 };
@@ -299,7 +299,7 @@ Test(diff, classes)
 	diff_result_free(&result);
 }
 
-/* Nothing on one side, or nothing at all. */
+/* One side has no values, or neither has. */
 Test(diff, nothing_to_compare)
 {
 	const struct diff_options options = { .threshold = -1 };

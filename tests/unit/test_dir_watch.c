@@ -24,7 +24,7 @@ static uint64_t make_dir(int *ret_dir)
 	times[1].tv_sec -= 60;
 	cr_assert(futimens(*ret_dir, times) == 0);
 	rmdir(path);
-	/* Removing it is a change, too. */
+	/* The removal of a file is a change, too. */
 	cr_assert(futimens(*ret_dir, times) == 0);
 	return (uint64_t)times[1].tv_sec * 1000 * MS + (uint64_t)times[1].tv_nsec;
 }
@@ -77,7 +77,7 @@ Test(dir_watch, is_told_of_a_change)
 	close(dir);
 }
 
-/* A file that is not ready is looked at again, but not in each round. */
+/* A file that is not ready is examined again, but not in each round. */
 Test(dir_watch, looks_again)
 {
 	struct dir_watch watch = { 0 };
@@ -96,7 +96,7 @@ Test(dir_watch, looks_again)
 	close(dir);
 }
 
-/* However late the next look comes, a change immediately after this one, in the same tick, is not missed. */
+/* A change immediately after a look, within the same tick, is not missed, however late the next look comes. */
 Test(dir_watch, a_look_right_after_a_change_is_not_the_last_one)
 {
 	struct dir_watch watch;

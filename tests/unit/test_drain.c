@@ -24,10 +24,10 @@
 #define LANES 3u
 #define PAGES 100u
 
-/* Rounds in which the drain must finish what there is. */
+/* The drain must finish all events within this number of rounds. */
 #define ROUNDS_MAX 1000000u
 
-static bool begun, go_on, refused; /* the helper; it finds the stage full */
+static bool begun, go_on, refused; /* this is the helper, which finds the stage full */
 static struct spool *spool;
 static struct drain *drain;
 static char buffer[PATH_MAX];
@@ -81,7 +81,7 @@ bool __wrap_drain_crew_result(struct drain_crew *crew, unsigned int process, str
 	return __real_drain_crew_result(crew, process, ret_turn);
 }
 
-/* Another buffer, for which there is a descriptor only if no other one is open. */
+/* A second buffer, for which there is a descriptor only while no other buffer is open. */
 #define OTHER "1-1.rec"
 
 static bool is_full, is_counted;
@@ -188,7 +188,7 @@ Test(drain, a_program_ends_while_a_helper_has_a_lane_of_it)
 
 	kill_program();
 	run_beside_helper();
-	/* The last step that is done with it. */
+	/* The helper's last step with the buffer. */
 	while (access(buffer, F_OK) == 0 && rounds++ < ROUNDS_MAX)
 		cr_assert_geq(drain_run(drain), 0);
 	cr_assert_lt(access(buffer, F_OK), 0);
@@ -272,7 +272,7 @@ static void end_two(void)
 	cr_assert_eq(system(command), 0);
 }
 
-/* Only an open buffer can give a descriptor back, and until then the drain does not try. */
+/* A descriptor becomes free only when an open buffer is closed; until then the drain does not try. */
 Test(drain, a_buffer_without_a_descriptor_waits_for_another_to_be_closed)
 {
 	begin_two();

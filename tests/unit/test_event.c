@@ -121,7 +121,7 @@ Test(event, an_object_that_comes_back_finds_its_ids)
 	rec_enable("made");
 	rec_event_unregister(&first.event);
 	rec_event_unregister(&first.event);
-	memset(&first, 0xff, sizeof(first)); /* its memory is in use for something else now */
+	memset(&first, 0xff, sizeof(first)); /* its memory is reused for something else now */
 	rec_disable("one");
 
 	made_event(&again, "made", "event, u8(a)", 9);
@@ -205,7 +205,7 @@ Test(event, stop_and_start_keep_selectors)
 
 Test(event, others_switch_by_the_word)
 {
-	/* What a recorder does in its mapping. */
+	/* The stores that a recorder makes in its mapping. */
 	rec_process.enable[rec_event_two__text.id - REC_EVENT_ID_FIRST] = REC_ENABLE_WANTED | REC_ENABLE_ON;
 	cr_assert(REC_ON(two, text));
 	REC(two, text, "x");
@@ -250,8 +250,8 @@ Test(event, long_events_are_refused_and_counted)
 }
 
 /*
- * Short events are copied in another way than long ones; each is read back, from an address after one byte so that none
- * is aligned.
+ * Short events are copied in another way than long ones; each is read back. The payload is one byte past an aligned
+ * address, so that none is aligned.
  */
 Test(event, strings_of_every_length)
 {
@@ -318,7 +318,7 @@ Test(event, forked_children_have_their_own)
 	if (pid == 0) {
 		close(down[1]);
 		if (in_the_child(path) && write(up[1], rec_process.path, sizeof(rec_process.path)) > 0)
-			status = (int)read(down[0], child_path, 1); /* until the parent has looked */
+			status = (int)read(down[0], child_path, 1); /* wait until the parent has checked */
 		_exit(0);
 	}
 	close(up[1]);

@@ -23,7 +23,10 @@ static void close_tasks(struct event_tasks *tasks)
 	tep_free(tep);
 }
 
-/* However often libtraceevent prints an event, which may have named threads: what is the same takes no memory again. */
+/*
+ * However often libtraceevent prints an event that may have named threads, names that did not change take no more
+ * memory.
+ */
 Test(event_tasks, threads_without_a_name)
 {
 	struct event_tasks tasks = open_tasks();

@@ -52,7 +52,7 @@ static void all_on(void)
 
 TestSuite(event_text, .init = all_on);
 
-/* Six decimals, computed from the bits by what prints the format. */
+/* Six decimals, which the print format computes from the bits. */
 Test(event_text, floats)
 {
 	REC(text, floats, 0.0f, 0);
@@ -438,8 +438,7 @@ Test(event_text, nothing_hostile_comes_out)
 }
 
 /*
- * Whatever the bytes are, there is an answer, and nothing outside of the record is read (the sanitizers would report
- * it).
+ * For all bytes the functions return, and read nothing outside of the record (the sanitizers would report it).
  */
 Test(event_text, any_bytes)
 {

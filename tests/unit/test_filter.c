@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The grammar of filters: what each comparison means, what is refused and
- * where; any expression against its own tree.
+ * The grammar of filters: the meaning of each comparison, refused filters with the place of the error, and random
+ * expressions compared with their trees.
  */
 #include "filter_fixture.h"
 
@@ -300,7 +300,7 @@ Test(filter, mistakes_are_told_with_their_column)
 	}
 }
 
-/* What is wrong for any event is reported without an event; and nothing else is. */
+/* Without an event, exactly the errors that do not depend on the event are reported. */
 Test(filter, the_grammar_alone)
 {
 	static const char *const right[] = {
@@ -357,7 +357,7 @@ Test(filter, limits)
 	cr_assert_eq(rec_filter_compile(filter_event, text, condition, sizeof(bytes), &error), -EINVAL);
 	cr_assert_eq(error.column, 33);
 
-	/* A text, and many. */
+	/* One long text, and many texts. */
 	strcpy(text, "path == '");
 	memset(text + 9, 'x', 255);
 	strcpy(text + 9 + 255, "'");

@@ -14,7 +14,7 @@ struct trial {
 	for (size_t i = 0; i < sizeof(trials) / sizeof((trials)[0]); i++)                                              \
 	cr_expect_eq(filter_try((trials)[i].filter, record, 0), (trials)[i].passes, "%s", (trials)[i].filter)
 
-/* As a program writes them; of NaN everything is false, and so only != is true. */
+/* The values as a program writes them. For NaN only != is true. */
 Test(filter_float, comparisons)
 {
 	static const struct trial trials[] = {

@@ -78,7 +78,7 @@ Test(filter_reading, absent_fields)
 	cr_expect_eq(rec_filter_absent(condition, 0), 0);
 	cr_expect_eq(rec_filter_absent(condition, 1), 13);
 	cr_expect_eq(rec_filter_absent(condition, 2), -EINVAL);
-	/* What it is compared with must be a value all the same. */
+	/* The text it is compared with must still be a valid value. */
 	cr_expect_eq(rec_filter_compile_fields(&info, REC_FILTER_ABSENT_IS_FALSE, "size ==", condition, sizeof(bytes),
 					       &error),
 		     -EINVAL);

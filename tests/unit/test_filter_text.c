@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compiled filters as text: what they look like, that compiling the text gives the same condition again, whatever the
- * expression, and that damaged conditions are refused.
+ * Compiled filters as text: the texts are the expected ones, compiling a text gives the same condition again for any
+ * expression, and damaged conditions are refused.
  */
 #include "filter_fixture.h"
 
@@ -139,7 +139,7 @@ Test(filter_text, any_expression_compiles_to_the_same_condition)
 	}
 }
 
-/* A pattern that begins with a ! is the same one after it was written. */
+/* A pattern that begins with a ! survives writing and compiling. */
 Test(filter_text, patterns_stay_the_same)
 {
 	static const char *const texts[] = { "", "!", "a", "!a", "!!a" };
@@ -202,7 +202,7 @@ Test(filter_text, without_a_filter_there_is_no_text)
 	cr_expect_str_eq(text, "");
 }
 
-/* Any byte changed: a text or an error, within the time and the memory of the condition. */
+/* After a change of any byte, the result is a text or an error, with work in proportion to the condition. */
 Test(filter_text, damaged_conditions)
 {
 	union condition condition;

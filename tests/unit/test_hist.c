@@ -44,7 +44,7 @@ static int by_value(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The bound of hist.h: not below the exact value, and above it by less than a part of its magnitude. */
+/* The bound of hist.h: not below the exact value, and above it by less than a fixed fraction of its magnitude. */
 static void check_bound(int64_t exact, int64_t answer)
 {
 	const uint64_t magnitude = exact < 0 ? 0 - (uint64_t)exact : (uint64_t)exact;

@@ -57,7 +57,7 @@ static uint64_t first_time(const struct rec_page *page, uint32_t *ret_delta)
 	return record.time;
 }
 
-/* A filter rejects every event, at a rate that needs a time extend for each: they must not fill the ring. */
+/* A filter rejects every event, with pauses that need a time extend for each: the extends must not fill the ring. */
 Test(history, h05_rejected_events_leave_nothing)
 {
 	struct ledger book = ledger_new(3, true);
@@ -197,7 +197,7 @@ Test(history, h16_a_hundred_percent_can_be_met)
 }
 
 /*
- * After a discard the next event's time is its own, however many were discarded, with events nested in them or not.
+ * After discards the next event has its own time, however many events were discarded, with or without nested ones.
  */
 Test(history, h18_time_after_a_discard)
 {
@@ -432,7 +432,7 @@ Test(history, h35_counts_after_a_recovery)
 	ledger_close(&book);
 }
 
-/* One damaged page costs what is on it, and no other. */
+/* A damaged page costs only the events on it. */
 Test(history, h36_one_damaged_page)
 {
 	struct ring *ring = ring_new(4, 4096, true);

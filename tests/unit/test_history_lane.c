@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bugs of the kernel's ring (test_history.c) that show where threads change their lanes, or lanes their size: swaps,
- * resizes, forks, first leases.
+ * Bugs of the kernel's ring (test_history.c) in cases where threads change their lanes, or lanes change their size:
+ * swaps, resizes, forks, first leases.
  */
 #include "history_lane.h"
 
@@ -30,7 +30,7 @@ static struct rec_handle *own_lane(unsigned int *ret_lane)
 	return rec_thread_handle;
 }
 
-/* The rings are swapped while a write is under way: it must not land in the other one. */
+/* The rings are swapped during a write: the event must not go to the other one. */
 Test(history, h02_swap_in_the_middle_of_an_event)
 {
 	struct rec_handle *own;
@@ -86,7 +86,7 @@ Test(history, h11_resize_and_readers)
 			cr_assert_eq(stats_of(number).nr_pages, pages);
 			resized++;
 		}
-		/* A reader that starts anew. */
+		/* A new reader. */
 		if (rand_r(&seed) % 16 == 0) {
 			rec_view_close(view);
 			view = reader_view();
@@ -152,7 +152,7 @@ Test(history, h23_a_swap_while_resizing)
 	for (i = 0; i < 30; i++) {
 		void *payload = rec_reserve(own, SIZE, &slot);
 
-		/* Asked for inside an event, so it has to wait. */
+		/* The resize is requested inside an event, so it has to wait. */
 		cr_assert_eq(rec_lane_resize(number, (2 + i % 3) * 4080), 0);
 		ring_fill(payload, i, SIZE);
 		rec_commit(&slot);
@@ -270,7 +270,7 @@ Test(history_large, h40_counters_after_another_sub_buffer_size)
 	cr_assert_eq(stats.bytes, 0);
 }
 
-/* And `bytes` does not drift, whatever is discarded, nested, read in part. */
+/* `bytes` does not drift, even if events are discarded, nested, or read in part. */
 Test(history_large, h40_bytes_do_not_drift)
 {
 	unsigned int seed = 40, i;

@@ -92,7 +92,8 @@ static void discard_one(struct ring *ring)
 static void (*check)(void);
 
 /*
- * `outer` after `before` events, interrupted by `nested` after its instructions; `check` looks afterwards.
+ * Runs `outer` after `before` events, and interrupts it by `nested` after each selected instruction; then calls
+ * `check`.
  */
 static void at_instructions(unsigned int before, film_act outer, film_act nested)
 {
@@ -216,8 +217,8 @@ static void check_times(void)
 }
 
 /*
- * An interrupted reservation never uses a stamp that was read before: each event's time lies between the two reads of
- * the clock around its own reservation.
+ * An interrupted reservation never uses an old clock reading: each event's time lies between the two readings around
+ * its own reservation.
  */
 Test(history, h17_no_stale_stamp)
 {
@@ -229,7 +230,7 @@ Test(history, h17_no_stale_stamp)
 	at_instructions(1, discard_one, write_small);
 }
 
-/* The thread is moved to another CPU, and what it writes there first is taken back. */
+/* The thread is moved to another CPU, and its first event there is taken back. */
 static void discard_elsewhere(struct ring *ring)
 {
 	ring->cpu = 1;
@@ -281,7 +282,7 @@ Test(history, h00_the_cpu_after_a_nested_event)
 
 static unsigned int interruptions;
 
-/* Between the writer's steps C and D, every time: it can never succeed. */
+/* The interruption always comes between the writer's steps C and D, so it can never succeed. */
 static bool disturb(const struct ring *ring)
 {
 	const struct rec_lane *lane = ring->handle.lane;

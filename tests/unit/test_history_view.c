@@ -162,7 +162,7 @@ Test(history, h25_bytes_after_overwriting)
 	}
 }
 
-/* A poll for a percentage does not return for less. */
+/* A wait for a percentage does not end at a lower fill. */
 Test(history, h26_a_percentage_is_kept_to)
 {
 	write_some(1);

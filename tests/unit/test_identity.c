@@ -47,7 +47,7 @@ static int open_file(void)
 	return fd;
 }
 
-/* A program: only the mapping keeps its lock. */
+/* A program whose lock is kept by the mapping alone. */
 static void map_and_wait(void *data)
 {
 	uint32_t *ready = data;
@@ -112,7 +112,7 @@ static unsigned long long own_start_time(void)
 
 struct told {
 	unsigned long long thread; /* when the thread started */
-	uint64_t process;	   /* what the kernel reports of the process */
+	uint64_t process;	   /* text that the kernel has of the process */
 };
 
 static void *tell_start_times(void *data)
@@ -160,14 +160,14 @@ Test(identity, pid_and_start_time_decide_in_the_same_namespace)
 	cr_assert_not(rec_identity_is_alive(&who, fd));
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);
 	cr_assert_not(rec_identity_is_alive(&who, fd));
-	/* Another process has the pid by now. */
+	/* Another process has got the pid meanwhile. */
 	other = self;
 	other.start_time--;
 	cr_assert_not(rec_identity_is_alive(&other, fd));
 	close(fd);
 }
 
-/* A descriptor that has something to read once the process is gone. */
+/* The descriptor becomes readable when the process is gone. */
 Test(identity, a_process_is_watched)
 {
 	struct rec_identity who;
@@ -220,7 +220,7 @@ Test(identity, the_lock_decides_from_another_namespace)
 	struct rec_identity self, unknown;
 
 	rec_identity_self(&self);
-	/* No namespace has this inode, and no process of it is in /proc. */
+	/* No namespace has this inode, so no process of it is in /proc. */
 	who.pid_ns = self.pid_ns + 1000000;
 	cr_assert(rec_identity_is_alive(&who, fd));
 	cr_assert_not(rec_identity_is_seen(&who));
@@ -232,7 +232,7 @@ Test(identity, the_lock_decides_from_another_namespace)
 	end_program(pid);
 	cr_assert_not(rec_identity_is_alive(&who, fd));
 	cr_assert_not(rec_identity_is_alive(&unknown, fd));
-	/* Where the file system drops locks, nothing can be known. */
+	/* If the file system drops locks, the state of the process is unknown. */
 	who.locked = false;
 	cr_assert(rec_identity_is_alive(&who, fd));
 	close(fd);
@@ -332,7 +332,7 @@ Test(identity, a_buffer_says_who_has_it)
 	close(fd);
 }
 
-/* Its pid is not valid here, or is that of another process. */
+/* The pid is invalid here, or is that of another process. */
 static const uint64_t foreign[] = { UINT64_C(1) << 32 | INT32_MAX, UINT64_C(1) << 32 | 1 };
 
 Test(identity, a_reader_from_another_namespace_keeps_its_lane)

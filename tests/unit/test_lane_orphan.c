@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lanes of threads that ended without giving them back, and whose ids are reused just when another thread takes the
- * lanes over. The test decides what the kernel answers for such an id: it is asked before the exchange of the owner,
- * and once more after it.
+ * Lanes of threads that ended without giving them back, whose ids are reused at the moment when another thread takes
+ * the lanes over. The library asks the kernel about such an id before the exchange of the owner, and once more after
+ * it; the test decides the answers.
  */
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What happens when the id `tid` is asked for the second time. */
+/* The action when the library asks about `tid` for the second time. */
 static struct {
 	uint32_t tid;
 	unsigned int asked;
@@ -35,7 +35,7 @@ static int asked_for_it(void)
 	return 0;
 }
 
-/* The library's system calls come here, because the program's symbols take precedence. */
+/* The library calls this function, because the program's symbols take precedence. */
 long syscall(long number, ...)
 {
 	static long (*real)(long, ...);

@@ -50,7 +50,7 @@ static void *write_many(void *arg)
 	return NULL;
 }
 
-/* All at once: an event that is missing is counted. */
+/* All threads write at once: a missing event is counted. */
 Test(share, a_storm_is_accounted_for)
 {
 	pthread_t threads[WORKERS_MAX];
@@ -69,7 +69,7 @@ Test(share, a_storm_is_accounted_for)
 	numbered_expect_no_owner();
 }
 
-/* The last thread gets the lane of one that ends. */
+/* The last thread gets the lane of a thread that ends. */
 Test(share, an_own_lane_as_soon_as_there_is_one)
 {
 	unsigned int n;
@@ -119,7 +119,7 @@ Test(share, a_handler_takes_another_lane)
 	cr_assert_eq(sums.no_lane, 0);
 }
 
-/* One shared lane, and it is held: the event is lost, and reported. */
+/* If the only shared lane is held, the event is lost and reported. */
 Test(share, what_finds_all_lanes_held_is_counted)
 {
 	struct sums sums;

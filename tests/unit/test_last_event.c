@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When the last event of a buffer was written, by reading only a few of its events. */
+/* The time of a buffer's last event, found by reading only a few of its events. */
 #include "cli/recording/last_event.h"
 #include "lane_fixture.h"
 
@@ -46,7 +46,7 @@ static uint64_t time_of_newest(void)
 	return event.record.time;
 }
 
-/* The newest event is among those that are read, and the seconds are those of the clock between `from` and now. */
+/* Checks that the newest event is among those that are read, and that the seconds are between `from` and now. */
 static void check_time(time_t from, unsigned int at_most)
 {
 	uint64_t seconds = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events on loan: who holds them, what is given back, what a child inherits, and what a killed recorder leaves. */
+/* Events on loan: their holder, their restoration, copies in children, and loans that killed recorders leave. */
 #include "librecorder/os/identity.h"
 #include "tests/unit/beside.h"
 #include "tests/unit/lane_fixture.h"
@@ -26,7 +26,7 @@ static void begin(void)
 	view_begin(4);
 }
 
-/* How often a process has waited for a lock. */
+/* The number of times that a process waited for a lock. */
 static uint32_t waits;
 int __real_nanosleep(const struct timespec *request, struct timespec *remain);
 int __wrap_nanosleep(const struct timespec *request, struct timespec *remain);
@@ -39,7 +39,7 @@ int __wrap_nanosleep(const struct timespec *request, struct timespec *remain)
 
 TestSuite(loan, .init = begin, .fini = lane_end);
 
-/* Which of the three are on, a letter each. */
+/* The events of the three that are on, one letter each. */
 static const char *which(void)
 {
 	static char text[4];
@@ -216,7 +216,7 @@ static void *give_back(void *arg)
 	return (void *)(intptr_t)rec_view_give_back(view);
 }
 
-/* Two give back what a dead process left; the second one finds that the first has taken the loan itself by now. */
+/* Two processes give back a dead process's loan; the second finds that the first has already taken it over. */
 Test(loan, of_a_dead_process_is_given_back_once)
 {
 	struct beside *beside = beside_memory(sizeof(*beside));
@@ -243,7 +243,7 @@ Test(loan, of_a_dead_process_is_given_back_once)
 	cr_assert_eq(rec_process.header->recorder, parent.pid | parent.start_time << 32);
 }
 
-/* A lock that is held for long is not waited for without end. */
+/* The wait for a lock that is held for long ends. */
 Test(loan, behind_a_lock)
 {
 	const int fd = open(rec_process.path, O_RDWR | O_CLOEXEC);

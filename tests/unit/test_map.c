@@ -81,7 +81,7 @@ Test(map, a_page_that_the_writer_is_on)
 	cr_assert_eq(rec_map_get_reader(map, &page), 1);
 	cr_assert_eq(check_page(&page, 0), 3);
 	lane_write(3, 5, EVENT);
-	/* Nothing new is seen without asking. */
+	/* New events are not visible before the next request. */
 	cr_assert_eq(check_page(&page, 0), 3);
 	cr_assert_eq(rec_map_get_reader(map, &page), 1);
 	cr_assert_eq(page.first, 3);
@@ -136,7 +136,7 @@ Test(map, pages_without_events)
 	struct rec_slot slot;
 	void *payload;
 
-	/* A page with a loss, others that the map does not see, and sub-buffers of which nothing is left. */
+	/* A page with a loss, pages that other calls have taken, and sub-buffers whose events were all discarded. */
 	lane_write(0, 1000, EVENT);
 	cr_assert_eq(rec_map_get_reader(map, NULL), 1);
 	cr_assert_gt(rec_map_meta(map)->reader_lost_events, 0);
@@ -183,7 +183,7 @@ Test(map, a_dead_program)
 	cr_assert_eq(rec_map_lane(view, 1, &map), -EINVAL);
 }
 
-/* Nothing is written to the file, as on a read-only file system. */
+/* The file is not written, as on a read-only file system. */
 Test(map, a_dead_program_read_only)
 {
 	char path[PATH_MAX];
@@ -209,7 +209,7 @@ static void on_sigbus(int sig, siginfo_t *info, void *context)
 		signal(sig, SIG_DFL);
 }
 
-/* At any moment: cut short between two calls, with a page handed over or not, with its copy in place or not. */
+/* The file is truncated between two calls, with or without a page handed over, with or without its private copy. */
 Test(map, a_file_cut_short)
 {
 	const struct sigaction action = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO };

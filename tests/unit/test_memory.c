@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that may be used, by proc and sys of a machine that the test makes up. */
+/* The memory that may be used, computed from a simulated /proc and /sys. */
 #include <criterion/criterion.h>
 #include <limits.h>
 #include <stdio.h>
@@ -89,7 +89,7 @@ Test(memory, so_does_one_above_it)
 	cr_assert_eq(memory_available_at(root), 2 * MB);
 }
 
-/* A container sees its own group at the top. */
+/* A container sees its own group as the root. */
 Test(memory, the_top_may_be_a_containers)
 {
 	put_number(V2_GROUP, "memory.max", 5 * MB);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel's events mean (test_model.c): states of threads, who woke them, interrupts and system calls. */
+/* The meaning of the kernel's events (test_model.c): states of threads, wakers, interrupts and system calls. */
 #include "model_fixture.h"
 
 #include <criterion/criterion.h>
@@ -68,7 +68,7 @@ Test(model, the_first_switch_of_a_cpu)
 {
 	feed_int(10, PLAIN, 9, 0);
 	switch_to(20, 1, 4, 0x100, 5);
-	/* Who acts on a CPU runs there. */
+	/* A thread that acts on a CPU runs there. */
 	expect_items("plain 9 at 10 in 0\n"
 		     "4 R 10-20\n"
 		     "9 R 10-20 open\n");
@@ -98,7 +98,10 @@ Test(model, a_cpu_without_switches)
 		     "2 ? 20-30 open\n");
 }
 
-/* Only the second event of a wake-up knows for which CPU the thread waits; without it, where it ran says it. */
+/*
+ * Only the second event of a wake-up has the CPU for which the thread waits; without it, the CPU on which the thread
+ * runs later shows it.
+ */
 Test(model, the_cpu_for_which_a_thread_waits)
 {
 	switch_to(10, 0, 1, 1, 0);
@@ -228,7 +231,7 @@ Test(model, interrupts_have_the_names_of_their_devices)
 	event_feed(10, 0);
 	feed_int(12, SOFTIRQ_ENTRY, 1, 3);
 	feed_int(14, SOFTIRQ_EXIT, 1, 3);
-	feed_int(16, SOFTIRQ_ENTRY, 1, 77); /* there is none */
+	feed_int(16, SOFTIRQ_ENTRY, 1, 77); /* no soft interrupt has this number */
 	feed_int(18, SOFTIRQ_EXIT, 1, 77);
 	feed_int(20, IRQ_EXIT, 1, 40);
 	expect_items("irq:NET_RX 1 12-14 own 2 depth 1 in 1\n"
@@ -270,7 +273,7 @@ Test(model, system_calls_by_number)
 		     "raw_syscalls:write 2 10-50 own 40 depth 0 no-begin\n");
 }
 
-/* Names that the file does not have to give are found however many others there were. */
+/* Names that are not taken from the file are found, however many other names the file has. */
 Test(model, a_full_pool_of_names)
 {
 	char name[16];

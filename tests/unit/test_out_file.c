@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that replaces another: its mode and owner, and what is on the disk when the source may be deleted. */
+/*
+ * A file that replaces another: its mode and owner, and the data that must be on the disk when the source may be
+ * deleted.
+ */
 #include "format/io/out_file.h"
 
 #include <criterion/criterion.h>
@@ -43,7 +46,7 @@ int __wrap_fchown(int fd, uid_t owner, gid_t group)
 {
 	struct stat st;
 
-	/* No other user could open it before it had the mode of the file that it replaces. */
+	/* Before the file has the mode of the file that it replaces, no other user can open it. */
 	cr_assert_eq(fstat(fd, &st), 0);
 	cr_assert_eq(st.st_mode & 07777, 0600);
 	if (!no_chown)
@@ -143,7 +146,7 @@ Test(out_file, a_file_that_was_put_in_the_way_has_no_rights)
 	cr_assert_eq(target.st_uid, 0);
 	cr_assert_eq(target.st_gid, 0);
 	cr_assert_eq(target.st_mode & 07777, 0644);
-	/* If the directory is theirs, so is the file in it. */
+	/* If the directory belongs to them, the file in it gets their ownership. */
 	cr_assert_eq(chown(dir, 1234, 2345), 0);
 	cr_assert_eq(chown(path, 1234, 2345), 0);
 	cr_assert_eq(replace("new"), 0);

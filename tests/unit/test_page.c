@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a page holds, decoded by each reader: rec_page_next(), and dat_walk_next() for both byte orders. The test draws
- * pages record by record and notes what must be read. Each reader must read exactly that. If a page ends in nonsense,
- * the readers are compared with each other.
+ * The contents of a page, decoded by each reader: rec_page_next(), and dat_walk_next() for both byte orders. The test
+ * draws pages record by record and notes the expected events. Each reader must return exactly these. If a page has an
+ * invalid end, the readers are compared with each other.
  */
 #include "format/dat/dat_page.h"
 #include "librecorder/core/page_bytes.h"
@@ -92,7 +92,7 @@ static void put_long(struct image *image, uint32_t delta, uint32_t size)
 	put_bytes(image, size);
 }
 
-/* Its delta counts: what follows it was written after it. With 1, readers differ. */
+/* The delta of the record counts, because later records were written after it. With a delta of 1, readers differ. */
 static void put_padding(struct image *image, uint32_t delta, uint32_t body)
 {
 	image->time += delta;
@@ -232,8 +232,8 @@ Test(page, all_readers_see_what_was_written)
 }
 
 /*
- * They stop at the same place. But fewer bytes than a record needs are the end for rec_page_next(), damage for the
- * other.
+ * The readers stop at the same place. If fewer bytes remain than a record needs, rec_page_next() returns the end, and
+ * the other reader damage.
  */
 Test(page, all_readers_stop_at_the_same_nonsense)
 {

@@ -15,7 +15,7 @@ static const uint64_t numbers[] = {
 
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 
-/* What printf makes of the same conversion. */
+/* The result of printf for the same conversion. */
 static int expected(char *to, size_t size, uint64_t number, const struct print_conversion *how)
 {
 	const char *lengths[] = { [8] = "hh", [16] = "h", [32] = "", [64] = "ll" };

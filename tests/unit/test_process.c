@@ -46,7 +46,7 @@ static void end(void)
 
 TestSuite(process, .init = begin, .fini = end);
 
-/* Runs `child` in a forked child, which then exits with _exit(); where it had its buffer. */
+/* Runs `child` in a forked child, which then exits with _exit(). Returns the path of the child's buffer. */
 static void fork_child(void (*child)(void), char *path)
 {
 	int ends[2];
@@ -80,7 +80,7 @@ Test(process, an_empty_file_of_a_dead_child_is_swept)
 	char path[PATH_MAX];
 
 	fork_child(do_nothing, path);
-	/* Each sweep looks at two files, and there are two; so this one is looked at. */
+	/* Each sweep examines two files, and there are only two; so this one is examined. */
 	for (unsigned int i = 0; i < 100 && access(path, F_OK) == 0; i++)
 		cr_assert_eq(rec_configure(&options), 0);
 	cr_assert_neq(access(path, F_OK), 0);
@@ -97,7 +97,7 @@ Test(process, a_dead_childs_lanes_stay)
 	cr_assert_eq(access(path, F_OK), 0);
 }
 
-/* Whatever size a program asks for, its buffer can be read. */
+/* The buffer can be read for every size that a program can request. */
 Test(process, as_much_memory_as_there_may_be)
 {
 	static const size_t subbuf_sizes[] = { 4096, 524288 }, lane_sizes[] = { 8192, 1 << 20, (size_t)200 << 20 };
@@ -114,7 +114,7 @@ Test(process, as_much_memory_as_there_may_be)
 	}
 }
 
-/* Options of a version whose structure ended before the clock: what follows in memory is not part of it. */
+/* Options of a version whose structure ended before the clock: the memory after it is not read. */
 Test(process, shorter_options_of_an_older_header)
 {
 	struct rec_options options = REC_OPTIONS_INIT;

@@ -50,7 +50,7 @@ void *__wrap_malloc(size_t size)
 	return __real_malloc(size);
 }
 
-/* The rule that it makes is allocated under the process lock. */
+/* The call allocates a rule under the process lock. */
 static void *enable(void *arg)
 {
 	meets_heap = true;
@@ -127,7 +127,7 @@ static void *wait_for_lock(void *arg)
 	return NULL;
 }
 
-/* Otherwise a holder of lower priority would never get the CPU back from a SCHED_FIFO thread that waits. */
+/* A waiter with SCHED_FIFO must sleep; otherwise a holder of lower priority would never get the CPU. */
 Test(process_lock, who_waits_long_sleeps)
 {
 	struct timespec limit;
@@ -140,7 +140,7 @@ Test(process_lock, who_waits_long_sleeps)
 	cr_assert_eq(pthread_create(&waiter, NULL, wait_for_lock, &got), 0);
 	clock_gettime(CLOCK_REALTIME, &limit);
 	limit.tv_sec += 60;
-	/* Twice: it has not given up after the first time. */
+	/* It sleeps twice, so it has not given up after the first sleep. */
 	slept = sem_timedwait(&sleeps, &limit) == 0 && sem_timedwait(&sleeps, &limit) == 0;
 	rec_process_unlock();
 	cr_assert_eq(pthread_join(waiter, NULL), 0);

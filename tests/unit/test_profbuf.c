@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Ten to a page. */
+/* Ten events fit on a page. */
 #define SIZE	 388u
 #define PER_PAGE 10u
 #define PAGES	 4u
@@ -143,7 +143,7 @@ static void expect_cpus(const struct rec_page *page, uint32_t first)
 			cr_assert_eq(record.cpu, first++);
 }
 
-/* Tags that cross the end of their ring; ours are in the same pages as the data, so fewer events fit: nine. */
+/* Tags cross the end of their ring. Ours are in the same pages as the data, so only nine events fit. */
 Test(profbuf, ReadManyShortTags)
 {
 	struct rec_page page;
@@ -160,7 +160,8 @@ Test(profbuf, ReadManyShortTags)
 }
 
 /*
- * The lane overflows; the reader makes room; the writer continues: its event reports what was lost, and since when.
+ * The lane overflows, the reader makes room, and the writer continues: its next event reports the number and the time
+ * of the loss.
  */
 Test(profbuf, ReadAfterOverflow1)
 {
@@ -184,7 +185,7 @@ Test(profbuf, ReadAfterOverflow1)
 	cr_assert_eq(page.lost_time, 0);
 }
 
-/* The reader has read everything, and asks: the loss is reported to it though no event reports it yet. */
+/* When the reader has read all events, the loss is reported to it, although no event carries it yet. */
 Test(profbuf, ReadAfterOverflow2)
 {
 	struct rec_view_event event;
@@ -312,7 +313,7 @@ Test(profbuf, BlockingWriteRead)
 	expect_nothing();
 }
 
-/* Ten times round, with an end at another position each time. */
+/* Ten rounds, with the end at another position each time. */
 Test(profbuf, DataWraparound)
 {
 	unsigned int round, left;
@@ -411,7 +412,7 @@ Test(profbuf, Wakeup)
 	/* The lane shows how much it waits for. */
 	while (!__atomic_load_n(&words->waiters, __ATOMIC_ACQUIRE))
 		;
-	/* Half of four pages: the writer has reached the second one. */
+	/* Half of four pages is reached when the writer enters the second one. */
 	write_some(PER_PAGE - 1);
 	cr_assert_not(rec_ring_is_hit(lane->lane, words, 50));
 	cr_assert_eq(words->wake, 0);

@@ -34,8 +34,8 @@ TestSuite(reader_control, .init = begin, .fini = reader_end);
 enum deed {
 	REGISTER, /* system:name */
 	LOOK,   /* at event `number` */
-	ENABLE, /* system:name from within */
-	FORK,   /* and let the child go on */
+	ENABLE, /* the program itself switches system:name */
+	FORK,   /* and let the child continue */
 };
 
 struct order {
@@ -360,7 +360,7 @@ Test(reader_control, a_view_of_oneself)
 	cr_assert_eq(rec_view_start(other), 0);
 	cr_assert_eq(word_of(number), BOTH);
 	cr_assert_not(rec_printf_on());
-	/* It does not count, because this program has not used it. */
+	/* rec_printf's event does not count, because this program has not used it. */
 	cr_assert_eq(rec_view_switch(view, "ftrace:bprint", true), 0);
 	cr_assert(rec_printf_on());
 	rec_view_close(other);

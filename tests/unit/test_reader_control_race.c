@@ -25,8 +25,8 @@ static void begin(void)
 TestSuite(reader_control, .init = begin, .fini = reader_end);
 
 /*
- * What others do at the worst moments: after each look at the rules, and before the events move to another buffer. The
- * linker leads these two calls here (tests/include.am).
+ * The actions of other processes at the worst moments: after each look at the rules, and before the events move to
+ * another buffer. The linker redirects these two calls (tests/include.am).
  */
 int __real_rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name,
 			 char ret_selector[REC_RULES_SIZE]);
@@ -40,9 +40,9 @@ void __wrap_rec_events_move(const unsigned char *conditions, bool needed);
 static struct {
 	struct rec_view *view;
 	const char *patterns;
-	unsigned int script; /* to base 3, what is done after each look: nothing, off, on */
+	unsigned int script; /* digits in base 3, the action after each look: none, off, on */
 	unsigned int steps;
-	int last; /* what was said last; -1: nothing */
+	int last; /* the last request; -1: none */
 } between;
 
 static int opened_early;
@@ -70,7 +70,9 @@ void __wrap_rec_events_move(const unsigned char *conditions, bool needed)
 	__real_rec_events_move(conditions, needed);
 }
 
-/* Edge W2: an event is as the last rule has it, whatever was said while it was registered, and whenever. */
+/*
+ * Edge W2: an event follows the last rule, whichever rules were made while it was registered, and at whatever moment.
+ */
 Test(reader_control, switched_while_registered)
 {
 	struct rec_view *view = reader_view();
@@ -107,7 +109,7 @@ Test(reader_control, not_before_it_has_its_events)
 
 #define OWN_RULES 60u
 
-/* One of several who switch at the same time; data: its letter, then the path of the buffer. */
+/* One of several processes that switch at the same time. `data` is its letter, then the path of the buffer. */
 static void switch_many(void *data)
 {
 	const char *const letter = data;

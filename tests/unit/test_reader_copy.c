@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages as the kernel's read_page hands them out: partial, cut to a size, with their losses. */
+/* Copies of pages as the kernel's read_page makes them: partial, cut to a size, with their losses. */
 #include "lane_fixture.h"
 
 #include <criterion/criterion.h>
@@ -84,7 +84,7 @@ Test(reader_copy, a_page_that_fits_is_the_sub_buffer_itself)
 	cr_assert_eq(rec_view_read_page(view, 0, 0, bytes, 4096, &copy), 0);
 }
 
-/* What the writer added since then, and no event twice; the CPU is stated again. */
+/* The events that the writer has added since, and none twice; the CPU is stated again. */
 Test(reader_copy, partial_pages_follow_each_other)
 {
 	struct rec_page_iter iter;
@@ -100,7 +100,7 @@ Test(reader_copy, partial_pages_follow_each_other)
 		cr_assert_eq(rec_page_next(&iter, &record), 1);
 		cr_assert_neq(record.cpu, REC_CPU_UNKNOWN);
 	}
-	/* The end of a sub-buffer may come between. */
+	/* A sub-buffer may end in between. */
 	while (rec_view_read_page(view, 0, 0, bytes, 4096, &copy) == 1)
 		read += walk(&copy, 4096, read, &time);
 	cr_assert_eq(read, i);
@@ -129,7 +129,7 @@ Test(reader_copy, cut_to_any_size)
 		cr_assert_eq(r, 1, "%d at %zu", r, size);
 		cr_assert_gt(copy.entries, 0);
 		read += walk(&copy, size, read, &time);
-		/* The next one would not have fitted, unless it begins another sub-buffer. */
+		/* The next event would not have fitted, unless it begins another sub-buffer. */
 		if (rec_view_peek(view, 0, &event) == 1 && event.record.offset > 24)
 			cr_assert_gt(16 + copy.size + rec_event_total(event.record.size), size);
 	}

@@ -49,7 +49,7 @@ Test(reader_event, peeking_consumes_nothing)
 	cr_assert_eq(rec_view_stats(view, 0, &stats), 0);
 	cr_assert_eq(stats.entries, 0);
 	cr_assert_eq(stats.read_events, 3);
-	/* The writer continues on the very page that the reader has. */
+	/* The writer continues on the same page that the reader has. */
 	write_some(3, 4);
 	cr_assert_eq(rec_view_consume(view, 0, &event), 1);
 	cr_assert_eq(reader_number(&event), 3);
@@ -343,7 +343,7 @@ Test(reader_discard, refusals_carry_their_number_and_time)
 	cr_assert_leq(event.lost_time, after);
 	cr_assert_eq(rec_view_consume(view, 0, &event), 0);
 	cr_assert_eq(event.lost, 0);
-	/* Reported once, also when further sub-buffers come. */
+	/* The loss is reported once, even if further sub-buffers follow. */
 	for (uint64_t i = written + 1; i < written + 300; i++) {
 		cr_assert(reader_write(lane, i, EVENT));
 		cr_assert_eq(rec_view_consume(view, 0, &event), 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking at a lane without consuming. */
+/* Reading a lane without consuming. */
 #include "lane_fixture.h"
 
 #include <criterion/criterion.h>
@@ -34,7 +34,7 @@ static void write_some(uint64_t from, uint64_t to)
 	lane_write(from, to, EVENT);
 }
 
-/* Reads on to the end: numbers must be consecutive, except for what is reported lost. */
+/* Reads to the end: numbers must be consecutive, except for reported losses. */
 static uint64_t read_on(struct rec_iter *from, uint64_t expected, uint64_t *lost)
 {
 	struct rec_view_event event;
@@ -234,7 +234,7 @@ Test(reader_iter, refusals_are_told)
 	cr_assert_eq(lost, 7);
 }
 
-/* A descriptor that promises more events than its sub-buffer has: an error, not an endless search. */
+/* If a descriptor claims more events than its sub-buffer has, the result is an error, not an endless search. */
 Test(reader_iter, a_promise_that_is_not_kept, .timeout = 300)
 {
 	const uint32_t padding = REC_TYPE_PADDING;
@@ -275,7 +275,7 @@ static void write_for_ever(struct rec_handle *to, int pipe)
 		reader_write(to, i, 12 + 4 * (uint32_t)(i * 7 % 300));
 }
 
-/* Both are as fast as they can be: each event is whole, numbers add up; the writer is a process of its own. */
+/* Writer and iterator run at full speed, in two processes: each event is whole, and the numbers add up. */
 Test(reader_iter, beside_a_writer_that_wraps)
 {
 	struct rec_view *theirs;
@@ -326,7 +326,7 @@ Test(reader_iter, beside_a_writer_and_a_consumer)
 		struct rec_page page;
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		/* Whole pages, so that there mostly is something that it does not have yet. */
+		/* Whole pages are read, so that there usually are events that the iterator does not have yet. */
 		for (;;)
 			rec_view_read(mine, 0, REC_READ_WHOLE, &page);
 	}
@@ -361,7 +361,10 @@ Test(reader_iter, beside_a_writer_and_a_consumer)
 
 #define DIES_INSIDE 30u
 
-/* A writer that dies inside an event, after the end of a page: what it was about to overwrite is not shown. */
+/*
+ * A writer dies inside an event just after the end of a page: the events that it was about to overwrite are not
+ * returned.
+ */
 static void die_inside(struct rec_handle *to, int pipe)
 {
 	struct rec_slot slots[DIES_INSIDE];

@@ -25,7 +25,7 @@ TestSuite(reader_mark, .init = begin, .fini = lane_end);
 /* Snapshots of a program that writes at full speed: at least this many. */
 #define SNAPSHOTS   300u
 #define ENOUGH	    20000u /* events copied, and lost */
-#define COPIED_MAX 100u /* pages: otherwise a writer that does not stop would keep us */
+#define COPIED_MAX 100u /* limit of pages, because the writer does not stop */
 
 struct copied {
 	uint64_t first, next; /* numbers of events */
@@ -35,8 +35,7 @@ struct copied {
 };
 
 /*
- * All pages that there are; each holds the events that its header counts, in order, and reports what is missing before
- * it.
+ * Checks all pages: each has the events that its header counts, in order, and reports the events missing before it.
  */
 static struct copied copy(struct rec_iter *iter)
 {
@@ -152,7 +151,7 @@ Test(reader_mark, the_first_begins_with_the_oldest)
 	cr_assert_gt(copied.events, (PAGES - 1) * 40);
 }
 
-/* The reader's page, left and not yet overwritten, is in it as well as those in the ring. */
+/* The snapshot has the page that the reader has left, if it is not yet overwritten, and the pages in the ring. */
 Test(reader_mark, a_reader_in_the_middle)
 {
 	struct rec_page page;
@@ -181,7 +180,7 @@ static void write_for_ever(struct rec_handle *handle, int pipe)
 	(void)pipe;
 	for (uint64_t i = 0;; i++) {
 		reader_write(handle, i, EVENT);
-		/* Now and then switched back and forth, with a pause in which the snapshot can succeed. */
+		/* Sometimes the marks are switched back and forth, with a pause in which the snapshot can succeed. */
 		if (i % 5000 == 0)
 			usleep(50);
 	}

@@ -24,7 +24,7 @@ static unsigned int draw(unsigned int n)
 }
 
 /*
- * Compared with a list: the events of all lanes in the order in which they were written, which is that of their times.
+ * Compared with a list of all lanes' events in the order in which they were written, which is their time order.
  */
 Test(reader_merge, all_lanes_by_time)
 {

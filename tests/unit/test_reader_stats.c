@@ -59,7 +59,7 @@ Test(reader_stats, how_full)
 
 	cr_assert_eq(before, 0);
 	cr_assert_eq(rec_view_fill(view, 1), -EINVAL);
-	/* 42 to a sub-buffer: five of them, and then what is overwritten. */
+	/* 42 events fit on a sub-buffer: five full ones, and then the overwritten ones. */
 	for (uint64_t from = 0; from < 420; from += 42) {
 		write_some(from, from + 42);
 		now = rec_view_fill(view, 0);
@@ -196,7 +196,7 @@ Test(reader_stats, reset)
 	cr_assert_eq(stats.too_long, 1);
 }
 
-/* What was discarded on the reader's page cannot be read, so it takes no bytes. */
+/* Discarded events on the reader's page cannot be read, so they count no bytes. */
 /*
  * A reader that was killed while it reset a lane has left the bases half written, without the mark that they are
  * complete.
@@ -256,7 +256,7 @@ Test(reader_stats, reset_of_a_lane_without_an_end, .timeout = 300)
 	cr_assert_eq(rec_view_reset(view, 0), -EBADMSG);
 }
 
-/* The shape is not the one that was examined: try again, because the words are of a lane that is being remade. */
+/* The shape has changed since it was examined: try again, because the lane is being remade. */
 Test(reader_stats, while_the_lane_is_made_anew)
 {
 	struct rec_lane_stats stats;
@@ -268,7 +268,8 @@ Test(reader_stats, while_the_lane_is_made_anew)
 }
 
 /*
- * The program holds its lane, as a reader would, while it remakes it: nothing to read then, and soon another attempt.
+ * While the program remakes its lane, it holds the lane as a reader would: there are no events then, and the caller
+ * soon tries again.
  */
 Test(reader_stats, open_while_the_program_holds_the_lane)
 {

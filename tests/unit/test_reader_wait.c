@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waiting for something to read: percentages, wake-ups, the end. */
+/* Waiting for data: percentages, wake-ups, the end. */
 #include "librecorder/view/reader_private.h"
 #include "lane_fixture.h"
 #include "librecorder/core/atomic.h"
@@ -20,7 +20,7 @@
 #define ON_A_PAGE 42u
 #define BURSTS	  3000u
 
-/* Generous: no test depends on it, but one that would hang reports that. */
+/* A long limit: no test depends on it, but a test that hangs is reported. */
 #define LONG 60000
 
 static void begin(void)
@@ -76,7 +76,7 @@ Test(reader_wait, without_blocking)
 	cr_assert_eq(rec_view_wait(view, 0, 1, 0), 0);
 }
 
-/* The reader is on the writer's page: what is new there counts for percent 0 only. */
+/* The reader is on the writer's page: new events there count only for percent 0. */
 Test(reader_wait, on_the_writers_page)
 {
 	write_some(1);
@@ -86,7 +86,9 @@ Test(reader_wait, on_the_writers_page)
 	cr_assert_eq(rec_view_wait(view, 0, 1, 0), 0);
 }
 
-/* A commit position that counts events but no bytes promises what cannot be read: the reader relies on it only once. */
+/*
+ * A commit position that counts events but no bytes claims events that do not exist: the reader relies on it only once.
+ */
 Test(reader_wait, an_event_that_cannot_be_read)
 {
 	const uint64_t commit = lane->lane->commit;
@@ -122,7 +124,7 @@ static void tell(int pipe, unsigned int n)
 	cr_assert_eq(write(pipe, &n, sizeof(n)), sizeof(n));
 }
 
-/* It has written what was asked of it. */
+/* The child has written the requested events. */
 static void wait_for_answer(int pipe)
 {
 	unsigned int n;
@@ -196,7 +198,7 @@ Test(reader_wait, a_writer_in_another_process_wakes)
 		wait_for_answer(pipe);
 		while (rec_view_read(waiter.view, 0, 0, &page) == 1)
 			continue;
-		/* And of all lanes. */
+		/* The same for all lanes. */
 		waiter.lane = REC_ALL_LANES;
 		start(&waiter);
 		tell(pipe, percents[i] == 0 ? 1 : ON_A_PAGE * 9);
@@ -284,8 +286,7 @@ static void ignore(int number)
 }
 
 /*
- * Again and again: a signal that comes while the reader looks does not end the wait, one that comes while it sleeps
- * does.
+ * Repeatedly: a signal during a check does not end the wait; a signal during a sleep does.
  */
 static int interrupt(struct waiter *waiter)
 {
@@ -347,7 +348,7 @@ static void write_in_bursts(struct rec_handle *to, int pipe)
 	for (unsigned int burst = 0; burst < BURSTS; burst++) {
 		for (unsigned int i = 0; i < ON_A_PAGE * 5; i++)
 			reader_write(to, number++, EVENT);
-		/* There is enough that the reader must have been woken; and the child continues only once it was. */
+		/* There are enough events that the reader must be woken, and the child continues only when it was. */
 		while (rec_ring_is_hit(to->lane, to->reader, 50))
 			sched_yield();
 	}

@@ -33,7 +33,7 @@ Test(repeat, numbers)
 	cr_assert_eq(numbers[2], 3);
 }
 
-/* What a process of this test prints when it ends by `end`, having noted something. */
+/* The output of a process of this test that has noted variables and then ends by `end`. */
 static void end_and_say(void (*end)(void), char *said, size_t size)
 {
 	char path[] = "/tmp/recorder-test.XXXXXX";
@@ -95,7 +95,7 @@ Test(steps, every_nth_and_all)
 	for (i = 0; i < 1000; i++)
 		looks += count(steps_begin(7, 50), 60);
 	cr_assert(looks > 8000 && looks < 9000, "%u", looks);
-	/* Never an empty sample. */
+	/* The sample is never empty. */
 	setenv("STEPS", "1000", 1);
 	cr_assert_eq(count(steps_begin(7, 50), 60), 1);
 	setenv("STEPS", "at:61", 1);

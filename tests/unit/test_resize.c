@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Resizes: a thread continues in another lane, and what the old one holds can still be read. */
+/* Resizes: a thread continues in another lane, and the events in the old lane can still be read. */
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
 #include "resize_fixture.h"
@@ -30,7 +30,7 @@ Test(resize, the_own_lane_at_once)
 	numbered_write_some(30);
 	expect_lane(old, 0, 20);
 	expect_lane(is, 20, 30);
-	/* The size that it has. */
+	/* The lane's size. */
 	cr_assert_eq(lane_resize(is, 5), 0);
 	cr_assert_eq(numbered_lane(), is);
 }
@@ -63,7 +63,7 @@ Test(resize, a_lane_that_was_read_is_made_anew)
 	cr_assert_eq(sums.lost, 0);
 }
 
-/* A lane is not taken away from unread events, nor from a reader; and without another lane nothing changes. */
+/* A lane with unread events, or with a reader, is not remade; and if there is no other lane, nothing changes. */
 Test(resize, at_the_cap)
 {
 	struct rec_view *view = NULL;
@@ -97,7 +97,7 @@ Test(resize, at_the_cap)
 	cr_assert_eq(sums.lost, 0);
 }
 
-/* The only lane that may exist. */
+/* The process may have only one lane. */
 Test(resize, with_one_lane)
 {
 	numbered_begin(PAGES, 1);
@@ -147,7 +147,7 @@ Test(resize, another_threads_lane)
 	cr_assert_neq(is, old);
 	cr_assert_eq(lane_pages(is), 3);
 	cr_assert_neq(rec_lane_at(old)->owner, 0);
-	/* And back: it still has that one. */
+	/* The thread returns to its former lane, which it still has. */
 	cr_assert_eq(lane_resize(is, PAGES), 0);
 	worker_do(0, worker_write, 2);
 	cr_assert_eq(worker_lane(0), old);
@@ -192,7 +192,7 @@ Test(resize, many_sizes_of_another_threads_lane)
 	cr_assert_eq(sums.lost, 0);
 }
 
-/* Asked for in the middle of an event: the resize waits for its end, and nested events are written meanwhile. */
+/* A resize that is requested in the middle of an event waits for its end; nested events are written meanwhile. */
 Test(resize, in_the_middle_of_an_event)
 {
 	unsigned int old;
@@ -249,11 +249,11 @@ Test(resize, a_shared_lane)
 	worker_do(n - 1, worker_write, 100);
 	worker_do(n - 1, worker_be_interrupted, 101);
 	cr_assert(worker_is_sharing(n - 1));
-	/* The nested one of the two found that the lane was held. */
+	/* The nested event was lost, because it found the lane held. */
 	sums = numbered_read();
 	cr_assert_eq(sums.events, 2);
 	cr_assert_eq(sums.no_lane, 1);
-	/* The process's other way to ask. */
+	/* The other call that requests a resize. */
 	cr_assert_eq(rec_subbuf_resize(8192), 0);
 	cr_assert_eq(rec_lane_at(lane)->subbuf_size, 8192);
 	worker_do(n - 1, worker_write, 200);
@@ -291,7 +291,7 @@ Test(resize, memory)
 
 /* ----------------------------------------------------------------------------------------------------- iterators */
 
-/* A reader of a lane that is remade sees what is new, with the numbers that follow. */
+/* If a lane is remade, its reader gets the new events, whose numbers continue. */
 Test(resize, an_iterator_on_a_lane_that_is_made_anew)
 {
 	struct rec_view *view = NULL;
@@ -310,7 +310,7 @@ Test(resize, an_iterator_on_a_lane_that_is_made_anew)
 	cr_assert_eq(lane_resize(numbered_lane(), 5), 0);
 	cr_assert_eq(numbered_lane(), 0);
 	numbered_write_some(5);
-	/* What it had copied, and what is there now. */
+	/* The iterator returns the rest of its copy, then the present events. */
 	for (i = 15; i < 25; i++) {
 		cr_assert_eq(rec_iter_next(iter, &event), 1, "%u", i);
 		cr_assert_eq(event.number, i);

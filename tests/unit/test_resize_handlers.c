@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Resizes (test_resize.c) and signal handlers: asked for by a handler, in the middle of an event and between two; after
- * every instruction of a writer; and at full speed beside readers.
+ * Resizes (test_resize.c) and signal handlers: requested by a handler, in the middle of an event and between two
+ * events; after every instruction of a writer; and at full speed beside readers.
  */
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
@@ -23,7 +23,10 @@ static void request_and_write(int signal)
 	numbered_write_some(2);
 }
 
-/* A handler that interrupts an event moves its thread only when that event is finished; between two events, at once. */
+/*
+ * If a handler that interrupts an event requests a resize, the thread moves when that event is finished; between two
+ * events it moves at once.
+ */
 Test(resize, a_request_that_a_handler_finds)
 {
 	struct rec_slot slot;
@@ -87,7 +90,7 @@ Test(resize, a_writer_interrupted_at_any_instruction, .timeout = 300)
 	numbered_begin(PAGES, 0);
 	sigaction(SIGTRAP, &action, NULL);
 	do {
-		/* Number 0 is the one that every worker begins with. */
+		/* Every worker begins with number 0. */
 		numbered_next = numbered_next ? numbered_next : 1;
 		numbered_write_some(1);
 		number = numbered_next++;
@@ -123,7 +126,7 @@ static void write_in_storm(int signal)
 	const uint64_t number = __atomic_fetch_add(&storm.numbers, 1, __ATOMIC_RELAXED);
 
 	(void)signal;
-	/* The thread that ends the storm may be late. */
+	/* The thread that ends the storm may start late. */
 	if (number < NUMBERED_MAX)
 		numbered_write(number);
 }
@@ -150,7 +153,8 @@ static void *write_with_handlers(void *arg)
 }
 
 /*
- * Handlers that write, selectors of another thread, and readers that take and look: every event comes, or is counted.
+ * Handlers that write, another thread that requests resizes, and readers that consume or only look: every event is read
+ * or counted.
  */
 Test(resize, beside_handlers_and_readers, .timeout = 300)
 {

@@ -32,7 +32,10 @@ static void go_round(struct ring *ring)
 	do
 		ledger_write(&book, SIZE);
 	while (page_and_offset(ring->handle.lane->tail) != page_and_offset(tail) && ++events < 100);
-	/* If the outer one has reserved already, its position is not reached again: the ring is full before. */
+	/*
+	 * If the outer writer has already reserved, the tail cannot return to its position, because the ring is full
+	 * before.
+	 */
 }
 
 /* The remark says: "concurrently, a reader is consuming all the data". */
@@ -148,7 +151,7 @@ static void wrap_inside_a_reservation(bool overwrite, bool on_reader_page)
 	cr_assert_eq(book.ring->handle.lane->commit_overrun, book.refused);
 	cr_assert_eq(book.ring->handle.lane->dropped, 0);
 	ledger_commit(&book, &slot);
-	/* All events that got a place are there. */
+	/* All events that were not refused are there. */
 	while (ledger_read(&book, false) > 0)
 		;
 	cr_assert_eq(book.read, book.written);

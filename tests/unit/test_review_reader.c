@@ -16,7 +16,7 @@ static void read_all(struct ring *ring)
 		;
 }
 
-/* The reader itself runs under the trap flag; what it got is entered when it has stopped. */
+/* The reader itself runs under the trap flag; its events are entered when it has stopped. */
 static struct rec_page got[8];
 static unsigned int nr_got;
 
@@ -82,7 +82,7 @@ Test(review, r03_a_reader_interrupts_a_writer)
 static int said;
 static uint32_t page_before, page_after;
 
-/* Until it gets something, from every place where the search for the head may begin. */
+/* Repeat from every place where the search for the head may begin, until the reader gets a page. */
 static void read_from_everywhere(struct ring *ring)
 {
 	uint32_t hint;

@@ -13,7 +13,7 @@
 
 #define EVENTS_MAX 4000
 
-/* What was written, its outcome, and what was read. */
+/* The events written, their outcomes, and the events read. */
 struct model {
 	struct ring *ring;
 	struct ring_order order;
@@ -237,7 +237,7 @@ Test(ring, a_reader_that_died_in_the_swap_is_succeeded)
 	before = *ring->reader.words;
 	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 1);
 	events = page.entries;
-	/* As if it had died immediately after the exchange: no word of its own was written yet. */
+	/* Acts like a reader that died immediately after the exchange, before it wrote its own words. */
 	*ring->reader.words = before;
 	cr_assert_eq(rec_ring_reader_init(&ring->reader), 0);
 	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 1);

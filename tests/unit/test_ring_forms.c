@@ -75,7 +75,7 @@ Test(forms, payload_up_to_the_page)
 		struct rec_record record;
 		struct rec_page_iter iter;
 
-		/* Whatever comes before it: nothing, another one of its length, a short one. */
+		/* The event before it varies: none, one of the same length, a short one. */
 		cr_assert(ring_write(ring, number++, longest));
 		cr_assert(ring_write(ring, number++, longest));
 		cr_assert_eq(REC_POS_OFF(ring->handle.lane->tail), sizes[i] - 16);
@@ -189,8 +189,9 @@ Test(forms, the_last_event_is_unreserved)
 }
 
 /*
- * Something was reserved after it: the room stays, as padding, and the time of what follows is the same for readers
- * that add a padding's delta and for those that do not, except for the 1 that a padding must have (facts A4.2).
+ * Another event was reserved after it, so its room becomes padding. The times of later events are the same for readers
+ * that add a padding's delta and for those that do not, except for the delta of 1 that a padding must have (facts
+ * A4.2).
  */
 static void discard_below_another(uint32_t size, uint64_t gap)
 {

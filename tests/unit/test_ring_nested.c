@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handlers in the short moments between two steps of a writer: what is committed in them is visible as soon as nothing
- * is open, and nothing is lost or torn. test_ring_nested_times.c has the times, and what is left. Linked with
+ * Handlers in the short moments between two steps of a writer: their events are visible as soon as no event is open,
+ * and none is lost or torn. test_ring_nested_times.c tests the times, and events that are left. Linked with
  * --wrap=rec_clock_mono: each reading of the clock is later than the one before.
  */
 #include "actor_steps.h"
@@ -114,7 +114,7 @@ static void commit(struct ring *ring)
 
 /*
  * Two handlers write, each after an instruction of a commit that has `inside` others to publish. Returns whether both
- * ran.
+ * handlers ran.
  */
 static bool interrupt_commit_twice(unsigned int first, unsigned int second, unsigned int inside, bool *ret_first_came)
 {
@@ -166,7 +166,7 @@ Test(nested, two_handlers_in_a_commit, .timeout = 600)
 	interrupt_commits(1);
 }
 
-/* Here the commit goes over the end of a sub-buffer. */
+/* Here the commit crosses the end of a sub-buffer. */
 Test(nested, two_handlers_in_a_commit_of_many, .timeout = 600)
 {
 	FILM_OR_SKIP();
@@ -200,8 +200,8 @@ static void write_and_be_interrupted(struct ring *what)
 }
 
 /*
- * A writer has moved the tail to the next sub-buffer, but has not yet noted what is on the one before. A nested
- * writer's exchange fails there, because a third one came. That does not affect the sub-buffer before.
+ * A writer has moved the tail to the next sub-buffer, but has not yet stored the counts of the previous one. A nested
+ * writer's exchange fails then, because a third writer came. That must not affect the previous sub-buffer.
  */
 Test(nested, a_retry_leaves_the_size_of_another_page)
 {
@@ -236,7 +236,7 @@ static void write_large(struct ring *what)
 	ledger_write(&book, LARGE);
 }
 
-/* Some go to the sub-buffer where the tail is, and the others to the next one. */
+/* Some events go to the sub-buffer with the tail, the others to the next one. */
 static void write_over_the_end(struct ring *what)
 {
 	const uint32_t id = REC_POS_ID(what->handle.lane->tail);
@@ -291,8 +291,8 @@ static void check_old_size(bool below_another)
 }
 
 /*
- * A writer was about to leave a sub-buffer. Others came that wrote there, and left it. Its own attempt, which fails,
- * does not affect that sub-buffer any more.
+ * A writer was about to leave a sub-buffer. Others came that wrote there, and left it. Its own attempt fails, and must
+ * not affect that sub-buffer.
  */
 Test(nested, a_retry_does_not_put_an_old_size_back)
 {
@@ -301,7 +301,7 @@ Test(nested, a_retry_does_not_put_an_old_size_back)
 	check_old_size(true);
 }
 
-/* It does not count, either, what others wrote to the sub-buffer that it has entered, and left. */
+/* It must not count events that others wrote to the sub-buffer that it has entered and left. */
 Test(nested, a_sub_buffer_is_left_before_its_first_event_is_there)
 {
 	unsigned int pages, i;

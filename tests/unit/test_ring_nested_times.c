@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Handlers in the short moments between two steps of a writer, continued: every event has its own time and CPU,
- * whatever the clock does, and exactly what was left is torn. The test sets the clock (linked with
+ * whatever the clock does, and exactly the events that were left are torn. The test sets the clock (linked with
  * --wrap=rec_clock_mono).
  */
 #include "actor_steps.h"
@@ -17,7 +17,7 @@
 static volatile uint64_t now = UINT64_C(1000000000);
 static uint64_t tick = 10;
 
-/* What interrupts the next read of the clock; it may set `now`, and what that read returns. */
+/* The function that interrupts the next clock reading; it may set `now` and the result of that reading. */
 static void (*at_clock)(void);
 static uint64_t stands_still;
 
@@ -143,7 +143,7 @@ static void put_in_the_middle(void)
 
 /*
  * The outermost writer's read of the clock is interrupted by a second writer, which is interrupted after an instruction
- * of its reservation by a third one. Returns whether it was.
+ * of its reservation by a third one. Returns whether the third one ran.
  */
 static bool stand_still(unsigned int instruction)
 {
@@ -225,7 +225,7 @@ static void put_outer(struct ring *unused)
 	rec_commit(&mine);
 }
 
-/* All that is in the ring, unseen. */
+/* Read all events in the ring without checking them. */
 static void drain(void)
 {
 	struct rec_page page;
@@ -252,7 +252,7 @@ static bool leave_two_in_a_gap(unsigned int instruction, bool at_end)
 	ring = ring_new(4, 4096, true);
 	next = 0;
 	tick = 10;
-	/* Once round, so that the sub-buffers have old bytes and old times. */
+	/* One round of the ring, so that the sub-buffers have old bytes and old times. */
 	for (i = 0; i < 700; i++)
 		put(0);
 	drain();
@@ -279,7 +279,7 @@ static bool leave_two_in_a_gap(unsigned int instruction, bool at_end)
 	}
 	cr_assert_eq(ring->handle.lane->open, 0);
 	cr_assert_eq(ring->handle.lane->broken, 0);
-	/* And once round again. */
+	/* Another round of the ring. */
 	for (i = 0; i < 100; i++)
 		put(i % 3);
 	cr_assert_eq(read_events(instruction), 100);

@@ -41,7 +41,7 @@ Test(forms, time_extends)
 		if (deltas[i] > REC_DELTA_MAX) {
 			cr_assert_eq(raw.type, REC_TYPE_TIME_EXTEND);
 			cr_assert_eq(raw_value(&raw), deltas[i]);
-			/* Its event follows at once, with nothing of its own to add. */
+			/* Its event follows directly, with a delta of 0. */
 			cr_assert(raw_next(&page, &at, &raw));
 			cr_assert_eq(raw.delta, 0);
 		} else {

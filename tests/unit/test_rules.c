@@ -94,7 +94,7 @@ Test(rules, the_longest_one)
 	char patterns[REC_RULES_SIZE];
 
 	memset(patterns, 'a', sizeof(patterns));
-	/* The sign, its own end, and an empty rule after it. */
+	/* The sign, the rule's NUL, and an empty rule after it. */
 	patterns[REC_RULES_SIZE - 2] = '\0';
 	cr_assert_eq(rec_rules_add(&rules, patterns, true), -ENOSPC);
 	patterns[REC_RULES_SIZE - 3] = '\0';
@@ -161,7 +161,7 @@ Test(rules, a_copy_says_the_same)
 	cr_assert_eq(say(&to, "b", "x"), -1);
 }
 
-/* The rule of interest moves to and fro among others, of different lengths. */
+/* The tested rule moves back and forth among others of different lengths. */
 static void shuffle(void *data)
 {
 	static const char *const others[] = { "b:*", "beside:*,it:*", "c:*,d:*,e:*,f:*,g:*" };
@@ -191,7 +191,7 @@ Test(rules, changed_while_read)
 	cr_assert_eq(say(rules, "always", "on"), 1, "killed in the middle of a change");
 }
 
-/* A copy is in the middle of the text when that changes: the rest of it is inaccessible until then. */
+/* The text changes while it is being copied: its second half is inaccessible until then. */
 static struct {
 	struct rec_rules *rules;
 	unsigned char *rest;
@@ -208,7 +208,7 @@ static void change_twice(int signal)
 	rec_rules_add(torn.rules, torn.patterns, false);
 }
 
-/* The long rule goes to the end: its old place, in the part that was copied, must not hide the one before it. */
+/* The long rule moves to the end. Its old copy must not hide the rule before it. */
 Test(rules, changed_in_the_middle_of_a_look)
 {
 	unsigned char *map = beside_memory(2 * REC_MAP_PAGE);

@@ -48,7 +48,7 @@ static void begin(void)
 
 TestSuite(snapshot, .init = begin, .fini = lane_end);
 
-/* A snapshot of this process. *ret_text receives what the command prints. */
+/* A snapshot of this process. *ret_text receives the output of the command. */
 static int take(char ret_text[4096])
 {
 	char pid[16];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events with a meaning: what is recorded of them, their format texts, and declarations that are refused. */
+/* Events with a meaning: the recorded events, their format texts, and declarations that are refused. */
 #include "tests/unit/event_fixture.h"
 
 #include <criterion/criterion.h>
@@ -80,7 +80,9 @@ Test(span, scopes_end_with_their_block)
 	       "bare_begin: \nstep_begin: n=0\nstep_end: \nbare_end: \n");
 }
 
-/* A jump leaves spans open: the next end of an outer span shows it. Nothing is written in their place. */
+/*
+ * A jump leaves spans open: the next end of an outer span shows it. No event is written in place of the missing ends.
+ */
 Test(span, a_jump_writes_no_end)
 {
 	jmp_buf back;

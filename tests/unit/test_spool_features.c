@@ -21,7 +21,7 @@
 #define PAGE  4096u
 #define PAGES 3u
 
-/* Trailing bytes that a later version knows. */
+/* Trailing bytes that only a later version knows. */
 #define MORE 40u
 
 static char dir[64], path[128], other_path[128];
@@ -145,7 +145,7 @@ static int reopen_patched(uint32_t version, uint64_t compatible, uint64_t incomp
 		spool = opened;
 		return 0;
 	}
-	/* It is left as it was; this version's bits make it readable. */
+	/* The file was not changed, and with this version's bits it can be read. */
 	spool = NULL;
 	return err;
 }
@@ -274,7 +274,7 @@ static void expect_process(const struct spool_process *found)
 	cr_assert_eq(found->other_pids, process.other_pids);
 }
 
-/* A process as the first spools of version 3 have it. */
+/* A process as in the first spools of version 3. */
 Test(spool_features, a_process_without_its_newest_fields)
 {
 	const struct spool_head head = { .file_version = 6 };
@@ -292,7 +292,7 @@ Test(spool_features, a_process_without_its_newest_fields)
 	cr_assert_not(spool->entries[0].process.other_pids);
 }
 
-/* These structs have no padding, or none that a comparison of their members would need. */
+/* These structs have no padding that would affect the comparison. */
 static void expect_all(unsigned int number)
 {
 	const struct spool_entry *entry = &spool->entries[number];
@@ -326,7 +326,7 @@ Test(spool_features, what_is_written_is_read)
 	expect_all(0);
 }
 
-/* The bytes of version 3, whatever the structs in memory have become. */
+/* The bytes are those of version 3, independent of the structs in memory. */
 Test(spool_features, the_bytes_are_those_that_are_documented)
 {
 	unsigned char bytes[1024];
@@ -387,7 +387,7 @@ Test(spool_features, larger_structs_are_read)
 	expect_process(&spool->entries[1].process);
 }
 
-/* Shorter than any version writes them, they are damage. */
+/* Payloads that are shorter than those of any version are damaged. */
 Test(spool_features, smaller_structs_end_the_spool)
 {
 	const unsigned char bytes[1024] = { 0 };
@@ -413,7 +413,7 @@ Test(spool_features, unknown_kinds_are_passed_over)
 	expect_pages(PAGES + 1);
 }
 
-/* Their numbers might be other processes' there. */
+/* Their process numbers might mean other processes there. */
 Test(spool_features, unknown_kinds_are_left_out_when_spools_are_joined)
 {
 	struct spool *other = create(other_path);

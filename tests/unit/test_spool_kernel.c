@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's part of a spool: texts in pieces, side files, what a killed recorder leaves of both. */
+/* The kernel's part of a spool: texts in pieces, side files, and both as a killed recorder leaves them. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -51,7 +51,7 @@ static void end(void)
 
 TestSuite(spool_kernel, .init = begin, .fini = end, .timeout = 300);
 
-/* As the next recorder finds it. */
+/* Opens the spool as the next recorder does. */
 static void reopen(void)
 {
 	spool_close(spool);
@@ -254,7 +254,7 @@ Test(spool_kernel, more_side_files_than_a_process_usually_may_open)
 	spool_source_close(source);
 }
 
-/* Something prevents its second side file, as a signal would. */
+/* The recorder is stopped before its second side file, as by a signal. */
 Test(spool_kernel, a_removal_that_was_cut_short_is_told_by_the_spool)
 {
 	char side[2][PATH_MAX];
@@ -348,7 +348,7 @@ Test(spool_kernel, what_stands_in_the_way_is_not_written_over)
 	fd = open(side, O_RDWR | O_CREAT, 0600);
 	cr_assert_eq(write(fd, "mine", 4), 4);
 	cr_assert_eq(spool_side_create(spool, 0, 0), -EEXIST);
-	/* It does not belong to the spool now, which would remove it. */
+	/* The file must not belong to the spool, which would remove it. */
 	cr_assert_eq(spool_remove(spool), 0);
 	cr_assert_eq(pread(fd, text, 4, 0), 4);
 	cr_assert_str_eq(text, "mine");
@@ -382,7 +382,7 @@ Test(spool_kernel, lanes_beyond_all_others)
 	reopen();
 	cr_assert_gt(spool->cut, 0);
 	cr_assert_leq(spool->nr_lanes, (1u << 20) + 64 * spool->nr_entries);
-	/* No writer can write what would not be read. */
+	/* The writer refuses a chunk that no reader would accept. */
 	cr_assert_eq(spool_side_create(spool, 0, 1u << 16), -EINVAL);
 }
 
@@ -401,7 +401,7 @@ Test(spool_kernel, far_lanes_of_many_processes)
 	cr_assert_eq(spool->nr_lanes, 29999 * 61);
 }
 
-/* Each is looked up among all: that must not take the time of their number squared. */
+/* Each text is looked up among all: the time must not grow with the square of their number. */
 Test(spool_kernel, more_texts_than_any_kernel_has)
 {
 	char name[32];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Side files with a limit: where their pages begin and end, what they report as lost, and heads that cannot be. */
+/* Side files with a limit: the places of their pages, the losses that they report, and invalid heads. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include "cli/recording/spool.h"
 
 #define PAGE   4096u
-#define PLACES 100u /* more than are read at a time */
+#define PLACES 100u /* more pages than are read at a time */
 
 static char dir[64], path[PATH_MAX - 32];
 static struct spool *spool;
@@ -123,7 +123,7 @@ Test(spool_limit, killed_before_all_pages_were_overwritten)
 {
 	for (uint64_t k = 0; k < 150; k++)
 		put_page(k, PLACES, 0);
-	/* All are about to be, and none was yet: they count, and are not read. */
+	/* All pages are about to be overwritten, and none was yet: they count as lost, and are not read. */
 	put_head(&(struct spool_side_head){
 		.magic = SPOOL_SIDE_MAGIC, .places = PLACES, .first = 150, .events = 1500, .time = 150 });
 	expect(150, 150, 1500);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A spool with a stage: what is in the file at the end, and after a recorder that was killed. */
+/* A spool with a stage: the contents of the file at the end, and after a recorder was killed. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static void begin(void)
 	cr_assert_eq(spool_add_process(spool, &process), 0);
 }
 
-/* Only the spool is left. */
+/* Only the spool exists. */
 static void end(void)
 {
 	cr_assert_eq(spool_remove(spool), 0);
@@ -132,7 +132,7 @@ Test(stage, all_is_in_the_file_at_the_end)
 			cr_assert_eq(add(lane, number), 0);
 	cr_assert_eq(spool_settle(spool), 0);
 	expect_pages(1000);
-	/* As the next recorder finds it, and without a stage. */
+	/* Opens the spool as the next recorder does, without a stage. */
 	spool_close(spool);
 	cr_assert_eq(spool_open(path, &spool), 0);
 	cr_assert(!spool->head.stage[0] && !spool->stage_is_gone);
@@ -284,7 +284,7 @@ static void record_some(void)
 	_exit(0);
 }
 
-/* Nothing that was added is missing, and nothing comes twice. */
+/* No added page is missing, and none is there twice. */
 static void expect_added(const uint64_t *nr)
 {
 	struct spool_stream *streams;
@@ -300,7 +300,7 @@ static void expect_added(const uint64_t *nr)
 	spool_source_close(source);
 }
 
-/* By a recorder that is killed at its step `at`; then another one takes over. False: it had fewer steps. */
+/* A recorder is killed at its step `at`; then another one takes over. False: the first one had fewer steps. */
 static bool survives_step(uint32_t at)
 {
 	uint64_t nr[LANES];
@@ -323,7 +323,7 @@ static bool survives_step(uint32_t at)
 		cr_assert_geq(nr[lane], progress->added[lane], "step %u, lane %u", at, lane);
 	}
 	expect_added(nr);
-	/* What one lane still holds comes after that, and nothing of the others. */
+	/* Afterwards the rest of one lane follows, and no page of the others. */
 	cr_assert_eq(add(at % LANES, nr[at % LANES]), 0);
 	nr[at % LANES]++;
 	expect_added(nr);
@@ -383,7 +383,7 @@ Test(stage, what_the_thread_meets_is_told_and_the_rest_stays)
 	cr_assert_eq(err, -EFBIG);
 	cr_assert_eq(spool_settle(spool), -EFBIG);
 	spool_close(spool);
-	/* The page is only in memory: the file still accepts nothing. */
+	/* The page is only in memory, because the file cannot be written yet. */
 	cr_assert_eq(spool_open(path, &spool), 0);
 	cr_assert(spool->rest);
 	cr_assert_geq(spool->entries[0].lanes[2].next_event, number - 2);
@@ -392,7 +392,7 @@ Test(stage, what_the_thread_meets_is_told_and_the_rest_stays)
 
 /* ----------------------------------------------------------------------------------------------------- the bound */
 
-/* Blocks that nothing hands over. */
+/* Blocks that no caller hands over. */
 Test(stage, it_refuses_at_its_bound)
 {
 	struct stage_block *block, *blocks[64];
@@ -426,7 +426,7 @@ int __wrap_fallocate(int fd, int mode, off_t offset, off_t size)
 	return -1;
 }
 
-/* Blocks that only the caller could hand over: it would wait for itself without end. */
+/* Only the caller could hand these blocks over, so a wait for them would never end. */
 Test(stage, a_full_file_system_leaves_what_cannot_be_refused, .timeout = 10)
 {
 	struct stage_block *block;

@@ -23,7 +23,7 @@ static struct spool *spool;
 /* The largest request for memory. */
 static size_t largest;
 
-/* From the linker; no header can declare them. */
+/* The linker defines these names; no header can declare them. */
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
 
@@ -44,7 +44,7 @@ static void begin(void)
 	cr_assert_eq(spool_create(path, &head, &spool), 0);
 }
 
-/* Now only the spool is left. */
+/* Now only the spool exists. */
 static void end(void)
 {
 	cr_assert_eq(spool_remove(spool), 0);
@@ -87,7 +87,10 @@ Test(stage_left, only_what_is_left_is_swept)
 	close(fd);
 }
 
-/* Its recorder was killed before it wrote the name, or after it removed the name: no recovery looks for it. */
+/*
+ * The recorder was killed before it wrote the stage's name into the spool, or after it removed the name: no recovery
+ * looks for the stage.
+ */
 Test(stage_left, what_the_spool_does_not_name_is_swept)
 {
 	const int fd = open(dir, O_RDONLY | O_DIRECTORY);
@@ -101,7 +104,7 @@ Test(stage_left, what_the_spool_does_not_name_is_swept)
 }
 
 /*
- * A directory that may not be searched, a server that does not answer: it cannot be known whether the spool is there.
+ * If a directory may not be searched, or a server does not answer, it is unknown whether the spool exists.
  */
 Test(stage_left, the_pages_of_a_spool_that_cannot_be_looked_at_are_kept)
 {
@@ -110,7 +113,7 @@ Test(stage_left, the_pages_of_a_spool_that_cannot_be_looked_at_are_kept)
 	struct stage_block *block;
 	struct stage *stage;
 
-	/* A name that is too long, and so causes another error than that it does not exist. */
+	/* A name that is too long causes another error than ENOENT. */
 	snprintf(long_path, sizeof(long_path), "%s/%0300d", dir, 0);
 	cr_assert_eq(stage_open(long_path, spool->fd, 0, 0, &stage), 0);
 	cr_assert_eq(stage_take(stage, PAGE, STAGE_REFUSE, &block), 0);
@@ -212,7 +215,7 @@ Test(stage_left, only_the_spools_own_stage_is_removed)
 	cr_assert_lt(access(other, F_OK), 0);
 }
 
-/* Its slots claim a gigabyte, and the file has nothing after its head. */
+/* The slots claim a gigabyte, but the file ends after its head. */
 Test(stage_left, memory_is_not_taken_for_blocks_that_are_not_there)
 {
 	struct stage_head *head = calloc(1, sizeof(*head));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statistics: values that tables and textbooks have, those of tests/unit/stats_values.py, which computes them in
- * another way, and what must hold for any values.
+ * Statistics: compared with values from tables and textbooks, and with those of tests/unit/stats_values.py, which
+ * computes them in another way; and rules that hold for any values.
  */
 #include "format/stats/stats.h"
 
@@ -191,7 +191,7 @@ static double normal(void)
 	return sum;
 }
 
-/* How many of 1000 intervals contain the true difference, 0.5. */
+/* The number of 1000 intervals that contain the true difference, 0.5. */
 static unsigned int covered(size_t nr_a, size_t nr_b)
 {
 	unsigned int nr = 0;

@@ -61,7 +61,7 @@ static void loop_without_system_calls(void *data)
 
 	(void)data;
 	/*
-	 * So that all of the code is in memory. Its lane is free after that; ours must be one that was not written to.
+	 * Loads all of the code into memory. Its lane is free afterwards; ours must be a lane that was never written.
 	 */
 	run(write_loop, NULL);
 	if (rec_thread_attach() < 0 || rec_lane_resize(0, 32 * 4080) < 0)
@@ -268,7 +268,7 @@ static void *have_destructors(void *arg)
 	return arg;
 }
 
-/* Our key is older, so this one's destructor is called after ours, in each round. */
+/* Our key is older, so the destructor of this key is called after ours in each round. */
 Test(life, destructors_before_and_after_ours)
 {
 	struct sums sums;
@@ -355,7 +355,7 @@ Test(life, events_after_main_has_returned)
 	cr_assert(seen[100]);
 	cr_assert(seen[101]);
 	cr_assert_eq(sums.no_lane, 0);
-	/* The oldest may be overwritten; none is missing after the first that is there. */
+	/* The oldest events may be overwritten; after the first one found, none is missing. */
 	for (number = 1000; !seen[number]; number++)
 		;
 	cr_assert_leq(number - 1000, sums.lost);

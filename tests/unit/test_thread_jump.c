@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads whose handlers jump away, out of events, leases and the slow path: only what was left is missing, and other
- * threads are not affected.
+ * Threads whose handlers jump out of events, leases and the slow path: only events that were left are missing, and
+ * other threads are not affected.
  */
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
@@ -85,7 +85,7 @@ static void *write_in_a_storm(void *arg)
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	while (number < end) {
 		write_deeper(number++);
-		/* An event that was begun may be left; one to which its handler returned is there. */
+		/* An event that was begun may have been left; an event to which its handler returned is there. */
 		certain[number - 1] = 1;
 	}
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
@@ -142,7 +142,7 @@ static struct sums read_beside_a_leaver(bool deeper)
 		sums.events += more.events;
 		sums.told += more.told;
 	} while (!ended);
-	/* Others find lanes. */
+	/* Other threads find lanes. */
 	run(write_number, (void *)(JUMPS * RUN));
 	more = numbered_read();
 	cr_assert_eq(more.events, 1);
@@ -160,7 +160,7 @@ static struct sums read_beside_a_leaver(bool deeper)
 	return sums;
 }
 
-/* Only what was left is missing, and it takes one lane. */
+/* Only events that were left are missing, and only one lane was used up. */
 Test(life, a_thread_whose_handlers_always_jump_away, .timeout = 600)
 {
 	const struct sums sums = read_beside_a_leaver(true);
@@ -174,7 +174,10 @@ Test(life, a_thread_whose_handlers_always_jump_away, .timeout = 600)
 		cr_assert(seen[n] || !certain[n], "event %u", n);
 }
 
-/* Where no frame shows it, the thread leaves some lanes for good, and then writes no more; others are not affected. */
+/*
+ * If no frame shows what was left, the thread leaves some lanes for good and then loses its events; others are not
+ * affected.
+ */
 Test(life, a_thread_that_leaves_lane_after_lane, .timeout = 600)
 {
 	const struct sums sums = read_beside_a_leaver(false);
@@ -184,7 +187,8 @@ Test(life, a_thread_that_leaves_lane_after_lane, .timeout = 600)
 }
 
 /*
- * A timer strikes at random: at first events, in leases, in the slow path, in events; every other handler jumps away.
+ * A timer interrupts at random: at first events, in leases, in the slow path, in events; every second handler jumps
+ * away.
  */
 Test(life, a_storm_of_handlers_that_jump_away, .timeout = 600)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* From clock to nanoseconds: the stated bound holds, time never goes back, bad anchors do little harm. */
+/*
+ * Conversion of a clock to nanoseconds: the stated bound holds, time never goes back, and bad anchors have little
+ * effect.
+ */
 #include "format/weave/time_map.h"
 
 #include <criterion/criterion.h>
@@ -44,7 +47,7 @@ Test(time_map, monotonic_is_itself)
 Test(time_map, few_anchors)
 {
 	const struct rec_anchor one = { 1000, 5000, 0, 10 };
-	/* A program of 2 ms: too short for the grain, and still its rate is known. */
+	/* A program of 2 ms is shorter than the grain, and its rate is still known. */
 	const struct rec_anchor two[] = { { 10 * MS, 100 * MS, 0, 20 }, { 16 * MS, 102 * MS, 0, 20 } };
 	struct time_map map = map_of(NULL, 0);
 
@@ -123,7 +126,7 @@ Test(time_map, the_bound_holds)
 		unsigned int i;
 
 		make_anchors(anchors, &state, seed % 2);
-		/* The order of the anchors does not matter. */
+		/* The result does not depend on the order of the anchors. */
 		for (i = 0; i < NR_ANCHORS; i++) {
 			const unsigned int j = (unsigned int)rand_r(&state) % NR_ANCHORS;
 			const struct rec_anchor anchor = anchors[i];
@@ -160,12 +163,14 @@ Test(time_map, anchors_that_contradict_each_other)
 		cr_assert_geq(ns, before);
 		before = ns;
 	}
-	/* Contradictions are reported in the bound. */
+	/* Contradictions between anchors increase the bound. */
 	cr_assert_geq(time_map_error(&map, 2 * S), S / 2);
 	time_map_free(&map);
 }
 
-/* What trace-cmd 3.1.6 does with TSC2NSEC: an int as multiplier, two products of 32 bits, and no shift above 32. */
+/*
+ * The conversion by TSC2NSEC in trace-cmd 3.1.6: an int as multiplier, two products of 32 bits, and no shift above 32.
+ */
 static uint64_t multiply_as_viewers(uint64_t ts, uint32_t mult, uint32_t shift)
 {
 	const uint64_t low = (uint32_t)ts;

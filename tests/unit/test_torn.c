@@ -26,20 +26,21 @@
 /* STEPS by default (steps.h), for an event that goes to another sub-buffer: it has many instructions. */
 #define STRIDE 11
 
-/* What a thread does. */
+/* The actions of a thread. */
 static struct plan {
 	unsigned int before, after; /* events */
 	bool crosses;		     /* the event that is left goes to another sub-buffer */
 	bool handler_writes;
-	bool deeper;		  /* it is written from a frame far below that of the events after it */
-	bool level;		  /* from the same frame; by default those are written from far below */
-	unsigned int instruction; /* after which a handler interrupts and jumps away */
-	bool once_reserved;	  /* not before */
+	/* By default the events after the one that is left are written from frames far below its own. */
+	bool deeper;		  /* it is written from a frame far below theirs */
+	bool level;		  /* all are written from the same frame */
+	unsigned int instruction; /* a handler interrupts after this one, and jumps away */
+	bool once_reserved;	  /* and only if something is reserved */
 	uint64_t number;	  /* of the next event */
-	bool struck;
+	bool struck;		  /* the handler has jumped away */
 } plan;
 
-/* Which events must be read, which are torn; those refused, or never reserved, are neither. */
+/* Which events must be read and which are torn; events that were refused or never reserved are neither. */
 enum fate { NEITHER, READ, TORN };
 
 static unsigned char fates[NUMBERED_MAX];
@@ -156,7 +157,7 @@ static void *be_left(void *arg)
 		write_after_from_below();
 		return NULL;
 	}
-	/* From here the frames tell. */
+	/* From here on, frames show what was left. */
 	left_in = NULL;
 	for (i = 0; i < plan.after; i++)
 		write_one();
@@ -181,7 +182,7 @@ static void begin(uint32_t pages)
 	sigaction(SIGTRAP, &action, NULL);
 }
 
-/* Whether the thread came to the instruction. */
+/* Whether the thread reached the instruction. */
 static bool run_and_be_left(void)
 {
 	pthread_t thread;
@@ -192,7 +193,7 @@ static bool run_and_be_left(void)
 	return plan.struck;
 }
 
-/* Every event was read, or is torn and counted, as it must be; of what is read some may have been overwritten. */
+/* Checks that every event was read, or is torn and counted; events that should be read may have been overwritten. */
 static void check_fates(const struct sums *sums)
 {
 	uint64_t read = 0, torn = 0, number;
@@ -276,7 +277,7 @@ static void *be_left_and_wait(void *arg)
 	return NULL;
 }
 
-/* While the thread lives, what it writes in another lane is seen at once. */
+/* While the thread lives, its events in another lane are visible at once. */
 Test(torn, what_is_written_elsewhere_is_seen_at_once, .timeout = 600)
 {
 	struct rec_lane_stats stats;
@@ -336,7 +337,7 @@ Test(torn, left_in_a_ring_of_two, .timeout = 600)
 		2);
 }
 
-/* The events after it are written from above, so they are read at once, in the same lane. */
+/* The later events are written from a frame above, so they are visible at once, in the same lane. */
 Test(torn, left_and_found_out_at_once, .timeout = 600)
 {
 	FILM_OR_SKIP();

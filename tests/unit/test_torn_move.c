@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread that leaves the ring for ever where its event moves the head: by a raw exit, by a jump out of a handler. */
+/* A thread leaves the ring for good while its event moves the head: by a raw exit, or by a jump out of a handler. */
 #include "film.h"
 #include "librecorder/process/lane_private.h"
 #include "numbered.h"
@@ -38,7 +38,7 @@ static void end_in_the_move(int signal)
 		}
 }
 
-/* Ends by a raw system call where its event moves the head. */
+/* Ends by a raw system call while its event moves the head. */
 static void *end_moving(void *arg)
 {
 	uint64_t *number = arg;
@@ -59,8 +59,7 @@ static void *write_last(void *number)
 }
 
 /*
- * A head that a thread was moving when it ended without a word does not keep readers away until its lane is leased
- * again.
+ * If a thread ends without notice while it moves the head, readers need not wait until its lane is leased again.
  */
 Test(torn_move, a_raw_exit_where_the_head_moves)
 {
@@ -75,7 +74,7 @@ Test(torn_move, a_raw_exit_where_the_head_moves)
 	cr_assert_eq(pthread_create(&thread, NULL, end_moving, &number), 0);
 	pthread_join(thread, NULL);
 	cr_assert(struck);
-	/* Somebody else has leased a lane since. */
+	/* Another thread has leased a lane since. */
 	cr_assert_eq(pthread_create(&thread, NULL, write_last, &number), 0);
 	pthread_join(thread, NULL);
 	sums = numbered_read();
@@ -97,7 +96,7 @@ static void jump_in_the_move(int signal)
 			siglongjmp(out_of_the_move, 1);
 }
 
-/* A move that a handler left does not, either, when the lane is given away to be saved. */
+/* The same for a move that a handler left, when the lane is set aside for a save. */
 Test(torn_move, a_lane_is_swapped_where_a_handler_left_the_move_of_the_head)
 {
 	const struct sigaction action = { .sa_handler = jump_in_the_move };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reservations that are never finished, in a ring by itself; and copies into the ring that meet a fault. */
+/* Reservations that are never finished, in a ring alone; and copies into the ring that cause a fault. */
 #include "film.h"
 #include "steps.h"
 #include "trap_flag.h"
@@ -18,7 +18,7 @@ static struct ring_order order;
 static unsigned int seed;
 static uint64_t next;
 
-/* When and where each event was reserved: no earlier, no later, on this CPU. */
+/* The time and place of each reservation: not earlier, not later, and on this CPU. */
 static uint64_t since[RING_ORDER_MAX * 2], until[RING_ORDER_MAX * 2];
 static uint32_t cpu_of[RING_ORDER_MAX * 2];
 
@@ -68,7 +68,7 @@ static void end_writer(uint64_t number, unsigned int below)
 	model.inside = below;
 }
 
-/* An event with others inside it. False: one of them jumped away, and out of this event as well. */
+/* An event with others inside it. False: one of them jumped away, out of this event as well. */
 static bool write_some(unsigned int depth, bool is_deep)
 {
 	const uint64_t number = next++;
@@ -78,7 +78,7 @@ static bool write_some(unsigned int depth, bool is_deep)
 
 	ring->cpu = draw(8) ? ring->cpu : draw(3);
 	cpu_of[number] = ring->cpu;
-	/* A frame above that of the outermost writer: that one was left. */
+	/* This frame is above that of the outermost writer, so that one was left. */
 	if (model.inside && model.is_deep && !is_deep) {
 		tear_from(model.begin);
 		model.inside = 0;
@@ -163,7 +163,7 @@ static void check_lane(unsigned int first_seed)
 	}
 }
 
-/* Again and again: some events, some of them left, then the thread ends and another one has the lane. */
+/* Repeatedly: write some events, leave some of them, end the thread, and give the lane to another one. */
 static void leave_some(unsigned int first_seed, uint32_t pages, uint32_t subbuf_size, unsigned int events_max)
 {
 	uint64_t events = 0;
@@ -204,7 +204,7 @@ Test(torn_ring, what_was_not_left_is_read)
 		leave_some(s, 64, s % 2 ? 4096 : 8192, 40);
 }
 
-/* Where the tail wraps, and refuses, while something is open. */
+/* The tail wraps, and events are refused, while an event is open. */
 Test(torn_ring, what_was_not_left_is_read_in_small_rings)
 {
 	unsigned int s;
@@ -245,8 +245,8 @@ static void check_found_out(const struct rec_lane *lane)
 }
 
 /*
- * The next event of the statement that left one finds that out itself, also where the reservation is made by a function
- * of the library.
+ * If a statement leaves an event, the next event of the same statement finds that out, also if a function of the
+ * library makes the reservation.
  */
 Test(torn_ring, a_write_that_faults_is_found_out_by_the_next_one)
 {
@@ -262,7 +262,7 @@ Test(torn_ring, a_write_that_faults_is_found_out_by_the_next_one)
 	ring_free(ring);
 }
 
-/* A clock that needs a call. */
+/* The clock needs a function call. */
 Test(torn_ring, an_event_that_faults_is_found_out_by_the_next_one)
 {
 	const void *none = begin_faults();
@@ -303,7 +303,10 @@ static void put_in_step(int signal)
 	}
 }
 
-/* One that publishes what was nested in it, and is interrupted after instructions of that by another event. */
+/*
+ * An event publishes the events nested in it, and another event interrupts it after given instructions of the
+ * publishing.
+ */
 static void publish_in_steps(unsigned int nested, uint32_t pages)
 {
 	const struct sigaction action = { .sa_handler = put_in_step };

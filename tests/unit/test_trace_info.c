@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Several logs as one: what is the same gets one id, what differs its own; names and texts that viewers can use. */
+/* Several logs combined: equal events get one id, different ones their own; names and texts are valid for viewers. */
 #include "format/weave/trace_info.h"
 #include "weave_fixture.h"
 

@@ -56,7 +56,7 @@ static void look(struct state *ret_state)
 }
 
 /*
- * Nothing as it usually is: our own errno, rounding and mask, denormals flushed, the x87 in single precision.
+ * An unusual state: our own errno, rounding and mask, denormals flushed, the x87 in single precision.
  */
 static void make_unusual(void)
 {
@@ -151,7 +151,7 @@ Test(unharmed, threads, .init = begin, .fini = reader_end, .timeout = 300)
 	}
 }
 
-/* No lane is left, and none shared: what is lost then has no effect. */
+/* No lane is free or shared: losing an event has no other effect. */
 Test(unharmed, at_the_cap, .init = begin, .fini = reader_end, .timeout = 300)
 {
 	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 4096, 4096 });
@@ -194,7 +194,7 @@ Test(unharmed, calls_in_the_path_of_events, .init = begin, .fini = reader_end, .
 	UNHARMED(REC(host, plain, 2));
 }
 
-/* These may fail, and then they may change errno, but nothing else. */
+/* These calls may fail; then they may change errno, but no other state. */
 Test(unharmed, other_calls, .init = begin, .fini = reader_end, .timeout = 300)
 {
 	struct rec_anchor anchor;
@@ -235,7 +235,7 @@ Test(unharmed, fork, .init = begin, .fini = reader_end, .timeout = 300)
 	cr_assert_eq(status, 0);
 }
 
-/* Nothing is printed, wherever events go. */
+/* Nothing is printed, whichever lane events go to. */
 Test(unharmed, output, .init = begin, .fini = reader_end, .timeout = 300)
 {
 	const int out = memfd_create("out", MFD_CLOEXEC), saved[2] = { dup(1), dup(2) };

@@ -108,7 +108,7 @@ Test(verify_counts, not_all_was_read)
 	finish_clean();
 }
 
-/* trace-cmd reads the rest after its statistics: all of it, or what it had time for. */
+/* trace-cmd reads the rest of the ring after its statistics, completely or in part. */
 Test(verify_counts, the_rest_was_read_after_the_statistics)
 {
 	uint64_t read;
@@ -143,7 +143,7 @@ Test(verify_counts, the_event_by_which_the_date_was_found)
 	}
 }
 
-/* recorder --date writes none. */
+/* recorder --date writes no such event. */
 Test(verify_counts, a_recorder_needs_no_event_for_the_date)
 {
 	options[file.nr_options++] = (struct dat_option){ .id = DAT_DATE, .data = (char[]){ "0x1" } };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events of programs outside the time in which their thread ran, and the closest cases that are right. */
+/* Events of programs outside the time in which their thread ran, and the most similar valid cases. */
 #include "tests/unit/verify_fixture.h"
 
 #include <criterion/criterion.h>

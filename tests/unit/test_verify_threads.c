@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads on two CPUs at once, or running without having been woken, and the closest cases that are right. */
+/* Threads on two CPUs at once, or running without having been woken, and the most similar valid cases. */
 #include "tests/unit/verify_fixture.h"
 
 #include <criterion/criterion.h>
@@ -212,7 +212,7 @@ Test(verify_threads, a_cpu_that_has_not_begun_may_have_woken_it)
 	finish_clean();
 }
 
-/* It may have been masked: what programs set for it is not the kernel's. */
+/* The CPU may have been masked: events of programs on it are not events of the kernel. */
 Test(verify_threads, a_cpu_with_events_of_programs_alone)
 {
 	begin();
@@ -257,7 +257,7 @@ Test(verify_threads, a_cpu_without_events_may_have_woken_it)
 	}
 }
 
-/* The recorder reports it: what is not there was not asked for. */
+/* The recorder's notes state it: the missing events were not requested. */
 Test(verify_threads, switches_of_some_threads_alone)
 {
 	static char version[] = "recorder; switches of some threads alone; time error at most 5 ns";
@@ -278,7 +278,10 @@ Test(verify_threads, switches_of_some_threads_alone)
 
 static char trace_cmd[] = "3.1.6 not-a-git-repo";
 
-/* Another program's file does not: 6 and 8 were asked for, 5 and 7 are seen when one of these comes or goes. */
+/*
+ * Another program's file does not state it: 6 and 8 were requested; 5 and 7 are seen when one of these is switched in
+ * or out.
+ */
 Test(verify_threads, whose_switches_were_recorded_is_not_said)
 {
 	unsigned int foreign;
@@ -361,7 +364,7 @@ Test(verify_threads, somebody_hidden_may_have_woken_it)
 	sw(0, 200, 5, S, 0);
 	sw(0, 300, 0, R, 5);
 	sw(0, 310, 5, R, 0);
-	/* What 69 did is not shown, nor that it left. */
+	/* The events of 69 are hidden, including its switch out. */
 	sw(1, 400, 7, S, 0);
 	end_idle(0, 0);
 	finish_clean();
@@ -383,7 +386,7 @@ Test(verify_threads, the_dead_are_not_woken)
 {
 	begin_running();
 	sw(0, 200, 5, X, 0);
-	/* Another one with its number. */
+	/* Another thread with the same id. */
 	sw(0, 300, 0, R, 5);
 	end_idle(5, 0);
 	finish_clean();
@@ -424,7 +427,9 @@ Test(verify_threads, a_wake_up_of_a_thread_that_runs)
 	sw(0, 200, 5, S, 0);
 	of(ID_WAKING, 1, 250, 5);
 	sw(0, 300, 0, R, 5);
-	/* The second half of the first one is hidden; this one came when it was about to sleep again. */
+	/*
+	 * The second half of the first wake-up is hidden; this wake-up came when the thread was about to sleep again.
+	 */
 	of(ID_WAKING, 1, 350, 5);
 	of(ID_WAKEUP, 1, 351, 5);
 	sw(0, 360, 5, R, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Buffers made so that a reader would continue without end, or ask for memory without a bound: links in a circle that
- * the commit position is not in, numbers that begin again, sizes that no program makes. What the fuzzers find by chance
- * is certain to occur here.
+ * the commit position is not in, numbers that begin again, sizes that no program makes. Cases that the fuzzers find by
+ * chance are certain to occur here.
  */
 #include "lane_fixture.h"
 
@@ -161,7 +161,7 @@ Test(view_bounds, numbers_at_their_end)
 	cr_expect_eq(read_page(), -EBADMSG);
 }
 
-/* A wait for what the counts promise, and what is not there. */
+/* A wait for events that the counts claim and that do not exist. */
 Test(view_bounds, wait_for_a_promise)
 {
 	make_circle(0);

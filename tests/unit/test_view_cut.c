@@ -38,7 +38,7 @@ static void cut_to(off_t size)
 }
 
 /*
- * A thread that `stops` gives zeros in a mapping's place, under the list's lock, and waits there to be let go. The
+ * A thread that `stops` replaces a mapping by zeros under the list's lock, and waits there until it is released. The
  * library maps other things in a forked child, before anything else runs there.
  */
 static _Thread_local bool stops;
@@ -193,7 +193,7 @@ Test(view_cut, before_its_words_are_mapped, .init = begin, .fini = end, .timeout
 	check_nothing_more();
 }
 
-/* What was handed over reads as zeros, so there is no event in it. */
+/* The page that was handed over reads as zeros, so it has no event. */
 Test(view_cut, with_a_page_in_hand, .init = begin, .fini = end, .timeout = 300)
 {
 	struct rec_page_iter walk;
@@ -281,7 +281,7 @@ static void *fault(void *arg)
 	return rec_view_fault(arg) ? arg : NULL;
 }
 
-/* In a copy of this process, in which no thread holds the list's lock. */
+/* Runs in a copy of this process, where no thread holds the list's lock. */
 static void use_views(void)
 {
 	struct rec_view *another;

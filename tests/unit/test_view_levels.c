@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Levels of detail: whatever is merged, no event and no covered time is lost; a level is never finer than it says, nor
- * larger than half of the one before; items that are far apart stay as they are.
+ * Levels of detail: merging loses no event and no covered time; a level is never finer than its resolution, nor larger
+ * than half of the previous level; items that are far apart are not merged.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -168,7 +168,7 @@ Test(view_levels, spans_by_key_do_not_overlap_in_a_line)
 	view_trace_free(&trace);
 }
 
-/* Two hundred requests are open at a time: each has a line, and its own times. */
+/* Two hundred requests are open at a time: each has a line of its own, with its times. */
 Test(view_levels, any_number_of_spans_may_overlap)
 {
 	struct view_trace trace = { 0 };
@@ -230,7 +230,7 @@ Test(view_levels, the_first_free_line_is_taken)
 	view_trace_free(&trace);
 }
 
-/* Whether the range of values in each level is that of all. */
+/* Whether each level has the range of all values. */
 Test(view_levels, values_keep_their_range)
 {
 	struct view_trace trace = { 0 };
@@ -302,7 +302,7 @@ Test(view_levels, flows_are_kept_before_wake_ups)
 	view_trace_free(&trace);
 }
 
-/* As many as there may be are all kept; and not a single wake-up is kept beyond them. */
+/* If the number of flows is exactly the limit, all flows are kept and no wake-up. */
 Test(view_levels, exactly_as_many_arrows_as_may_be)
 {
 	struct view_trace trace = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's streams in the weave without a program: their pages are taken as they are, wherever that is right. */
+/* The kernel's streams in the weave without a program: their pages are used unchanged if that is correct. */
 #include "format/dat/dat_read.h"
 #include "kernel_fixture.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The pages of a CPU in the file, as they are. */
+/* The pages of a CPU in the file, unchanged. */
 static unsigned char *pages_of(const char *path, unsigned int cpu, uint64_t *ret_size)
 {
 	struct dat_error error;
@@ -27,7 +27,7 @@ static unsigned char *pages_of(const char *path, unsigned int cpu, uint64_t *ret
 	return pages;
 }
 
-/* Adds what the kernel adds to a page that is taken: the flags and the count. */
+/* Adds the flags and the count, as the kernel does when a page is taken. */
 static void flag_last(struct both *b, unsigned int cpu, uint64_t lost)
 {
 	struct fake_stream *stream = &b->w.fake->streams[b->lanes + cpu];
@@ -86,7 +86,7 @@ Test(weave_alone, by_way_of_memory)
 	weaving_end(&b.w, seen);
 }
 
-/* All pages of the kernel's, one after the other, after 512 bytes of something else. */
+/* All pages of the kernel, one after the other, after 512 unrelated bytes. */
 static struct weave_file file_of(const struct both *b, unsigned char **ret_pages)
 {
 	const struct fake_stream *stream = &b->w.fake->streams[b->lanes];
@@ -153,7 +153,7 @@ Test(weave_alone, out_of_a_file_with_faults)
 	weaving_end(&b.w, seen);
 }
 
-/* Where programs have longer sub-buffers, so has the file: several of the kernel's pages go into one of these. */
+/* If programs have larger sub-buffers, the file's pages are as large: several of the kernel's pages go into one. */
 Test(weave_alone, raw_with_longer_pages_of_programs)
 {
 	const uint32_t long_page = 65536;
@@ -237,7 +237,7 @@ Test(weave_alone, on_the_tsc)
 	weaving_end(&b.w, seen);
 }
 
-/* Any clock of the kernel's will do where there is no program. */
+/* Without a program the kernel may have any clock. */
 Test(weave_alone, on_another_clock)
 {
 	struct both b;

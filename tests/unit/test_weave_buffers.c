@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the kernel is in the file, with pages of what size, and the file's contents besides the pages. */
+/* The kernel's place in the file, the size of pages, and the file's contents besides the pages. */
 #include "format/dat/dat_read.h"
 #include "kernel_fixture.h"
 
@@ -384,7 +384,7 @@ Test(weave_buffers, kernels_that_cannot_be)
 	processes[2].kernel = &other;
 	b.w.params.processes = processes;
 	b.w.params.nr_processes = 3;
-	/* Both in the top buffer; both elsewhere; of different clocks. */
+	/* Both kernels in the top buffer; both in other buffers; kernels with different clocks. */
 	cr_assert_eq(weave_to_dat(&b.w.params, &b.w.stats), -EINVAL);
 	other.buffer = b.kernel.buffer = "other";
 	cr_assert_eq(weave_to_dat(&b.w.params, &b.w.stats), -EINVAL);

@@ -47,7 +47,10 @@ Test(weave_kernel, each_cpu_in_the_order_of_time)
 	weaving_end(&b.w, seen);
 }
 
-/* The kernel's come first, whatever the numbers of the streams; those of each side stay in order. */
+/*
+ * At equal times the kernel's events come first, whatever the numbers of the streams; events of each side stay in
+ * order.
+ */
 Test(weave_kernel, equal_times)
 {
 	static const unsigned int order[] = { 0, 2, 4, 1, 3, 5 };
@@ -186,7 +189,7 @@ static void check_page(const struct seen *seen, uint64_t time)
 	cr_assert_eq(at, 4);
 }
 
-/* Woven and whole, with the same result. */
+/* The same result with and without copying of whole pages. */
 Test(weave_kernel, all_kinds_of_records)
 {
 	const uint64_t time = (UINT64_C(1) << 59) + 12345;
@@ -250,7 +253,7 @@ Test(weave_kernel, paddings_after_a_stamp)
 	}
 }
 
-/* A page that ends in nonsense gives the events before it; what comes after is lost, in an unknown number. */
+/* From a page with an invalid end, the events before it are used; an unknown number of later events is lost. */
 Test(weave_kernel, damage)
 {
 	unsigned int with_user;

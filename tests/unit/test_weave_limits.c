@@ -113,7 +113,7 @@ Test(weave_limits, logs_may_grow)
 	weaving_end(&s, seen);
 }
 
-/* The page bytes of a source are gone once the next page was asked for; thousands of streams take turns. */
+/* A source's page is invalid after the next page was requested; thousands of streams take turns. */
 Test(weave_limits, a_thousand_streams)
 {
 	struct weaving s;

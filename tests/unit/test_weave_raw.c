@@ -56,7 +56,7 @@ Test(weave, raw_keeps_pages_and_their_losses)
 	weaving_end(&s, seen);
 }
 
-/* What is taken from a page leaves the times of the others, whatever stands before them. */
+/* Removing events from a page does not change the times of the others. */
 Test(weave, raw_has_only_what_is_wanted)
 {
 	struct weaving s;
@@ -72,7 +72,7 @@ Test(weave, raw_has_only_what_is_wanted)
 		time += number % 7 ? number : UINT64_C(1) << 29;
 		fake_put(s.fake, 0, (uint32_t)(number / 50 % 4), time, number % 3 ? ID_B : ID_A, PID, number,
 			 number % 5 ? FAKE_SIZE : 152);
-		/* A page of which nothing is left. */
+		/* A page without any remaining event. */
 		for (unsigned int i = 0; number == 600 && i < 400; i++)
 			fake_put(s.fake, 0, 1, time + i / 100, ID_B, PID, number, FAKE_SIZE);
 	}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Records that the weave copies in runs (format/weave/weave_run.c): what has to end one, and that the order is kept. */
+/*
+ * Records that the weave copies in runs (format/weave/weave_run.c): all cases that must end a run, and the order of
+ * records.
+ */
 #include "kernel_fixture.h"
 
 #include <criterion/criterion.h>
@@ -18,7 +21,7 @@ static void begin_tsc(struct both *b, unsigned int lanes, unsigned int cpus, con
 	b->processes[1].nr_anchors = nr_anchors;
 }
 
-/* A spool may have any clock. seen_read() fails where times go back. */
+/* A spool may have any clock. seen_read() fails if times go back. */
 Test(weave_run, anchors_that_say_anything)
 {
 	static const struct {
@@ -56,7 +59,7 @@ Test(weave_run, anchors_that_say_anything)
 	}
 }
 
-/* Damage: the page ends in the middle of a record. What follows is where records can be. */
+/* Damage: the page ends in the middle of a record. The next pages are where records can be. */
 Test(weave_run, a_record_cut_by_its_page)
 {
 	const struct fake_event event = { { ID_TICK, 0, 0, 77 }, 4 };
@@ -141,8 +144,8 @@ static struct made draw_event(struct both *b, uint64_t *state, unsigned int cpus
 }
 
 /*
- * Checks that all of them are there, once, on their CPU; seen_read() has checked the times. Where these are equal the
- * kernel comes first.
+ * Checks that each record is there once, on its CPU; seen_read() has checked the times. At equal times the kernel's
+ * record comes first.
  */
 static void check_all(const struct seen *seen, const struct made *made, uint64_t nr, bool woven)
 {

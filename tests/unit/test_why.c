@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `recorder why` on long spans with very much inside: work that grows with the square of that would never end. And on
- * spans that one thread hands to another.
+ * `recorder why` on long spans with very many inner items, where quadratic work would not end; and on spans that one
+ * thread hands to another.
  */
 #include "format/why/why.h"
 #include "why_machine_events.h"
@@ -123,12 +123,12 @@ Test(why, many_inner_spans)
 	cr_assert_eq(sums[WHY_RUNNING], 4 * MANY + 1);
 	cr_assert_str_eq(pieces[2 * MANY - 1].what, "io:step");
 	cr_assert_str_eq(pieces[2 * MANY].what, "");
-	/* One of them. */
+	/* One of these spans. */
 	cr_assert_eq(why_explain(why, span_of(100 + MANY / 2), &pieces, sums), 1);
 	cr_assert_eq(sums[WHY_RUNNING], 3);
 }
 
-/* Long ones, one in the other, all around those after them. */
+/* Long nested spans around all later ones. */
 Test(why, many_interrupts_and_tasks)
 {
 	const struct why_piece *pieces;
@@ -197,7 +197,7 @@ static void job_event(enum machine_id id, int pid)
 	feed_number(id, pid, 7);
 }
 
-/* The classes of the job, a letter each nanosecond, and the threads, a digit each. */
+/* The classes of the job, one letter for each nanosecond, and the threads, one digit for each. */
 static void job_is(const char *classes, const char *tids)
 {
 	const struct why_piece *pieces;
@@ -264,7 +264,7 @@ Test(why, handed_over_twice)
 	job_is("RRRRRWRWRBWR", "111112233433");
 }
 
-/* Nothing is known of the thread that ends it. */
+/* The thread that ends the job is unknown. */
 Test(why, ended_by_a_thread_without_other_events)
 {
 	job_event(ID_JOB_BEGIN, 1);
@@ -294,7 +294,7 @@ Test(why, last_thread_works_for_another_task)
 	job_is("RWRB", "1222");
 }
 
-/* The job is done by those that work for its task, whoever woke them. */
+/* Threads that work for the job's task do the job, whichever thread woke them. */
 Test(why, threads_take_the_task)
 {
 	start_threads(3);
@@ -302,7 +302,7 @@ Test(why, threads_take_the_task)
 	job_event(ID_JOB_BEGIN, 1);
 	wakes(1, 2);
 	cpu = 1;
-	feed_task_of(1, 0); /* until here 1 runs, then nobody works for the job */
+	feed_task_of(1, 0); /* until here 1 runs, then no thread works for the job */
 	cpu = 2;
 	feed_task_of(2, 3); /* 2 runs, not for it */
 	feed_task_of(2, 9);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `recorder why` on a machine that is made up (why_machine.h), of which the right answer is known for every nanosecond.
- * With all events, with some kinds of events not recorded, and from the middle of a run: each piece has the right
- * class, thread, CPU, cause and text, and nothing is unknown that can be known. With losses: no class is wrong, what is
- * not known is unknown.
+ * `recorder why` on a simulated machine (why_machine.h), for which the right answer is known for every nanosecond. With
+ * all events, with some kinds of events not recorded, and from the middle of a run: each piece has the right class,
+ * thread, CPU, cause and text, and is unknown only if it cannot be known. With losses: no class is wrong, and a class
+ * that cannot be known is unknown.
  */
 #include "why_truth.h"
 #include "repeat.h"
@@ -109,7 +109,7 @@ static struct why *read_all(void)
 
 /* ------------------------------------------------------------------------------------------------------- comparison */
 
-/* The machine's item that a span is; -1: none. */
+/* The machine's item of a span; -1: none. */
 static int item_of(const struct why_span *span)
 {
 	for (unsigned int i = 0; i < machine.nr_items; i++) {
@@ -129,7 +129,7 @@ static int item_of(const struct why_span *span)
 	return -1;
 }
 
-/* What a span is in the machine: an item, or a job with those who had it. */
+/* A span in the machine: an item, or a job with the threads that had it. */
 struct known {
 	int item; /* -1: a job */
 	struct truth_job job;
@@ -155,7 +155,8 @@ static void compare_piece(const struct why_span *span, const struct known *known
 }
 
 /*
- * A span with losses may be that of other events than it seems; what its thread did then is nevertheless known, or not.
+ * A span with losses may consist of other events than it seems. Whether its thread's activity is known does not depend
+ * on that.
  */
 static void compare_class(const struct why_span *span, const struct why_piece *piece)
 {
@@ -172,8 +173,8 @@ static void compare_class(const struct why_span *span, const struct why_piece *p
 }
 
 /*
- * Whoever had the job: what is known of a piece's thread is true. (A piece that is blocked names the last thread of a
- * chain of wake-ups.)
+ * Whichever thread had the job, known data about a piece's thread must be true. (A piece that is blocked names the last
+ * thread of a chain of wake-ups.)
  */
 static void compare_thread(const struct why_span *span, const struct why_piece *piece)
 {
@@ -186,7 +187,7 @@ static void compare_thread(const struct why_span *span, const struct why_piece *
 	}
 }
 
-/* Whether the events show each time that the job was handed over: a known thread was woken for it. */
+/* Whether the events show each hand-over of the job: a known thread was woken for it. */
 static bool shows_hands(const struct machine_job *job)
 {
 	for (unsigned int i = 0; i < job->nr_hands; i++) {
@@ -196,7 +197,7 @@ static bool shows_hands(const struct machine_job *job)
 	return job->nr_hands > 0;
 }
 
-/* Whether it is known who had a job. */
+/* Whether it is known which threads had a job. */
 static bool know_job(const struct why_span *span, struct known *known)
 {
 	const struct machine_job *job = &machine.jobs[span->id];
@@ -310,7 +311,7 @@ static void run(enum mode mode)
 	     nr_of[WHY_INTERRUPTED], nr_of[WHY_UNKNOWN]);
 	tell("%" PRIu64 " jobs, of %" PRIu64 " the last hand is known, %" PRIu64 " of them slept after it", nr_jobs,
 	     nr_followed, nr_slept);
-	/* There was something of everything. */
+	/* Every case occurred. */
 	for (unsigned int i = 0; i < WHY_UNKNOWN; i++)
 		cr_assert(nr_of[i] > 0);
 	/* That is rare: one job in 200. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests of threads' lives have in common. For one source file. */
+/* Shared by the tests of threads' lives. For inclusion in one source file. */
 #ifndef THREAD_LIVES_H
 #define THREAD_LIVES_H
 

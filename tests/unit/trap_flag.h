@@ -11,7 +11,10 @@
 /* Its bit in the register of flags. */
 #define TRAP_FLAG 0x100
 
-/* For functions that call others: what these push lies where a leaf function may keep values below the stack. */
+/*
+ * For functions that call others: a pushed value would overwrite data that a leaf function keeps below the stack
+ * pointer.
+ */
 static inline void trap_flag_set(void)
 {
 	__asm__ volatile("pushfq\n\torq %0, (%%rsp)\n\tpopfq" : : "i"(TRAP_FLAG) : "memory", "cc");
@@ -22,7 +25,7 @@ static inline void trap_flag_clear(void)
 	__asm__ volatile("pushfq\n\tandq %0, (%%rsp)\n\tpopfq" : : "i"(~TRAP_FLAG) : "memory", "cc");
 }
 
-/* For a handler of SIGTRAP: what it interrupted continues without, or with, the flag. */
+/* For a handler of SIGTRAP: clear or set the flag of the interrupted code. */
 static inline void trap_flag_clear_in(void *context)
 {
 	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;

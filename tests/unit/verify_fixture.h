@@ -40,14 +40,14 @@ extern int64_t lost_before;
 
 /* Opens the file. It is a recorder's unless the test has set DAT_VERSION. */
 void begin(void);
-/* Both CPUs have begun; thread 5, which wakes when the test says so, runs on CPU 0. */
+/* Both CPUs have events; thread 5, which the test wakes, runs on CPU 0. */
 void begin_running(void);
-/* Long after all that was reported, both CPUs are idle: what waited is decided. */
+/* Long after all events, both CPUs are idle, so waiting suspicions are decided. */
 void end_idle(int32_t on_0, int32_t on_1);
 void finish(void);
-/* Nothing is wrong. */
+/* Checks that no violation was reported. */
 void finish_clean(void);
-/* One violation was reported, for this number of events. */
+/* Checks that one violation was reported, for this number of events. */
 void finish_with(enum verify_kind kind, uint64_t events);
 
 /* An event of that id, after its common fields: `size` bytes of `rest`. */

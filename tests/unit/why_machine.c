@@ -60,19 +60,19 @@ static int innermost_frame(const struct cpu *cpu)
 	return cpu->nr_frames ? cpu->frames[cpu->nr_frames - 1].item : -1;
 }
 
-/* On `cpu`, by whoever runs there. */
+/* An event on `cpu`, by the thread that runs there. */
 void machine_wake(int cpu, int tid)
 {
 	struct thread *t = &work.threads[tid];
 	const int target = machine_random(3) ? t->cpu : (int)machine_random(MACHINE_CPUS);
 	struct machine_event *e = machine_emit(cpu, KIND_WAKE, ID_WAKING);
 
-	/* Where it will run is not decided yet: this is where it was. */
+	/* It is not decided yet where the thread will run: this is where it ran last. */
 	machine_put32(e, (uint32_t)tid);
 	machine_put32(e, t->prio);
 	machine_put32(e, (uint32_t)t->cpu);
 	t->is_waiting = false;
-	/* One that has not gone to sleep yet stays awake. */
+	/* A thread that has not gone to sleep yet stays awake. */
 	if (t->state != STATE_SLEEPS)
 		return;
 	work.m->sleeps[t->sleep].end = work.now;
@@ -102,7 +102,7 @@ static void take_woken(int cpu)
 		c->is_due = true;
 }
 
-/* The first one of the best priority; 0: none. An idle CPU may take another one's. */
+/* The first runnable thread of the best priority; 0: none. An idle CPU may take another CPU's thread. */
 static int take_next(int cpu, bool may_steal)
 {
 	struct queue *from = &work.cpus[cpu].runnable;
@@ -204,7 +204,7 @@ static void irq_end(int cpu)
 	c->nr_frames--;
 }
 
-/* A timer of this CPU that is due. */
+/* Expire a due timer of this CPU. */
 static bool timer_begin(int cpu)
 {
 	for (unsigned int i = 0; i < work.nr_timers; i++) {
@@ -227,7 +227,7 @@ static bool timer_begin(int cpu)
 	return false;
 }
 
-/* All requests that are done, of this CPU: one interrupt. */
+/* One interrupt completes all finished requests of this CPU. */
 static bool device_begin(int cpu)
 {
 	struct queue done = { .nr = 0 };
@@ -258,7 +258,7 @@ static bool other_begin(int cpu)
 		irq_begin(cpu, "soft interrupt 7", ID_SOFTIRQ_ENTRY, 7, NULL);
 	else
 		irq_begin(cpu, "network", ID_SOFTIRQ_ENTRY, 3, NULL);
-	/* The network brings what a reader waits for. */
+	/* The network delivers data for which a reader waits. */
 	if (what == 2 && work.pipes[pipe].waiters.nr)
 		machine_put(&work.cpus[cpu].frames[work.cpus[cpu].nr_frames - 1].wakes,
 			    machine_take(&work.pipes[pipe].waiters, 0));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A machine that is made up: CPUs, threads with priorities, locks, pipes, a disk, timers, interrupts. It runs a random
- * program, nanosecond by nanosecond, and writes the events that a kernel and a traced program would write. What every
- * thread and every CPU did is noted for each nanosecond, so that the right answer to "why" is known without the events.
+ * A simulated machine: CPUs, threads with priorities, locks, pipes, a disk, timers, interrupts. It runs a random
+ * program, nanosecond by nanosecond, and writes the events that a kernel and a traced program would write. The activity
+ * of every thread and every CPU is noted for each nanosecond, so that the right answer of "why" is known without the
+ * events.
  *
  * In each nanosecond one CPU does one thing, so no two events have the same time.
  */
@@ -26,7 +27,7 @@
 /* Time 0 of the machine in the trace. */
 #define MACHINE_EPOCH 1000000u
 
-/* Events, by what one asks for with `recorder record -e`. */
+/* Kinds of events, as arguments of `recorder record -e`. */
 enum machine_kind {
 	KIND_SWITCH,
 	KIND_WAKE,
@@ -58,7 +59,7 @@ struct machine_item {
 };
 
 struct machine_request {
-	int issuer, waiter; /* 0: nobody waits for it */
+	int issuer, waiter; /* 0: no thread waits for it */
 	int begin, end;	    /* end 0: it has not been completed */
 	int irq;	    /* the interrupt, the innermost one, that completed it */
 	uint32_t device, sectors;
@@ -66,7 +67,7 @@ struct machine_request {
 	int due, cpu;
 };
 
-/* A keyed span: a thread that has it gives it to one that it wakes. */
+/* A keyed span: a thread that has it hands it to a thread that it wakes. */
 struct machine_job {
 	int begin, end;	    /* -1: not yet */
 	int tid, end_tid;
@@ -90,7 +91,7 @@ struct machine_sleep {
 	bool is_blocked; /* uninterruptible */
 };
 
-/* What is true from one nanosecond to the next. */
+/* The state during one nanosecond. */
 struct machine_moment {
 	struct {
 		enum machine_state state;
@@ -129,7 +130,7 @@ struct machine {
 /* The formats of its events. */
 struct event_table *machine_table(void);
 
-/* Runs it. Everything follows from the seed. */
+/* Runs the machine. The seed determines everything. */
 void machine_run(struct machine *machine, uint64_t seed);
 
 unsigned int machine_below(struct machine *machine, unsigned int most);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Jobs of the machine: keyed spans that threads hand to those that they wake. Half of them are logical tasks: who has
- * such a job says so by an event, and says later that it has it no longer.
+ * Jobs of the machine: keyed spans that threads hand to those that they wake. Half of them are logical tasks: a thread
+ * that has such a job writes an event when it gets it, and another one when it gives it up.
  */
 #include "why_machine_private.h"
 

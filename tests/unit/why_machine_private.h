@@ -27,7 +27,7 @@ struct thread {
 	enum call call;
 	bool is_plain; /* not in a system call: a page fault */
 	unsigned int phase;
-	bool is_waiting; /* nobody has woken it yet */
+	bool is_waiting; /* no thread has woken it yet */
 	bool is_blocked;
 	int object; /* lock, pipe, or request */
 	int item, sleep;
@@ -49,7 +49,7 @@ struct frame {
 	unsigned int number;
 	struct queue requests; /* to complete */
 	struct queue wakes;    /* threads */
-	unsigned int left;     /* steps that it takes besides */
+	unsigned int left;     /* further steps of the interrupt */
 	bool may_nest;
 };
 
@@ -59,7 +59,7 @@ struct cpu {
 	unsigned int nr_frames;
 	struct queue runnable;
 	struct queue woken; /* to be put into `runnable`, by this CPU */
-	bool is_due;	    /* for a switch */
+	bool is_due;	    /* it shall switch to another thread */
 };
 
 struct timer {
@@ -87,17 +87,17 @@ unsigned int machine_random(unsigned int most);
 void machine_put(struct queue *queue, int item);
 int machine_take(struct queue *queue, unsigned int at);
 
-/* An event of whoever runs on a CPU. */
+/* An event of the thread that runs on a CPU. */
 struct machine_event *machine_emit(int cpu, enum machine_kind kind, enum machine_id id);
 
-/* `tid` 0: of a CPU. */
+/* `tid` 0: an item of a CPU. */
 int machine_item(enum machine_kind kind, int outer, int tid, const char *name);
 
-/* Whoever runs on `cpu` wakes a thread; the thread on `cpu` falls asleep. */
+/* The thread or interrupt on `cpu` wakes a thread; the thread on `cpu` falls asleep. */
 void machine_wake(int cpu, int tid);
 void machine_sleep(int cpu);
 
-/* why_machine_program.c: what a thread does next. */
+/* why_machine_program.c: a thread's next action. */
 void machine_thread_step(int cpu);
 void machine_set_task(int cpu, unsigned int task);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the threads of the machine do: spans, tasks, and system calls that wait for locks, pipes, timers and requests.
+ * The programs of the machine's threads: spans, tasks, and system calls that wait for locks, pipes, timers and
+ * requests.
  */
 #include "why_machine_private.h"
 
@@ -90,7 +91,7 @@ static void issue(int cpu, int number)
 	r->cpu = (int)machine_random(MACHINE_CPUS);
 }
 
-/* A thread with an even number has its requests issued by others. */
+/* Requests of a thread with an even number are issued by other threads. */
 static void disk_wait(int cpu, struct thread *t, int tid)
 {
 	t->object = new_request(tid);
@@ -107,7 +108,7 @@ static void wake_with_job(int cpu, int tid)
 	machine_wake(cpu, tid);
 }
 
-/* What a call begins with. True: it need not wait. */
+/* The beginning of a call. True: the call need not wait. */
 static bool call_start(int cpu, struct thread *t, int tid)
 {
 	switch (t->call) {
@@ -198,7 +199,7 @@ void machine_set_task(int cpu, unsigned int task)
 	machine_put_text(e, "");
 }
 
-/* One that has a job gives it on, if it can, or then waits for a lock that another one holds. */
+/* A thread with a job hands it on if it can; otherwise it waits for a lock that another thread holds. */
 static enum call job_call(const struct thread *t, int *ret_object)
 {
 	const unsigned int nr_hands = work.m->jobs[t->job].nr_hands;
@@ -228,7 +229,7 @@ static void next_call(int cpu, struct thread *t)
 	const enum call of_job = t->job < 0 ? CALL_NONE : job_call(t, &object);
 
 	call = of_job ? of_job : call;
-	/* One that holds a lock asks for no other one, and waits for no pipe: something has to happen. */
+	/* A thread that holds a lock takes no other lock and waits for no pipe, which avoids deadlocks. */
 	if (holds && (call == CALL_LOCK || call == CALL_READ))
 		call = CALL_UNLOCK;
 	if (call == CALL_SLEEP && work.nr_timers == QUEUE_MAX)

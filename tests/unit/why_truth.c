@@ -6,13 +6,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Someone for whom a span waits, directly or over others. */
+/* A thread for which a span waits, directly or through other threads. */
 struct walk {
 	const struct truth *truth;
 	int item;  /* the span; -1: a job */
-	int since; /* items that began before are not of the span */
+	int since; /* items that began before this do not belong to the span */
 	uint64_t task;
-	bool is_between; /* it is not the thread's turn yet */
+	bool is_between; /* the thread does not have the job yet */
 	int at;
 	bool is_waiting;
 	char prefix[256];
@@ -25,7 +25,7 @@ static void set_known(struct truth *truth, const struct machine_event *e)
 	int32_t pid, next;
 
 	memcpy(&pid, e->bytes + 4, sizeof(pid));
-	/* Who acts on a CPU without having been switched to has run there since the trace began. */
+	/* A thread that acts on a CPU without a switch to it has run there since the trace began. */
 	if (pid && truth->known[pid] == MACHINE_NS)
 		truth->known[pid] = truth->first;
 	if (e->kind == KIND_SWITCH)
@@ -124,7 +124,7 @@ static void name_of(int tid, char name[32])
 	snprintf(name, 32, "<...>-%d", tid);
 }
 
-/* The name of what a thread is in; "" if that is the span itself. */
+/* The name of the item in which a thread is; "" if that is the span itself. */
 static const char *inner_name(const struct walk *walk, int tid)
 {
 	const int item = truth_item(walk->truth, walk->truth->m->moments[walk->at].thread[tid].item);
@@ -168,7 +168,7 @@ static int next_cpu(const struct truth *truth, int tid, int at)
 
 	while (at <= truth->last && moments[at].thread[tid].state == STATE_WAITS)
 		at++;
-	/* What happens at the very end is an event, too. */
+	/* The end of the run counts as an event, too. */
 	return at <= truth->last ? moments[at].thread[tid].cpu : -1;
 }
 
@@ -260,7 +260,7 @@ static void woken_by_irq(const struct walk *walk, const struct machine_sleep *sl
 		answer(walk, a, WHY_BLOCKED, sleep->tid, -1, name, "%s woke it", name);
 		return;
 	}
-	/* Where everything was recorded, it is the right one. */
+	/* If everything was recorded, this is the right one. */
 	if (truth->recorded[KIND_IRQ] && truth->recorded[KIND_TIMER] &&
 	    (sleep->request < 0 || truth->m->requests[sleep->request].begin >= truth->first))
 		cr_assert_eq(request, sleep->request, "at %d thread %d waits for request %d, not %d", walk->at,
@@ -361,7 +361,7 @@ void truth_of_job(const struct truth *truth, const struct truth_job *job, const 
 	of_thread(&walk, path->tid[at], ret_answer);
 }
 
-/* Whether an interrupt runs on a CPU of which the begin or the end is recorded: of others the events do not tell. */
+/* Whether an interrupt runs on a CPU, and its begin or its end is recorded; the events do not show other interrupts. */
 static bool is_interrupted(const struct truth *truth, int cpu, int at)
 {
 	const struct machine *m = truth->m;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The right answer to "why", for each nanosecond, from what the machine of why_machine.h has noted. */
+/* The correct answer of "why" for each nanosecond, from the notes of the machine of why_machine.h. */
 #ifndef WHY_TRUTH_H
 #define WHY_TRUTH_H
 
@@ -13,14 +13,14 @@ struct answer {
 	char what[400];
 };
 
-/* What of a run was recorded, and what can be known from it. */
+/* The recorded part of a run, and what can be derived from it. */
 struct truth {
 	const struct machine *m;
 	bool recorded[NR_KINDS];
 	int first, last;		/* times of the first and the last recorded event */
-	int known[MACHINE_THREADS + 1]; /* from when on the state of a thread is known; MACHINE_NS: never */
-	unsigned int task[MACHINE_THREADS + 1][MACHINE_NS]; /* that a thread is known to work for */
-	bool has_task[MACHINE_THREADS + 1][MACHINE_NS];	    /* it has named one, at this time or before */
+	int known[MACHINE_THREADS + 1]; /* the time from which the state of a thread is known; MACHINE_NS: never */
+	unsigned int task[MACHINE_THREADS + 1][MACHINE_NS]; /* the task for which a thread is known to work */
+	bool has_task[MACHINE_THREADS + 1][MACHINE_NS];	    /* the thread has named a task, at this time or before */
 	bool has_interrupts;
 };
 
@@ -30,10 +30,10 @@ void truth_open(struct truth *truth, const struct machine *m);
 /* The innermost item of a stack that is known from the recording; -1: none. */
 int truth_item(const struct truth *truth, int item);
 
-/* Why the span `item` was not done at a time. `task` is what its thread worked for at its begin. */
+/* The reason why the span `item` was not finished at a time. `task` is what its thread worked for at its begin. */
 void truth_at(const struct truth *truth, int item, uint64_t task, int at, struct answer *ret_answer);
 
-/* A job as `why` sees it, in times of the machine. */
+/* A job as `why` must explain it, in times of the machine. */
 struct truth_job {
 	int tid, end_tid, begin, end;
 	uint64_t task;
@@ -42,21 +42,21 @@ struct truth_job {
 /* Who had it. */
 struct truth_path {
 	int tid[MACHINE_NS];
-	bool is_between[MACHINE_NS]; /* nobody had it; this thread got it next */
-	int last_hand;		     /* when the last thread got it, if a wake-up tells; otherwise -1 */
+	bool is_between[MACHINE_NS]; /* no thread had it; this thread got it next */
+	int last_hand;		     /* when the last thread got it, if a wake-up shows that; otherwise -1 */
 };
 
-/* False: that cannot be known. */
+/* False: this cannot be derived. */
 bool truth_path(const struct truth *truth, const struct truth_job *job, struct truth_path *ret_path);
 
 /* Whether another thread ended a sleep of this one between two times. */
 bool truth_sleeps_after(const struct truth *truth, int tid, int begin, int end);
 
-/* Why a job was not done at a time. */
+/* The reason why a job was not finished at a time. */
 void truth_of_job(const struct truth *truth, const struct truth_job *job, const struct truth_path *path, int at,
 		  struct answer *ret_answer);
 
-/* The state of a thread, as a class, whatever was recorded. */
+/* The true state of a thread, as a class, independent of the recording. */
 enum why_class truth_class(const struct truth *truth, int tid, int at);
 
 #endif

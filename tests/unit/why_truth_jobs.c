@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Who had a job at each time: from the events of logical tasks, or from what the machine noted of wake-ups. */
+/* The thread that had a job at each time: from the events of logical tasks, or from the machine's notes of wake-ups. */
 #include "why_truth.h"
 
 #include <criterion/criterion.h>
@@ -34,7 +34,7 @@ static unsigned int turns_of(const struct truth *truth, uint64_t task, struct tu
 	return nr;
 }
 
-/* Each nanosecond by itself. */
+/* Determined separately for each nanosecond. */
 static bool by_task(const struct truth *truth, const struct truth_job *job, struct truth_path *path)
 {
 	static struct turn turns[MACHINE_NS];
@@ -115,7 +115,7 @@ bool truth_path(const struct truth *truth, const struct truth_job *job, struct t
 	ret_path->last_hand = -1;
 	if (by_task(truth, job, ret_path))
 		return true;
-	/* What did not happen to be recorded cannot be followed. */
+	/* Wake-ups that were not recorded cannot be followed. */
 	return truth->recorded[KIND_SWITCH] && truth->recorded[KIND_WAKE] && by_wakes(truth, job, ret_path);
 }
 

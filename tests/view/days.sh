@@ -15,7 +15,7 @@ for name in clocks date plain back; do
 	ok "$name: view" "$RECORDER" view "$name.dat"
 done
 
-# In the first file 50 us are 100 us of the time of day, from 5.000000000 on; then it goes by the second reading.
+# In the first file 50 us are 100 us of the time of day, from 5.000000000 on; after that the second reading applies.
 while IFS= read -r line; do
 	case $line in
 	"ok "*) pass "${line#ok }" ;;

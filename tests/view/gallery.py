@@ -214,7 +214,7 @@ def main():
         browser.picture(f"{pictures}/fine.png")
         browser.wait("recorderView.canvas.width > 2000")
         check("a screen with small pixels gets a finer picture", True)
-        # What the tests read out of the canvas, the page does not.
+        # The tests read pixels of the canvas, which the page itself does not.
         told = [one for one in browser.told if "Multiple readback operations" not in one]
         check("the console is empty", not told, told)
 

@@ -154,7 +154,7 @@ def kept_while_following(browser, fifo):
     browser.run("document.getElementById('timeline').focus()")
 
 
-# A newer state, of which more of the past is known, comes while a search runs.
+# While a search runs, the page gets a newer state, which also has events from before the state that is searched.
 GROWS_MEANWHILE = """(async () => {
 	const page = recorderView, { view } = page, found = new Map(), search = findMatches, newer = await askServer();
 	window.findMatches = async (trace, ...rest) => {
@@ -209,8 +209,8 @@ def main():
             browser.wait(f"recorderView.view.trace.events === {10 + 10 * turn}")
             delays.append(time.monotonic() - before)
         check("later events come by themselves", True)
-        # A picture is made when it is asked for, and has all events up to then. So an event is late by the pause, and by
-        # what two pictures take. What they take depends on the machine; the pause does not.
+        # A picture is made when it is asked for, and has all events up to then. So an event is late by at most the pause
+        # plus the time in which two pictures are made. That time depends on the machine; the pause does not.
         check("the page asks again soon enough", 0 < browser.run("LIVE_PAUSE") <= 200)
         days = int(browser.run("String(recorderView.view.trace.realtime(recorderView.view.trace.length))"))
         check("the page knows the time of day of the last event", day_before <= days <= time.time_ns(), day_before, days)

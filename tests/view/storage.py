@@ -15,7 +15,7 @@ from browser import Browser
 
 directory, requests = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 0
 
-# What each view has. Numbers are exact where there are any: no view rounds a time.
+# The data that each view has. Numbers are exact where there are any: no view rounds a time.
 #
 #   sql          everything. Of a key with a name (op) it has the number.
 #   report       --spans: the spans alone, and everything of them except their tasks.

@@ -56,7 +56,7 @@ set -- "$(realpath "$1")"
 updated=no
 for version in 6.1 6.12; do
 	fetch $version "$1" && continue
-	# The lists are too old, or there are none yet, or they lack the security updates.
+	# The lists are too old, or do not exist yet, or lack the security updates.
 	if [ "$(id -u)" = 0 ] && [ $updated = no ]; then
 		updated=yes
 		apt-get update >"$1/update.log" 2>&1 || true

@@ -114,8 +114,8 @@ struct rec_gap {
 struct rec_lane {
 	REC_ALIGNED(64) uint64_t tail; /* position of the next reservation */
 	uint64_t after;	 /* time of the last event in position order (the kernel's write_stamp), if `cpu` is known */
-	uint64_t before; /* time of the last attempt: neither of the two goes back */
-	uint64_t commit; /* position up to which everything is committed; what readers may see */
+	uint64_t before; /* time of the last attempt. `after` and `before` never go back */
+	uint64_t commit; /* position up to which everything is committed: readers may read up to here */
 	/* tail from which a writer was last about to change sub-buffers; only for the count of torn events */
 	uint64_t left;
 	uint64_t open;	 /* 0: no writer is inside; else the outermost's stack, and the depth of nesting */

@@ -34,25 +34,28 @@
 
 /*
  * A field, as `u64(id)`, must not be expanded before a prefix is pasted in front of it: the application may have a
- * macro u64. An argument is expanded wherever it is passed on, except next to ##. So whoever passes fields on pastes
- * something in front of the first one, which leaves all of them as they are: REC__KIND_ where the first one is the next
- * field, an underscore where it is not a field, or is counted.
+ * macro u64. The preprocessor expands an argument wherever it is passed on, except next to ##. So each macro that
+ * passes fields on pastes a prefix in front of the first one, which keeps all of them unexpanded: REC__KIND_ if the
+ * first argument is the next field; an underscore if it is not a field, or if the fields are only counted.
  */
 
-/* As REC__COUNT. */
+/* The number of fields, counted as by REC__COUNT, with the prefix. */
 #define REC__FIELDS(...)											       \
 	REC__COUNT_(_##__VA_ARGS__, 64, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45,    \
 		    44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21,    \
 		    20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, ~)
 
-/* What the row of the table of kinds says: a shape and its arguments. A kind without a row is an argument by itself. */
+/*
+ * Expands to the use of one field. The row of the table of kinds is a shape and its arguments; a word that has no row
+ * remains a single argument, and is reported as wrong.
+ */
 #define REC__FIELD(use, ...)	 REC__CAT(REC__FIELD_, REC__IS_LIST(__VA_ARGS__))(use, __VA_ARGS__)
 #define REC__FIELD_1(use, shape, ...) use##shape(__VA_ARGS__)
 #define REC__FIELD_0(use, unknown) use##_rec_wrong(REC__TEXT(unknown), "is not a kind of field")
 
 /*
- * REC__EACH(use, base, field..., rec_last): the use of each field in turn; REC__EACH_FMT has a format after base. base
- * is not used: it carries what was pasted in front.
+ * REC__EACH(use, base, field..., rec_last): expands to the use of each field in turn; REC__EACH_FMT has a format after
+ * base. base is not used: it only carries the prefix.
  */
 #define REC__EACH_FMT(use, base, format, ...)                                                                          \
 	REC__CAT(REC__EACH_, REC__FIELDS(_##__VA_ARGS__))(use, REC__KIND_##__VA_ARGS__)

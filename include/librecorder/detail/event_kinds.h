@@ -46,7 +46,7 @@
 #define REC__ARRAY_0(none, text, name, length)                                                                         \
 	_rec_wrong, "array(" text ", " #name ", ...)", "has no such elements"
 
-/* A type may come first, or not. */
+/* The first argument may be a type. */
 #define REC__KIND_named(first, ...)                                                                                    \
 	REC__CALL(REC__CAT(REC__NAMED_, REC__IS_LIST(REC__TYPE_##first)), REC__TYPE_##first, first, __VA_ARGS__)
 #define REC__NAMED_0(none, name, ...)		   _rec_named, name, int32_t, __VA_ARGS__
@@ -99,14 +99,14 @@
 
 /* ----------------------------------------------------------------------------------------------- uses of a field */
 
-/* The compiler may know that an array is shorter. */
+/* In the length of an array parameter. `static` lets the compiler report an array that is too short. */
 #ifdef __cplusplus
 #define REC__AT_LEAST
 #else
 #define REC__AT_LEAST static
 #endif
 
-/* CHECK: at file scope, before all others. */
+/* CHECK: static assertions, at file scope, before all else. */
 #define REC__CHECK_rec_number(name, type)
 #define REC__CHECK_rec_pointer(name)
 #define REC__CHECK_rec_float(name, type)

@@ -129,7 +129,7 @@ void rec_event_register(struct rec_event *event);
 /* Forget the descriptor, because its object is about to be unloaded. Not signal-safe; any thread. */
 void rec_event_unregister(struct rec_event *event);
 
-/* Count an event that is longer than the maximum. Signal-safe. */
+/* Count an event that is longer than the maximum. Any thread; signal-safe. */
 void rec_event_too_long(struct rec_handle *handle);
 
 /*
@@ -146,12 +146,17 @@ int rec_event_offer(uint32_t word, struct rec_handle *handle, const void *record
  */
 int rec_event_finish(uint32_t word, const struct rec_slot *slot, void *record, size_t size);
 
-/* Use rec_printf(). The first use of a call site by a process writes to the log. */
+/*
+ * Use rec_printf(): any thread; signal-safe for the arguments that its comment names. The first use of a call site by a
+ * process writes to the log.
+ */
 void rec_printf_write(struct rec_printf_site *site, const char *function, int line, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
+/* The enable word of rec_printf's event. */
 extern uint32_t *rec_printf_enabled;
 
+/* 1: the event is on; 0: it is off. Any thread; signal-safe, as are all inline functions below. */
 REC_INLINE int rec_event_on(struct rec_event *event)
 {
 	return (rec_load_relaxed(rec_load_relaxed(&event->enabled)) & REC_ENABLE_ON) != 0;
@@ -182,6 +187,7 @@ REC_INLINE uint32_t rec_event_condition(uint32_t *enabled)
 	return word < 1u << REC_ENABLE_CONDITION_SHIFT ? 0 : word;
 }
 
+/* As rec_event_on(), for rec_printf's event. */
 REC_INLINE int rec_printf_on(void)
 {
 	if (!REC__IS_THERE(&rec_printf_enabled))
@@ -282,18 +288,21 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 
 /* ------------------------------------------------------------------------------------------------------ an event */
 
-/* Fields are passed on as event_each.h says: something in front of them. */
+/* Fields are passed on with a prefix, as event_each.h explains. */
 #define REC__EVENT(each, string, ...) REC__EVENT_(each, each, string, REC__FIRST(__VA_ARGS__, ~), _##__VA_ARGS__)
 
-/* `each` visits the fields of the event, `all` those of its text: a description has the constants of all. */
+/*
+ * `each` visits the fields of the event, `all` those in the text of its declaration. They differ only for the end of
+ * a span, whose description has the constants of all fields.
+ */
 #define REC__EVENT_(all, each, string, base, ...) REC__EVENT__(all, each, string, base, _##__VA_ARGS__)
 
-/* event.hpp has others: the type of a constant, the function that writes, what is put around that. */
+/* The type of a constant, the name of the function that writes, and a wrapper for it. event.hpp redefines all three. */
 #define REC__CONSTANT	 int64_t
 #define REC__WRITE(base) rec_write_##base
 #define REC__WRAP(each, base, ...)
 
-/* Descriptions stay in the order of the source, in which `recorder list` prints them: gcc -O2 turns it round. */
+/* `recorder list` prints descriptions in the order of the section. gcc -O2 would reverse the order of the source. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define REC__NO_REORDER __attribute__((no_reorder))
 #else
@@ -302,7 +311,7 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 
 /*
  * The last parameter of rec_write_S__N takes the 0 that REC adds, so that an event without fields needs no special
- * case. Returns 1 if the event was written; only REC_SCOPE asks, and where nothing asks, the compiler drops the result.
+ * case. Returns 1 if the event was written; only REC_SCOPE uses the result, and elsewhere the compiler drops it.
  */
 #define REC__EVENT__(all, each, string, base, ...)                                                                     \
 	each(REC__CHECK, _##__VA_ARGS__)                                                                               \

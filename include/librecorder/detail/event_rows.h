@@ -18,7 +18,7 @@
 #define REC__KIND_end(...)  _rec_end, REC__CAT(REC__LIST_, REC__FIELDS(_##__VA_ARGS__))(REC__KIND_##__VA_ARGS__)
 #define REC__KIND_flow(name) _rec_number, name, uint64_t
 
-/* REC__ROWS(use, ~, row...): the use of each row in turn. */
+/* REC__ROWS(use, ~, row...): expands to the use of each row in turn. */
 #define REC__ROWS(use, ...)	    REC__CAT(REC__ROWS_, REC__COUNT(__VA_ARGS__))(use, __VA_ARGS__)
 #define REC__BARE(...)		    __VA_ARGS__
 #define REC__ROW(use, ...)	    REC__CAT(REC__ROW_, REC__IS_LIST(__VA_ARGS__))(use, __VA_ARGS__)
@@ -26,18 +26,18 @@
 #define REC__ROW_0(use, unknown)    use##_rec_wrong(REC__TEXT(unknown), "is not a kind of field")
 
 /*
- * As REC__EACH: what comes with the end of a span, which is what is in its key() and its end(). REC__ENDS makes a list
- * of these rows: "~", and for each of them a comma and the row.
+ * As REC__EACH, for the fields of the end of a span: those in its key() and in its end(). REC__ENDS makes a list of
+ * their rows: "~", and for each a comma and the row.
  */
 #define REC__EACH_OF_END(use, base, ...)									       \
 	REC__ROWS(use, ~REC__CAT(REC__EACH_, REC__FIELDS(_##__VA_ARGS__))(REC__ENDS, REC__KIND_##__VA_ARGS__))
 
-/* As REC__EACH: a duration comes first. */
+/* As REC__EACH, with a duration as the first field. */
 #define REC__EACH_TIMED(use, base, ...)                                                                                \
 	use##_rec_number(dur, uint64_t)                                                                                \
 		REC__CAT(REC__EACH_, REC__FIELDS(_##__VA_ARGS__))(use, REC__KIND_##__VA_ARGS__)
 
-/* REC__LEAD(base, field..., rec_last): a digit for the shape of the first field, as the LEAD of its shape below. */
+/* REC__LEAD(base, field..., rec_last): a digit for the shape of the first field; LEAD below has them. */
 #define REC__LEAD(base, ...)	REC__LEAD_(REC__KIND_##__VA_ARGS__, ~)
 #define REC__LEAD_(first, ...)	REC__FIELD(REC__LEAD, first)
 

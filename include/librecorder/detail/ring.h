@@ -68,7 +68,8 @@ struct rec_handle {
 	struct rec_handle *(*on_gate)(struct rec_handle *handle);
 	uint32_t nr_subbufs; /* ring and reader page */
 	uint32_t capacity;   /* of a sub-buffer, in words of four bytes */
-	uint32_t disabled;   /* number of times that the lane was disabled and not enabled again */
+	/* Number of times that the lane was disabled and not enabled again. UINT32_MAX: the lane was given up. */
+	uint32_t disabled;
 	/*
 	 * The thread shall continue in another lane, with sub-buffers of this size, for this number of bytes. 0: no
 	 * change.
@@ -128,13 +129,17 @@ REC_ABI_ASSERT(offsetof(struct rec_lane, tail) == 0 && offsetof(struct rec_lane,
 		       offsetof(struct rec_lane, open) == 40 && offsetof(struct rec_lane, cpu) == 48,
 	       "docs/COMPATIBILITY.md: lane");
 
-/* Out of line: all rare cases. Same contracts as the inline functions that call them. */
+/*
+ * Out of line: all rare cases. Same contracts as the inline functions that call them; all are signal-safe and preserve
+ * errno. rec_reserve_slow() does all that rec_reserve() does.
+ */
 void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot);
 /*
  * Does what rec_reserve_fast() did not do, for any reason. The caller's stack began at `here`. While its reservation
  * is open, only handlers reserve; so a reservation that was left at the same depth is recognised.
  */
 void *rec_reserve_rest(struct rec_handle *handle, uint32_t size, const void *here, struct rec_slot *ret_slot);
+/* rec_commit() of an event that rec_reserve_slow() or rec_reserve_rest() reserved. */
 void rec_commit_slow(const struct rec_slot *slot);
 /*
  * A commit of the fast path, if others wrote since its reservation, or if the commit position is not where its event
@@ -149,9 +154,13 @@ void rec_commit_moved(struct rec_handle *handle, struct rec_lane *lane, uint64_t
 #define REC_HAS_TSC 0
 #endif
 
-/* CLOCK_MONOTONIC in ns. Signal-safe. */
+/* CLOCK_MONOTONIC in ns. Never fails. Any thread; signal-safe. */
 uint64_t rec_clock_mono(void);
 
+/*
+ * The time of a clock: of REC_CLOCK_TSC in its own units; for any other value, and where there is no such counter,
+ * CLOCK_MONOTONIC in ns. Never fails. Any thread; signal-safe.
+ */
 REC_INLINE uint64_t rec_clock_read(uint32_t clock)
 {
 #if REC_HAS_TSC
@@ -319,8 +328,8 @@ REC_INLINE void rec_commit(const struct rec_slot *slot)
 }
 
 /*
- * Reserve, copy and commit in one call: an event of `size` bytes at `payload`, including common fields. 0, or -EBUSY:
- * refused and counted, as for rec_reserve(). Signal-safe.
+ * Reserve, copy and commit in one call: an event of `size` bytes at `payload`, including common fields. Returns 0, or
+ * -EBUSY: refused and counted, as for rec_reserve(). Signal-safe.
  */
 int rec_write(struct rec_handle *handle, const void *payload, uint32_t size);
 

@@ -24,11 +24,12 @@ extern "C" {
 extern struct rec_event *rec_task_event;
 
 /*
- * Use REC_TASK(). The first use in a process declares the event, and is not signal-safe. A long name is cut to 255
- * bytes.
+ * Use REC_TASK(). The first use in a process declares the event, and is not signal-safe; all others are. Any thread. A
+ * long name is cut to 255 bytes; NULL stands for "".
  */
 void rec_task_write(uint64_t id, const char *name);
 
+/* 1: the event recorder:task is on, or not declared yet; 0: it is off. Any thread; signal-safe. */
 REC_INLINE int rec_task_on(void)
 {
 	return REC__IS_THERE(&rec_task_event) && rec_event_on(rec_load_acquire(&rec_task_event));
@@ -80,7 +81,10 @@ REC_INLINE int rec_task_on(void)
 	REC_ABI_ASSERT(REC__LEAD(_##__VA_ARGS__) >= 1 && REC__WITHIN_OF(_##__VA_ARGS__) <= 1,                          \
 		       "REC_STATE: key(...), which may be missing, then the value: a whole number or named");
 
-/* What ends a scope, which is 1 if its begin was written. A span whose end has fields has none. */
+/*
+ * The variable of REC_SCOPE, whose end writes the end of the span: 1 if the begin was written. A span whose end has
+ * fields has no scope.
+ */
 #ifdef __cplusplus
 #define REC__LEAVE_0(base)                                                                                             \
 	enum { rec_scoped_##base = 1 };                                                                                \

@@ -23,7 +23,7 @@ unsigned int current;
 static _Alignas(64) unsigned char stacks[ACTORS][STACK_SIZE];
 static void *explorer_sp;
 
-/* What an idle stack, and the thread-local data of a new thread look like. */
+/* The contents of an idle stack, and of the thread-local data of a new thread. */
 static struct {
 	void *sp;
 	unsigned char bytes[STACK_SIZE];
@@ -43,7 +43,7 @@ static int find_tls(struct dl_phdr_info *info, size_t size, void *unused)
 		if (info->dlpi_phdr[i].p_type == PT_TLS)
 			tls_size = info->dlpi_phdr[i].p_memsz;
 	tls = info->dlpi_tls_data;
-	/* The first one is the program. */
+	/* The first actor is the program. */
 	return 1;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every interleaving, each state once: depth first, as in the checker of the ring (../explore.c). Before an access to a
- * common word, the steps of all actors are explored; an actor that is before anything else continues alone, because
- * nothing that the others do makes a difference to it. If a word turns out to be common, the search begins anew.
+ * common word, the steps of all actors are explored; an actor before any other access continues alone, because the
+ * order of that access and the others' has no effect. If a word turns out to be common, the search begins anew.
  */
 #include "lanes.h"
 
@@ -21,7 +21,7 @@ struct node {
 	struct choice choices[CHOICES_MAX];
 	uint8_t nr_choices;
 	uint8_t next;
-	/* What was done here last, for the report of a failure. */
+	/* The last choice in this state, for the report of a failure. */
 	struct pending step;
 	struct choice done;
 	char action;
@@ -94,7 +94,7 @@ static bool goes_on_alone(unsigned int actor)
 {
 	const struct actor *a = &m.actors[actor];
 
-	/* The id of a thread that begins may be one that others ask for. */
+	/* Other threads may ask for the id of a thread that begins. */
 	if (!a->action)
 		return actor_program(actor)[a->done] && !(a->ended && with(REUSES));
 	return a->next.place != PLACE_COMMON;
@@ -169,8 +169,8 @@ static void story(void)
 /* ------------------------------------------------------------------------------------------------- the search */
 
 /*
- * Explore the current state. Where there is only one way to continue, nothing need be saved or looked up: another path
- * to here comes from a state that is in the table.
+ * Explore the current state. If there is only one way to continue, the state is neither saved nor looked up: any other
+ * path to it comes from a state that is in the table.
  */
 static void push(void)
 {
@@ -204,7 +204,7 @@ static void go_on(void)
 		nr_path--;
 		return;
 	}
-	/* The first choice finds the state as it was left. */
+	/* For the first choice the state need not be restored. */
 	if (node->next)
 		state_restore(&node->saved);
 	node->done = node->choices[node->next++];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the lanes call of the kernel and of the rest of the process. Compiled as the lanes are: what several actors may
- * change here is a step, too.
+ * Replacements for the functions of the kernel and of the rest of the process that the lanes call. This file is
+ * compiled as the lanes are, so accesses to data of several actors are steps here, too.
  */
 #include "librecorder/process/context_private.h"
 #include "librecorder/process/debug.h"
@@ -21,7 +21,7 @@ struct futex_wait {
 	uint32_t flags, reserved;
 };
 
-/* Neither a lane's futex changes meanwhile, nor does anybody wake its sleepers. */
+/* The comparison and the sleep are one step: in between no futex changes, and no actor wakes sleepers. */
 static long wait_for_any(const struct futex_wait *waits, uint32_t nr)
 {
 	struct kernel *kernel = &inside.kernel;
@@ -102,7 +102,7 @@ pid_t model_getpid(void)
 	return PID;
 }
 
-/* Give back memory: then it is zero. */
+/* Gives back memory, which then reads as zeros. */
 int model_madvise(void *at, size_t size, int advice);
 int model_madvise(void *at, size_t size, int advice)
 {
@@ -112,7 +112,7 @@ int model_madvise(void *at, size_t size, int advice)
 	return 0;
 }
 
-/* Seen as an access; the compiler calls it without a report. */
+/* The checker treats this as an access, because the compiler does not report the call. */
 #undef memset
 void *model_memset(void *at, int value, size_t size);
 void *model_memset(void *at, int value, size_t size)
@@ -138,7 +138,7 @@ int model_statfs(const char *path, struct model_statfs *ret_fs)
 	return 0;
 }
 
-/* One CPU, and a clock that stands still: what depends on them is checked with the ring. */
+/* There is one CPU, and the clock stands still: the checker of the ring varies these. */
 static uint32_t registration[8]; /* as struct rseq of <sys/rseq.h>, where these two are constants */
 unsigned int model_rseq_size = sizeof(registration);
 ptrdiff_t model_rseq_place;
@@ -207,7 +207,7 @@ int rec_process_populate(void *start, size_t size)
 	return 0;
 }
 
-/* Then nothing is written to the log. */
+/* So nothing is written to the log. */
 bool rec_process_lock_soon(void)
 {
 	return false;

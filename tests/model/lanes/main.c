@@ -62,7 +62,7 @@ int main(int argc, char **argv)
 			continue;
 		}
 		r = explore(what, limit, verbose);
-		/* An ordering that is stronger than the ring's own would hide what the actors have in common. */
+		/* An ordering that is stronger than the ring's own would hide races between the actors. */
 		if (!r && tally.words == ALIVE) {
 			printf("# %s: the actors have no common word\n", what->name);
 			r = -1;

@@ -4,9 +4,9 @@
  * was released after it, as in race detectors: each actor's work is divided into parts by its releases, and an access
  * is noted with its part.
  *
- * A word that several actors access without an order in between, always by atomic operations, is common: each access
- * to it is a step at which the others may come first. The search finds out which words are common, and begins anew when
- * it has found one. Without an order, any plain access is a race.
+ * A word is common if several actors access it without an order in between, always by atomic operations: each access to
+ * it is a step, before which other actors may run. The search discovers which words are common, and begins anew when it
+ * has found one. A plain access without an order is a race.
  */
 #include "lanes.h"
 
@@ -27,7 +27,7 @@ static struct {
 	uint32_t size;
 } words[WORDS_MAX];
 
-/* Plain accesses were made there: also accesses to a common word are noted. */
+/* There were plain accesses, so accesses to a common word are noted as well. */
 static bool is_mixed[CELLS];
 
 static void set_region(uint32_t i, void *at, size_t size)
@@ -165,7 +165,7 @@ static uint8_t part(unsigned int actor)
 	return (uint8_t)(m.memory.view[actor].clock[actor] + 1);
 }
 
-/* A release: what was accessed so far is one part. */
+/* A release ends a part of the actor's work. */
 static const struct view *end_part(unsigned int actor)
 {
 	if (m.memory.used[actor]) {
@@ -188,7 +188,7 @@ static bool all_know(unsigned int actor, uint8_t mark)
 	return true;
 }
 
-/* States that differ only in what is over for everybody are one. */
+/* Forget accesses that are over for all actors, so that states which differ only in these are the same. */
 static void forget(unsigned int actor)
 {
 	uint32_t i;
@@ -259,7 +259,7 @@ void memory_store(int word, uint64_t value, int order)
 	put(word, order);
 }
 
-/* It continues what the value released that it replaces. */
+/* It also passes on what the replaced value released. */
 void memory_exchange(int word, uint64_t value, int order)
 {
 	const struct view also = m.memory.released[word];
@@ -318,7 +318,7 @@ void memory_race(const void *at, uint32_t size, bool write, bool atomic)
 	char name[64];
 	uint32_t i;
 
-	/* The search begins anew; until then, what the word that was found orders seems to have no order. */
+	/* The search begins anew. Until then, accesses that the new common word orders appear unordered. */
 	if (memory_learnt)
 		return;
 	for (i = first; i <= last; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The list of events: each lane's, in the order in which they were written. An event's place in the list is the number
- * that readers must find it by.
+ * A list of events for each lane, in the order in which they were written. Readers must find an event by its place in
+ * the list, which is its number.
  */
 #include "lanes.h"
 
@@ -66,7 +66,7 @@ void oracle_dies(unsigned int actor)
 
 		if (list->writer != actor + 1)
 			continue;
-		/* Once the commit position has passed it, it counts. */
+		/* The event counts once the commit position has passed it. */
 		if (list->writing && committed(i) < list->nr)
 			list->nr--;
 		list->writing = false;

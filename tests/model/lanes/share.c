@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* lane_share.c, and where its own data are, which are part of a state. */
+/* lane_share.c, with access to its own data, which are part of a state. */
 #include "librecorder/process/lane_share.c"
 
 extern uint32_t *const share_starved;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A state: hashed, to tell whether it was met before, and saved, to come back to it. */
+/* A state is hashed, to find out whether it was explored before, and saved, to return to it. */
 #include "lanes.h"
 
 #include <string.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What reader_lane.c and reader_wait.c ask of the file and of other processes. Compiled as they are. */
+/*
+ * Replacements for what reader_lane.c and reader_wait.c need of the file and of other processes. This file is compiled
+ * as they are.
+ */
 #include "lanes.h"
 
 #include <errno.h>
