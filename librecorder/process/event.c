@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events of this process: their ids and enable words, and the requests to switch them on.
+ * The events of this process: their ids and enable words. Requests to switch events are in requests.h, those of other
+ * processes in rules.h.
  *
  * An event is known from its first registration to the end of the process, so that an object that is loaded again
  * finds its ids; its description is kept as a private copy. Objects with the same declaration share the entry.
@@ -21,6 +22,7 @@
 #include "librecorder/core/enable.h"
 #include "librecorder/process/log_private.h"
 #include "librecorder/process/process.h"
+#include "librecorder/process/requests.h"
 #include "librecorder/core/rules.h"
 #include "librecorder/core/selector.h"
 
@@ -28,7 +30,10 @@
 #define WORDS_PER_PAGE	(REC_MAP_PAGE / (uint32_t)sizeof(uint32_t))
 #define INDEX_OF_PRINTF 0u
 
-/* Wanted, but its filter does not fit it, or has no room: it stays off. These values are not bits of a word. */
+/*
+ * Values for an event that is wanted but stays off, because its filter does not fit it, or because there is no room for
+ * its filter. They are not bits of an enable word.
+ */
 #define UNFIT	4u
 #define NO_ROOM 8u
 
@@ -45,13 +50,6 @@ struct known {
 	struct rec_log_event *description; /* NULL: the event of rec_printf */
 };
 
-/* Requests: the last rule that matches an event applies. */
-struct rule {
-	struct rule *next; /* the rule before this one */
-	bool on;
-	char text[]; /* a selector (selector.h) */
-};
-
 static uint32_t no_word; /* the enable word of events that cannot be on */
 uint32_t *rec_printf_enabled = &no_word;
 
@@ -66,7 +64,6 @@ static struct known *first = &known_printf;
 static struct known **last_next = &known_printf.next;
 static uint32_t nr_words;    /* enable words in use, from 0 */
 static uint32_t nr_pages = 1; /* pages of enable words with memory; the first comes with the buffer */
-static struct rule *rules;
 static uint32_t buffer_number;
 
 uint32_t rec_events_buffer(void)
@@ -136,70 +133,28 @@ static uint32_t follow_text(const struct known *known, const char *text)
 	return rec_selector_parse(text, &selector) == 0 ? follow(known, &selector) : 0;
 }
 
-static bool matches(const struct known *known, const char *text)
-{
-	struct rec_selector selector;
-
-	return rec_selector_parse(text, &selector) == 0 &&
-	       rec_selector_matches(&selector, &known->system, &known->name);
-}
-
 /*
- * Rules from other processes take precedence over the program's own, whichever is newer, because a user is examining
- * this very program.
+ * Rules from other processes take precedence over the program's own requests, whichever is newer, because a user is
+ * examining this very program.
  */
 static uint32_t find_wanted(const struct known *known)
 {
 	char text[REC_RULES_SIZE];
 	const int said = rec_process.header ? rec_rules_say(rec_process.rules, &known->system, &known->name, text) : -1;
+	const char *own;
+	bool on;
 
 	if (said >= 0)
 		return said ? follow_text(known, text) : 0;
-	for (const struct rule *rule = rules; rule; rule = rule->next)
-		if (matches(known, rule->text))
-			return rule->on ? follow_text(known, rule->text) : 0;
-	return 0;
+	own = rec_requests_find(&known->system, &known->name, &on);
+	return own && on ? follow_text(known, own) : 0;
 }
 
-/* The process that requested a filter must find out itself that it does not fit. */
+/* This only counts. The process that requested the filter checks by itself whether the filter fits the event. */
 static void count_no_room(const struct known *known)
 {
 	if (known->wanted == NO_ROOM)
 		__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
-}
-
-/*
- * An earlier rule with the same patterns is removed, so a program that switches back and forth does not grow the list.
- */
-static void forget_rule(const char *text)
-{
-	struct rule **at = &rules;
-
-	while (*at) {
-		struct rule *rule = *at;
-
-		if (rec_selector_same_patterns(rule->text, text)) {
-			*at = rule->next;
-			free(rule);
-		} else {
-			at = &rule->next;
-		}
-	}
-}
-
-static int add_rule(const char *text, bool on)
-{
-	const size_t size = strlen(text) + 1;
-	struct rule *rule = malloc(sizeof(*rule) + size);
-
-	if (!rule)
-		return -ENOMEM;
-	forget_rule(text);
-	memcpy(rule->text, text, size);
-	rule->on = on;
-	rule->next = rules;
-	rules = rule;
-	return 0;
 }
 
 static int apply(const struct rec_selector *selector, bool on)
@@ -228,7 +183,7 @@ static int enable(const char *text, bool on)
 		return -ENXIO;
 	if (!rec_process_lock())
 		return -EBUSY;
-	r = add_rule(text, on);
+	r = rec_requests_add(text, on);
 	if (r == 0)
 		r = apply(&selector, on);
 	rec_process_unlock();
@@ -404,27 +359,11 @@ void rec_event_unregister(struct rec_event *event)
 	rec_process_unlock();
 }
 
-/* One selector on each line. */
-static void add_rules(const char *lines)
-{
-	const char *end;
-	struct rec_selector selector;
-	char *line;
-
-	for (; *lines; lines = *end ? end + 1 : end) {
-		end = strchrnul(lines, '\n');
-		line = strndup(lines, (size_t)(end - lines));
-		if (line && rec_selector_parse(line, &selector) == 0)
-			add_rule(line, true);
-		free(line);
-	}
-}
-
 void rec_events_set_selectors(const char *selectors)
 {
 	buffer_number++;
 	if (selectors)
-		add_rules(selectors);
+		rec_requests_add_lines(selectors);
 	known_printf.wanted = find_wanted(&known_printf);
 	settle(&known_printf);
 	count_no_room(&known_printf);

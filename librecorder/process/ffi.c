@@ -142,7 +142,8 @@ int rec_event_write(struct rec_event *event, const void *fields, size_t size)
 	if (!record)
 		return -EBUSY;
 	memcpy(rec_put_common(record, handle, rec_event_id(event)), fields, size);
-	rec_event_finish(rec_event_condition(rec_load_relaxed(&event->enabled)), &slot, record,
-			 REC_EVENT_COMMON_SIZE + size);
+	if (rec_event_finish(rec_event_condition(rec_load_relaxed(&event->enabled)), &slot, record,
+			     REC_EVENT_COMMON_SIZE + size) < 0)
+		return -EBUSY;
 	return 1;
 }

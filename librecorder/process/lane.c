@@ -108,7 +108,7 @@ static int make_lane(uint32_t index, struct rec_shape shape)
 {
 	const struct rec_geometry *g = &rec_process.geometry;
 	struct rec_handle *handle = &rec_process.handles[index];
-	/* It was given up: its numbers continue. */
+	/* The lane was given up earlier: its event numbers continue. */
 	const bool again = rec_lane_at(index)->tail;
 	int r;
 
@@ -163,7 +163,7 @@ static void count_taken(uint32_t index)
 
 bool rec_lane_claim(uint32_t index, uint32_t tid)
 {
-	if (!rec_lane_is_made(index) || !exchange_owner(index, 0, tid))
+	if (!rec_is_thread_id(tid) || !rec_lane_is_made(index) || !exchange_owner(index, 0, tid))
 		return false;
 	count_taken(index);
 	return true;
@@ -175,7 +175,7 @@ void rec_lane_give_back(uint32_t index)
 
 	/* The handle of a shared lane stays complete: a thread that takes the lane has no time to complete it. */
 	if (!shared) {
-		/* Requests were meant for the thread that had the lane. */
+		/* Pending requests were for the thread that had the lane before. */
 		rec_store_relaxed(&rec_process.handles[index].wanted_size, 0);
 		rec_store_relaxed(&rec_process.handles[index].wanted_subbuf, 0);
 		rec_process.handles[index].lane = NULL;
@@ -211,7 +211,7 @@ static int take_free(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_
 		*ret_index = index;
 		if (rec_lane_is_made(index)) {
 			count_taken(index);
-			/* Unless it became a shared lane since the check. */
+			/* Another thread may have made it a shared lane since the check. */
 			if (!is_shared(index) && rec_lane_is_usable(index, shape))
 				return 0;
 			rec_lane_give_back(index);
@@ -221,7 +221,8 @@ static int take_free(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_
 		if (err == 0)
 			return 0;
 		rec_store_release(&rec_lane_at(index)->owner, 0);
-		r = err;
+		/* A reader has a lane that was given up: others may be free, or be made. */
+		r = err == -EBUSY ? r : err;
 	}
 	return r;
 }
@@ -255,7 +256,7 @@ bool rec_lane_take_over(uint32_t index, uint32_t owner, uint32_t tid)
 	uint32_t *bereft = &rec_process.own[index].bereft, none = 0;
 	bool taken;
 
-	/* Most owners live; then nothing need be announced. */
+	/* Most owners are alive; then `bereft` need not be set. */
 	if (!owner || owner == REC_OWNER_HELD || !is_gone(owner) || !rec_cmpxchg32(bereft, &none, owner))
 		return false;
 	/* Either we find the new thread, or it finds the id in `bereft` (edge K3). */
@@ -373,13 +374,13 @@ static int make_counted(uint32_t tid, const struct rec_shape *shape, bool own_on
 	const uint32_t lanes = rec_lanes();
 	bool was_own;
 	uint32_t index;
-	int r = -EDQUOT;
+	int r = -EDQUOT, err;
 
 	for (index = 0; index < lanes && r == -EDQUOT; index++) {
 		was_own = rec_load_relaxed(&rec_lane_at(index)->owner) == tid;
 		if (rec_lane_is_made(index) || (!was_own && (own_only || !exchange_owner(index, 0, tid))))
 			continue;
-		/* Another thread has made it, and given it back, since the check. */
+		/* Since the check, another thread has made a ring in it and given it back. */
 		if (rec_lane_is_made(index)) {
 			count_taken(index);
 			rec_lane_give_back(index);
@@ -387,9 +388,11 @@ static int make_counted(uint32_t tid, const struct rec_shape *shape, bool own_on
 		}
 		*ret_index = index;
 		*ret_was_own = was_own;
-		r = make_lane(index, *shape);
-		if (r < 0 && !was_own)
+		err = make_lane(index, *shape);
+		if (err < 0 && !was_own)
 			rec_store_release(&rec_lane_at(index)->owner, 0);
+		/* As in take_free(). */
+		r = err == -EBUSY ? r : err;
 	}
 	return r;
 }
@@ -397,7 +400,7 @@ static int make_counted(uint32_t tid, const struct rec_shape *shape, bool own_on
 int rec_lane_take_new(uint32_t tid, const struct rec_shape *shape, bool own_only, uint32_t *ret_index,
 		      bool *ret_was_own)
 {
-	int r = make_counted(tid, shape, own_only, ret_index, ret_was_own);
+	int r = rec_is_thread_id(tid) ? make_counted(tid, shape, own_only, ret_index, ret_was_own) : -EPERM;
 
 	if (r == -EDQUOT && !own_only) {
 		r = count_one_more();
@@ -412,8 +415,11 @@ int rec_lane_take(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_ind
 	const struct rec_shape usual = { .subbuf_size = rec_load_relaxed(&rec_process.geometry.subbuf_size) },
 			       any = { 0 };
 	uint32_t index = 0;
-	int r = take_any(tid, shape ? shape : &usual, &index);
+	int r;
 
+	if (!rec_is_thread_id(tid))
+		return -EPERM;
+	r = take_any(tid, shape ? shape : &usual, &index);
 	if (r < 0 && !shape)
 		r = take_any(tid, &any, &index);
 	if (r == 0)

@@ -12,6 +12,8 @@
  * Request and gate: the requesting thread stores the request, then closes the gate. The lane's own thread opens the
  * gate, then looks for requests and closes it again if there is one. Both have a full fence in between (edge K2). So a
  * request never remains unnoticed while the gate is open.
+ *
+ * A lane remains disabled until it is enabled, even if other threads get it before. So a disabled lane is not given up.
  */
 #include "librecorder/process/lane_private.h"
 #include "librecorder/core/atomic.h"
@@ -22,6 +24,9 @@
 #include <librecorder/buffer.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+/* `disabled` of a handle whose lane was given up. */
+#define NO_LANE UINT32_MAX
 
 static bool is_idle(const struct rec_handle *handle)
 {
@@ -98,6 +103,13 @@ bool rec_lane_take_from_readers(struct rec_handle *handle)
 	return rec_cmpxchg64(&handle->reader->owner, &owner, self);
 }
 
+/* Undo hide(). */
+static void show(struct rec_handle *handle)
+{
+	rec_store_release(&handle->reader->owner, 0);
+	rec_store_release(&handle->lane->subbuf_size, UINT32_C(1) << handle->shift);
+}
+
 /*
  * Keep others away from a lane that is about to be remade: a reader finds that the lane has a reader (edge O2), and a
  * process that reads it without being its reader finds that it has no size (edge N3). False: a reader
@@ -108,14 +120,16 @@ static bool hide(struct rec_handle *handle)
 	rec_store_relaxed(&handle->lane->subbuf_size, 0);
 	rec_fence_release();
 	REC_TESTPOINT(anew_hidden);
-	if (rec_lane_take_from_readers(handle)) {
-		/* A reader that came and went since the caller looked may have made it seem empty. */
-		if (rec_ring_is_empty(handle))
-			return true;
-		rec_store_release(&handle->reader->owner, 0);
+	if (!rec_lane_take_from_readers(handle)) {
+		rec_store_release(&handle->lane->subbuf_size, UINT32_C(1) << handle->shift);
+		return false;
 	}
-	rec_store_release(&handle->lane->subbuf_size, UINT32_C(1) << handle->shift);
-	return false;
+	/* A reader that came and went since the caller looked may have made it seem empty. */
+	if (!rec_ring_is_empty(handle)) {
+		show(handle);
+		return false;
+	}
+	return true;
 }
 
 int rec_lane_fit(uint32_t index, const struct rec_shape *shape)
@@ -156,10 +170,16 @@ bool rec_lane_unmake(uint32_t index)
 {
 	struct rec_handle *handle = &rec_process.handles[index];
 	const size_t size = (handle->nr_subbufs + UINT64_C(1)) << handle->shift;
+	uint32_t disabled = 0;
 
 	handle->lane = rec_lane_at(index);
 	if (rec_load_relaxed(&handle->reader->owner) || !rec_ring_is_empty(handle) || !hide(handle))
 		return false;
+	/* By exchange, because another thread may be about to disable the lane. */
+	if (!rec_cmpxchg32(&handle->disabled, &disabled, NO_LANE)) {
+		show(handle);
+		return false;
+	}
 	rec_store_relaxed(&handle->given_up, 1);
 	rec_store_relaxed(&handle->room, 0);
 	rec_store_relaxed(&rec_process.own[index].made, 0);
@@ -194,8 +214,8 @@ static void close_gate(struct rec_handle *handle)
 }
 
 /*
- * The thread continues in another lane. It stays if there is none, or if its own has the shape. vfork's child leaves
- * the request to its parent. A request for a lane that the thread has left, or that is shared, is dropped.
+ * The thread continues in another lane. It stays if no lane is available, or if its own has the shape. vfork's child
+ * leaves the request to its parent. A request for a lane that the thread has left, or that is shared, is dropped.
  */
 static void apply_request(struct rec_handle *handle)
 {
@@ -230,17 +250,29 @@ static struct rec_handle *follow(void)
 	return rec_load_relaxed(&handle->room) == handle->capacity ? handle : handle->on_gate(handle);
 }
 
+/*
+ * The handle to continue with; NULL: the lane refuses. `disabled` is loaded once: a handler may give up the lane at any
+ * instruction, and then the event is not refused.
+ */
+static struct rec_handle *handle_for(struct rec_handle *handle)
+{
+	const uint32_t disabled = rec_load_relaxed(&handle->disabled);
+
+	if (disabled == NO_LANE)
+		return follow();
+	return disabled || rec_load_relaxed(&handle->lane->broken) ? NULL : handle;
+}
+
 struct rec_handle *rec_lane_on_gate(struct rec_handle *handle)
 {
 	const bool is_own = handle == rec_thread_handle;
+	struct rec_handle *found = handle_for(handle);
 	const int saved = errno;
 	struct rec_signal_block block;
 
-	if (rec_load_relaxed(&handle->given_up))
-		return follow();
 	/* In a disabled lane, an event must not cost a system call; the request waits. */
-	if (is_refusing(handle))
-		return NULL;
+	if (found != handle)
+		return found;
 	rec_signal_block_begin(&block);
 	if (rec_load_relaxed(&handle->wanted_size) || rec_load_relaxed(&handle->wanted_subbuf))
 		apply_request(handle);
@@ -249,7 +281,7 @@ struct rec_handle *rec_lane_on_gate(struct rec_handle *handle)
 		handle = rec_thread_handle;
 	rec_signal_block_end(&block);
 	errno = saved;
-	return is_refusing(handle) ? NULL : handle;
+	return handle_for(handle);
 }
 
 static struct rec_handle *handle_at(unsigned int lane)
@@ -273,6 +305,8 @@ static int leave_lane(struct rec_handle *held, const struct rec_shape *shape)
 	uint32_t index = 0;
 	int r;
 
+	if (!rec_is_thread_id(tid))
+		return -EPERM;
 	/* A lane that the thread left earlier may be the one that it gets now. */
 	rec_thread_give_back_left();
 	r = rec_lane_take(tid, shape, &index);
@@ -326,15 +360,17 @@ static int resize_others(struct rec_handle *handle, const struct rec_shape *shap
 /* Change a lane, or the lane of the thread that has it: at once if possible. 0 or as rec_lane_resize(). */
 static int resize(struct rec_handle *handle, uint32_t subbuf, uint64_t size)
 {
-	const uint32_t index = rec_lane_index(handle);
+	const uint32_t index = rec_lane_index(handle), tid = rec_thread_id();
 	struct rec_shape shape;
 	struct rec_signal_block block;
 	int r;
 
 	rec_signal_block_begin(&block);
-	if (!rec_lane_may_own(rec_thread_id()) || !find_shape(index, subbuf, size, &shape)) {
+	if (!rec_is_thread_id(tid)) {
+		r = -EPERM;
+	} else if (!rec_lane_may_own(tid) || !find_shape(index, subbuf, size, &shape)) {
 		r = -EBUSY;
-	} else if (rec_lane_claim(index, rec_thread_id())) {
+	} else if (rec_lane_claim(index, tid)) {
 		rec_lane_repair(index);
 		r = rec_lane_fit(index, &shape);
 		rec_lane_give_back(index);
@@ -365,10 +401,15 @@ int rec_lane_resize(unsigned int lane, size_t size)
 int rec_lane_disable(unsigned int lane)
 {
 	struct rec_handle *handle = find_handle(lane);
+	uint32_t was;
 
 	if (!handle)
 		return -ENOENT;
-	__atomic_fetch_add(&handle->disabled, 1, __ATOMIC_RELAXED);
+	was = rec_load_relaxed(&handle->disabled);
+	do {
+		if (was == NO_LANE)
+			return -ENOENT;
+	} while (!rec_cmpxchg32(&handle->disabled, &was, was + 1));
 	close_gate(handle);
 	return 0;
 }
@@ -382,7 +423,7 @@ int rec_lane_enable(unsigned int lane)
 		return -ENOENT;
 	was = rec_load_relaxed(&handle->disabled);
 	do {
-		if (!was)
+		if (!was || was == NO_LANE)
 			return -EINVAL;
 	} while (!rec_cmpxchg32(&handle->disabled, &was, was - 1));
 	/* The gate is opened by the next reservation. */
@@ -433,6 +474,7 @@ int rec_lane_swap(unsigned int *ret_lane)
 int rec_lane_release(unsigned int lane)
 {
 	struct rec_handle *handle = find_handle(lane);
+	const uint32_t tid = rec_thread_id();
 	uint32_t owner = REC_OWNER_HELD;
 	struct rec_signal_block block;
 	int r = -ENOENT;
@@ -441,9 +483,11 @@ int rec_lane_release(unsigned int lane)
 		return -ENOENT;
 	/* A handler that leases a lane would take this one for an orphan of its thread. */
 	rec_signal_block_begin(&block);
-	if (!rec_lane_may_own(rec_thread_id())) {
+	if (!rec_is_thread_id(tid)) {
+		r = -EPERM;
+	} else if (!rec_lane_may_own(tid)) {
 		r = -EBUSY;
-	} else if (rec_cmpxchg32(&rec_lane_at(lane)->owner, &owner, rec_thread_id())) {
+	} else if (rec_cmpxchg32(&rec_lane_at(lane)->owner, &owner, tid)) {
 		/* Enabled first: once it is free, a thread may lease it. */
 		rec_lane_enable(lane);
 		rec_lane_give_back(lane);

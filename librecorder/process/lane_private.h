@@ -45,7 +45,7 @@ void rec_lane_settle_orphans(uint32_t tid);
 
 /*
  * Become the owner of a lane of the pool that has this shape; it is made if necessary, and repaired. NULL: a lane with
- * sub-buffers of the current size; if there is none, any lane. 0, or -errno. Signals blocked.
+ * sub-buffers of the current size, or else any lane. 0, or -errno. Signals blocked.
  */
 int rec_lane_take(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index);
 
@@ -115,7 +115,14 @@ void rec_lane_count_lost(int err);
  */
 void rec_lane_restore_handles(void);
 
+/* The calling thread's id; not an id, but REC_OWNER_HELD, if a seccomp filter forbids the system call. */
 uint32_t rec_thread_id(void);
+
+static inline bool rec_is_thread_id(uint32_t tid)
+{
+	return (int32_t)tid > 0;
+}
+
 const uint32_t *rec_thread_cpu(void);
 
 /* Lease a lane for the calling thread, which has none of its own. 0, or -errno. */

@@ -34,16 +34,17 @@ static __thread uint32_t own_tid __attribute__((tls_model("initial-exec")));
 #define RETRY_INTERVAL 4096u
 
 /*
- * A thread that has found held lanes so often asks whether the holder of the last one is gone. It rarely finds one
- * held, and then soon free again.
+ * After finding held lanes this number of times, a thread checks whether the holder of the last one is gone. Normally
+ * few lanes are found held, and each is soon free again. The number is a prime above the number of shared lanes: so if
+ * each search finds the same lanes held, each of them is checked in turn.
  */
 #ifndef SHARE_PATIENCE
-#define SHARE_PATIENCE 256u
+#define SHARE_PATIENCE 251u
 #endif
 
 static __thread uint32_t nr_held __attribute__((tls_model("initial-exec")));
 
-/* Set once no lane was available. */
+/* Set when no lane was available for the first time. */
 static uint32_t starved;
 
 bool rec_share_is_handle(const struct rec_handle *handle)
@@ -158,7 +159,7 @@ static struct rec_handle *find_free(const struct rec_handle *self)
 	return NULL;
 }
 
-/* All are held; the holder of one may be gone. */
+/* All lanes are held; one of the holders may be gone. */
 static struct rec_handle *find_orphan(const struct rec_handle *self)
 {
 	uint32_t i;
@@ -201,7 +202,7 @@ static bool is_worth_a_try(void)
 	       rec_load_relaxed(&rec_process.header->lost_no_lane) % RETRY_INTERVAL == 0;
 }
 
-/* Work that is not done with every event. NULL: the event is lost. */
+/* The work that is not needed for every event. NULL: the event is lost. */
 static __attribute__((noinline)) struct rec_handle *find_rarely(const struct rec_handle *self)
 {
 	const int saved = errno;

@@ -92,7 +92,7 @@ void rec_thread_watch_end(void)
  */
 static void give_back_all(uint32_t tid)
 {
-	const uint32_t lanes = rec_lanes();
+	const uint32_t lanes = rec_is_thread_id(tid) ? rec_lanes() : 0;
 	uint32_t index;
 
 	for (index = 0; index < lanes; index++) {
@@ -115,7 +115,7 @@ static int lease(void)
 	int r;
 
 	/* A seccomp filter forbids the system call that returns the thread's id. */
-	if ((int32_t)tid < 0)
+	if (!rec_is_thread_id(tid))
 		return -EPERM;
 	if (rec_thread_handle == &no_handle && !left_lanes) {
 		if (!rec_lane_may_own(tid))
@@ -182,7 +182,7 @@ struct rec_handle *rec_lane_lease(void)
 		r = rec_thread_lease();
 		if (r == -EINPROGRESS)
 			/* The next event tries again. */
-			rec_lane_count_lost(-EBUSY);
+			rec_lane_count_lost(-EINPROGRESS);
 		else
 			handle = r == 0 ? rec_thread_handle : share(r);
 	}
@@ -215,7 +215,7 @@ bool rec_thread_has_left(uint32_t index, uint32_t tid)
 {
 	const struct rec_lane *lane = rec_lane_at(index);
 
-	return rec_load_relaxed(&lane->owner) == tid && rec_lane_is_made(index) &&
+	return rec_is_thread_id(tid) && rec_load_relaxed(&lane->owner) == tid && rec_lane_is_made(index) &&
 	       !rec_load_relaxed(&rec_process.own[index].shared) && &rec_process.handles[index] != rec_thread_handle &&
 	       lane->tail == lane->commit && !lane->open;
 }

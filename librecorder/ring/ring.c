@@ -82,7 +82,7 @@ static bool set_link(const struct rec_handle *handle, uint32_t id, uint64_t was,
 struct lost {
 	uint64_t first; /* number of its first event */
 	uint64_t end;	/* number of the first event after it */
-	uint64_t time;	/* of the first, or of a refusal before it */
+	uint64_t time;	/* of the first event, or of a refusal before it */
 };
 
 /*
@@ -195,9 +195,10 @@ static enum step next_subbuf(struct rec_handle *handle, struct plan *plan)
 	if (!rec_is_in_ring(handle, REC_POS_ID(commit))) {
 		/*
 		 * This is not so if the reader took the head and then this sub-buffer while we looked: then there is
-		 * room.
+		 * room. Nor if it had not yet stored `prev` when it put a page before the commit sub-buffer, and now
+		 * uses the former predecessor again: the link that showed this makes the store visible.
 		 */
-		if (rec_read_link(handle, REC_POS_ID(plan->old)) != link)
+		if (rec_read_link(handle, REC_POS_ID(plan->old)) != link || rec_is_in_ring(handle, REC_POS_ID(commit)))
 			return STEP_RETRY;
 		return refuse(handle, &lane->commit_overrun);
 	}

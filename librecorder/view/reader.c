@@ -7,6 +7,7 @@
  */
 #include "librecorder/view/reader_private.h"
 #include "librecorder/core/atomic.h"
+#include "librecorder/core/no_controls.h"
 #include "librecorder/os/buffer_dir.h"
 
 #include <errno.h>
@@ -24,11 +25,11 @@
 /* Copy a text that may be unterminated or unprintable. */
 static void copy_text(char *to, const char *from, size_t size)
 {
-	size_t i;
+	const size_t length = strnlen(from, size - 1);
 
-	for (i = 0; i + 1 < size && from[i]; i++)
-		to[i] = (unsigned char)from[i] < ' ' || from[i] == 127 ? '?' : from[i];
-	memset(to + i, 0, size - i);
+	memcpy(to, from, length);
+	memset(to + length, 0, size - length);
+	rec_no_controls(to);
 }
 
 /* Whether [offset, offset + size) lies within `limit`, and offset is a multiple of the page size. */
@@ -103,7 +104,7 @@ static int read_header(struct rec_view *view)
 	return view->opened ? 0 : -ENOMEM;
 }
 
-/* Nothing except a regular file may be opened, even to examine it. 0 or -errno. */
+/* Only regular files are opened: opening a file of another kind may have effects. 0 or -errno. */
 static int open_file(struct rec_view *view, int dir, const char *name)
 {
 	const int flags = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
@@ -229,7 +230,7 @@ static void watch_process(struct rec_view *view)
 	view->asked = true;
 }
 
-/* True is certain. */
+/* If this returns true, it is certain. */
 static bool is_seen_alive(const struct rec_view *view)
 {
 	struct pollfd process = { .fd = rec_load_relaxed(&view->pidfd), .events = POLLIN };
@@ -237,7 +238,7 @@ static bool is_seen_alive(const struct rec_view *view)
 	return process.fd >= 0 && poll(&process, 1, 0) == 0;
 }
 
-/* Once gone, always gone; and if the answer is expensive, it is computed only once. */
+/* A process that is gone stays gone: so that answer, for which many processes may be examined, is stored. */
 static bool process_is_alive(const struct rec_view *view)
 {
 	/* Threads that read different lanes call this at the same time. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What must hold between actions, at the end, and after both sides died. */
+/* Conditions that must hold between actions, at the end, and after both sides died. */
 #include "model.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* More reads than any ring here has pages, in all states that a reader distinguishes. */
+/* More reads than any of these rings needs to be empty, including pages that a reader gets in several parts. */
 #define READS_MAX 40u
 
 /* Links from one sub-buffer to another. */
@@ -18,7 +18,10 @@ static int32_t distance(uint32_t id, uint32_t to)
 	return steps;
 }
 
-/* What readers wait for (rec_ring_is_hit()): sub-buffers that the writer has reached, less those lost and read. */
+/*
+ * The fill level for which readers wait (rec_ring_is_hit()): sub-buffers that the writer has reached, minus those lost
+ * and read.
+ */
 static void check_dirty(int32_t filled)
 {
 	const struct rec_lane *lane = &m.shared.lane;
@@ -40,7 +43,7 @@ void check_ring(void)
 	const uint32_t start = REC_LINK_ID(links[m.reader.page].next);
 	const uint64_t commit = m.shared.lane.commit;
 	uint32_t id = start, heads = 0, steps = 0;
-	/* From the head up to the one where the commit position is. */
+	/* Checks the sub-buffers from the head to the commit position. */
 	int32_t filled = -1;
 
 	do {
@@ -65,12 +68,12 @@ void check_ring(void)
 	if (m.shared.lane.tail != m.shared.lane.commit)
 		fail("no writer is inside, but tail and commit position differ");
 	if (m.shared.lane.open)
-		fail("the lane counts writers inside, but there are none");
+		fail("the lane counts writers inside, but no writer is inside");
 	if (handle->movers)
 		fail("no writer moves the head, but %llu are noted", (unsigned long long)handle->movers);
 	if (!with(SHARED) && handle->room != handle->capacity)
 		fail("the lane's gate has stayed closed");
-	/* Each was read, can be read, or is reported lost by the number of the one after it. */
+	/* Each event was read, or can be read, or is reported as lost by the number of the event after it. */
 	if (m.shared.subbufs[REC_POS_ID(commit)].first + REC_POS_COUNT(commit) != oracle_all())
 		fail("%llu events were committed, and the lane has counted %llu", (unsigned long long)oracle_all(),
 		     (unsigned long long)(m.shared.subbufs[REC_POS_ID(commit)].first + REC_POS_COUNT(commit)));
@@ -141,7 +144,7 @@ static void check_what_is_left(void)
 			read_all();
 			check_ring();
 		}
-		/* A refusal is reported by the page after the next, at the latest. */
+		/* A refusal is reported at the latest by the second page after it. */
 		if (!m.oracle.doubtful && m.oracle.told != m.oracle.refused)
 			fail("%u events were refused, %u are reported", m.oracle.refused, m.oracle.told);
 	}
@@ -156,7 +159,7 @@ void check_end(void)
 {
 	quiet = true;
 	quiet_begin();
-	/* Once for each state of what it depends on. */
+	/* The check is made once for each state of the data on which it depends. */
 	if (explorer_ends())
 		check_what_is_left();
 	quiet = false;

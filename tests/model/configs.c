@@ -44,7 +44,7 @@ const struct config configs[] = {
 	{ "rounds-stays",      2, 6, "lls",  "l",    "Rl",   3, 2, "",    "1",   OVERWRITE | STAYS | LONG },
 	{ "gate",              2, 7, "s",    "gGe",  "sgG",  2, 1, "",    "1",   OVERWRITE },
 	{ "deepest",           2, 7, "s",    "sn",   "ns",   3, 2, "",    "1",   OVERWRITE },
-	/* The kinds that `left` allows, with crossing handlers, and with one left between D and E. */
+	/* Handlers that cross into another sub-buffer, and one that is left between D and E. */
 	{ "announce",          3, 6, "sssl", "s",    "rs",   2, 2, "",    "1",   OVERWRITE },
 	{ "announce-again",    2, 7, "llssss", "h",  "s",    2, 2, "",    "1",   OVERWRITE },
 	{ "announce-late",     3, 7, "lllssss", "hl", "s",    2, 2, "",    "1",   OVERWRITE },
@@ -55,19 +55,22 @@ const struct config configs[] = {
 	{ "read-head-3-pages", 3, 6, "lll",  "l",    "l",    2, 1, "ww",  "1",   OVERWRITE | LONG },
 	{ "read-rounds",       2, 6, "ll",   "l",    "r",    2, 1, "w",   "1",   OVERWRITE | LONG },
 	{ "read-rounds-stays", 2, 6, "sp",   "s",    "R",    2, 1, "wp",  "1",   OVERWRITE | STAYS | THOROUGH },
-	{ "read-full",         2, 6, "ll",   "lss",  "s",    2, 1, "wp",  "1",   CUT },
-	{ "read-discard",      2, 6, "s",    "dl",   "sd",   2, 1, "pp",  "1",   OVERWRITE },
+	{ "read-wraps",        3, 6, "lll",  "lll",  "",     1, 0, "ww",  "1",   OVERWRITE | LONG },
+	{ "read-wraps-twice",  3, 6, "lll",  "lllll", "",    1, 0, "ww",  "1",   OVERWRITE | THOROUGH },
+	{ "read-full",         2, 6, "ll",   "lss",  "s",    2, 1, "wp",  "1",   CUT | LONG },
+	{ "read-discard",      2, 6, "s",    "dl",   "sd",   2, 1, "pp",  "1",   OVERWRITE | LONG },
 	/* Deaths, and the successors that continue. */
 	{ "writer-dies",       2, 6, "ll",   "l",    "",     1, 0, "wp",  "1",   OVERWRITE | WRITER_DIES },
 	{ "writer-dies-nested", 2, 6, "ll",  "l",    "l",    2, 1, "w",   "1",   OVERWRITE | WRITER_DIES | LONG },
 	{ "program-dies",      2, 6, "ll",   "l",    "l",    2, 1, "w",   "1",   OVERWRITE | PROGRAM_DIES | LONG },
 	{ "reader-dies",       2, 6, "ll",   "l",    "",     1, 0, "pww", "1",   OVERWRITE | READER_DIES },
+	{ "reader-dies-wraps", 3, 6, "lll",  "lll",  "",     1, 0, "ww",  "1",   OVERWRITE | READER_DIES | LONG },
 	{ "reader-dies-full",  2, 6, "ll",   "lls",  "",     1, 0, "pww", "1",   READER_DIES },
 	/* Loads that find older values. */
 	{ "weak",              2, 6, "ll",   "ls",   "",     1, 0, "wp",  "1",   OVERWRITE | WEAK },
-	{ "weak-full",         2, 6, "ll",   "lls",  "",     1, 0, "wwp", "1",   WEAK },
+	{ "weak-full",         2, 6, "ll",   "lls",  "",     1, 0, "wwp", "1",   WEAK | LONG },
 	{ "weak-nested",       2, 6, "ll",   "l",    "s",    2, 1, "w",   "1",   OVERWRITE | WEAK | LONG },
-	/* Looking without consuming; sleeping. */
+	/* Reading without consuming; sleeping. */
 	{ "iterate",           2, 6, "ls",   "ll",   "",     1, 0, "oc",  "1",   OVERWRITE | ITERATES | LONG },
 	{ "iterate-small",     2, 6, "ss",   "sss",  "",     1, 0, "oc",  "1",   OVERWRITE | ITERATES },
 	{ "iterate-jump",      2, 6, "lls",  "ls",   "",     1, 0, "oc",  "1",
@@ -88,7 +91,7 @@ const struct config configs[] = {
 	{ "write-full",        2, 6, "ll",   "WW",   "W",    2, 1, "",    "1",   CUT },
 	{ "anew",              2, 6, "ll",   "sd",   "s",    2, 1, "",    "1",   OVERWRITE | ANEW },
 	{ "anew-full",         2, 6, "lll",  "ls",   "",     1, 0, "p",   "1",   ANEW },
-	/* Memory that others have spoilt. */
+	/* Memory that other processes have damaged. */
 	{ "spoilt",            2, 6, "lls",  "",     "",     0, 0, "",    "1",   OVERWRITE | SPOILS },
 	{ "spoilt-read",       3, 7, "smsskl", "",   "",     0, 0, "",    "1",   OVERWRITE | SPOILS },
 	{ "spoilt-full",       2, 6, "sklll", "",    "",     0, 0, "",    "1",   SPOILS },

@@ -2,16 +2,16 @@
 /*
  * The memory between writer and reader, as C11 allows it to behave.
  *
- * A word that both sides use atomically has a history of values. Each side may read any value not older than what it
- * knows of; what it knows grows by its own accesses to the word, and by acquiring a value that was released. So a load
- * may find what was there before a store of the other side, in any order that the memory orders do not forbid, as in a
+ * A word that both sides use atomically has a history of values. Each side may read any value that is not older than
+ * the newest one that it knows of. It learns of values by its own accesses to the word, and by acquiring a released
+ * value. So a load may return a value from before the other side's store, unless the memory orders forbid it, as on a
  * CPU with store buffers and invalidation queues. Exchanges read the newest value. In configurations without `weak`, a
  * load reads the newest too; then only the second part has an effect:
  *
- * Everything else must not be used by both sides without a release and an acquire in between. This is checked by
- * clocks, as race detectors do: a clock advances with each release, an access is noted with it, and is over for the
- * other side when that has acquired the clock. Because no such access ever competes, its position between the steps of
- * the other side makes no difference, and is not explored.
+ * All other words must not be used by both sides without a release and an acquire in between. Clocks check this, as in
+ * race detectors: a clock advances with each release; each access is noted with the clock's value; for the other side
+ * the access is over when that side has acquired this value. Because no such access ever competes, its position between
+ * the steps of the other side makes no difference, and is not explored.
  */
 #include "model.h"
 
@@ -40,6 +40,7 @@ struct place_name {
 static const struct place_name common[] = {
 	LANE(commit),	      LANE(pages_touched), LANE(pages_lost),	      LANE(nr_subbufs),
 	WORDS(waiters, BOTH), WORDS(wake, BOTH),   WORDS(pages_read, READER), LANE(owner),
+	LANE(gaps[0].first),  LANE(gaps[0].time),  LANE(gaps[1].first),	      LANE(gaps[1].time),
 };
 
 #define COMMON (sizeof(common) / sizeof(common[0]))
@@ -111,7 +112,7 @@ static unsigned int storer_of(int word)
 	return (uint32_t)word < COMMON && !with(SHARED) ? common[word].storer : BOTH;
 }
 
-/* What an iterator reads while the writer continues. */
+/* The words that an iterator reads while the writer continues. */
 static bool is_looked_at(uint32_t offset)
 {
 	return offset >= offsetof(struct shared, pages) ||
@@ -132,7 +133,7 @@ enum place memory_place(const void *at, bool write)
 		const uint32_t in_page = (offset - (uint32_t)offsetof(struct shared, pages)) &
 					 ((1u << config->shift) - 1);
 
-		/* What belongs to an event that was left matters only where some are. */
+		/* The data of an event that was left matter only in configurations with such events. */
 		return in_page < REC_SUBBUF_HEADER_SIZE || with(JUMPS) ? PLACE_OWN : PLACE_BYTES;
 	}
 	word = memory_word(at);
@@ -249,8 +250,8 @@ static void add_view(struct view *to, const struct view *from)
 }
 
 /*
- * What is over for the other side is as if it had never been: forget it, so that states which do not differ otherwise
- * are one.
+ * An access that is over for the other side has no further effect. It is forgotten, so that otherwise equal states are
+ * the same.
  */
 static void forget(unsigned int actor)
 {
@@ -459,8 +460,8 @@ void memory_race(const void *at, uint32_t size, bool write, bool atomic)
 			     m.memory.written[other][i] > known ? "wrote" : "read");
 		}
 		/*
-		 * The other side's accesses before are over; those of ours that the other side knew of then are never
-		 * asked for again.
+		 * The other side's earlier accesses are over; our accesses that the other side knew of then are not
+		 * needed any more.
 		 */
 		if (write)
 			m.memory.written[self][i] = now;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The model checker of the ring. docs/MEMORY-MODEL.md, "The exhaustive check", describes what it explores and why that
- * is enough; docs/TESTING.md how to run it. This header has what its parts share.
+ * is enough; docs/TESTING.md how to run it. This header is shared by its parts.
  *
  * The ring's own sources are compiled with -fsanitize=thread, and tsan.c replaces that sanitizer's library: so every
  * access to memory that they make, plain or atomic, with its memory order, is reported to us before it happens, and the
- * sources are unchanged. At such a point the actor that makes the access hands over to the explorer, which decides what
- * continues: that actor, the other one, a signal handler on top of a writer, or, after a death, neither.
+ * sources are unchanged. Before an access the actor yields to the explorer, which decides what continues: that actor,
+ * the other one, a signal handler on top of a writer, or, after a death, neither.
  */
 #ifndef MODEL_H
 #define MODEL_H
@@ -28,7 +28,7 @@ enum { WRITER, READER, ACTORS };
 #define LEVELS	    3u /* depth of the writer stack */
 #define EVENTS_MAX  26u
 #define STACK_SIZE  8192u
-#define WORDS_MAX   18u /* words that both sides use, one location each */
+#define WORDS_MAX   20u /* words that both sides use, one location each */
 #define OLD_MAX	    4u	/* newest values of a word that can still be read */
 #define ITER_SIZE   512u /* of reader_iter.c's iterator */
 
@@ -37,23 +37,23 @@ enum { WRITER, READER, ACTORS };
 /* What is explored together; configs.c has the table. */
 enum {
 	OVERWRITE = 1,	  /* the mode */
-	CUT = 2,	  /* in every state: both sides die, recovery, checks */
-	WRITER_DIES = 4,  /* at any step, and its lane is leased again while the reader goes on */
+	CUT = 2,	  /* in every state, both sides die; then recovery and checks */
+	WRITER_DIES = 4,  /* the writer dies at any step, and its lane is leased again while the reader continues */
 	PROGRAM_DIES = 8, /* as before, but no thread succeeds the writer; the reader settles the lane */
-	READER_DIES = 16, /* at any step, and another one takes over while the writer continues */
+	READER_DIES = 16, /* the reader dies at any step, and another one takes over while the writer continues */
 	WEAK = 32,	  /* loads may find older values, if their orders allow it */
 	MOVES = 64,	  /* the writer may move to the other CPU, once */
-	THOROUGH = 128,	  /* minutes, some GB: only when asked for */
+	THOROUGH = 128,	  /* takes minutes and some GB: explored only on request */
 	SHARED = 256, /* two threads that share the lane, and take it for one event each; the reader comes at the end */
 	/* actions are left for good, once, at any step: the innermost, or with those that it interrupted */
 	JUMPS = 512,
-	STAYS = 1024,	   /* a thread whose lane is stuck goes on there, as vfork's child does; else in another lane */
-	ANEW = 4096,	   /* the lane is remade in the end, and used again */
-	LONG = 8192,	   /* many seconds: the long tier's */
+	STAYS = 1024,	   /* a thread whose lane is stuck stays there, as vfork's child; else it takes another lane */
+	ANEW = 4096,	   /* at the end the lane is remade and used again */
+	LONG = 8192,	   /* takes many seconds: in the long tier */
 	ALTERNATE = 16384, /* the writer runs on an alternate stack */
-	SPOILS = 65536,	   /* memory is spoilt, instead of steps */
+	SPOILS = 65536,	   /* instead of exploring steps, memory is damaged */
 	ELSEWHERE = 32768, /* the thread has an alternate stack, and is not on it */
-	ITERATES = 2048,   /* the reader looks at the lane without consuming, and races on purpose */
+	ITERATES = 2048,   /* the reader reads without consuming, and races with the writer on purpose */
 };
 
 struct config {
@@ -84,7 +84,7 @@ static inline bool with(unsigned int flag)
 
 /* ------------------------------------------------------------------------------------------------------- memory */
 
-/* What the two sides share, as in a buffer file but small. */
+/* The memory that the two sides share, as in a buffer file, but small. */
 struct shared {
 	struct rec_lane lane;
 	struct rec_subbuf subbufs[SUBBUFS_MAX];
@@ -98,8 +98,7 @@ struct shared {
 #define CELLS (sizeof(struct shared) / 4)
 
 /*
- * What a side knows: how far the two have come in their releases, and which value of each word is the oldest it may
- * read.
+ * The knowledge of a side: the clocks of both sides, and the oldest value that it may read of each word.
  */
 struct view {
 	uint8_t clock[ACTORS];
@@ -123,12 +122,12 @@ struct memory {
 	struct view acquire[ACTORS];	     /* what an acquire fence will add */
 	struct view total;		     /* what sequentially consistent fences passed on */
 	uint8_t released[WORDS_MAX][ACTORS]; /* clocks in each word's newest value; in place of histories */
-	/* When each cell was written and read last, as long as the other side does not know it; 0: it does. */
+	/* The time of the last write and read of each cell; 0: the other side knows that the access is over. */
 	uint8_t written[ACTORS][CELLS];
 	uint8_t read[ACTORS][CELLS];
 };
 
-/* What an action has touched; one bit for each cell. */
+/* The cells that an action has accessed, one bit each. */
 struct footprint {
 	uint8_t written[(CELLS + 7) / 8];
 	uint8_t read[(CELLS + 7) / 8];
@@ -139,9 +138,9 @@ void memory_name(uint32_t offset, char *text, size_t size);
 void memory_begin(void);
 /* Note the access in the writer's footprint. */
 void memory_note(const struct pending *access);
-/* Whether the access could make a difference to what left this footprint, or the other way round. */
+/* Whether the access conflicts with one of the accesses in this footprint. */
 bool memory_conflicts(const struct footprint *footprint, const struct pending *access);
-/* The other side is dead, and `actor` knows: it sees all that was done. */
+/* The other side is dead, and `actor` knows that: it sees all of its accesses. */
 void memory_death_seen(unsigned int actor);
 
 /* ------------------------------------------------------------------------------------------------------- actors */
@@ -195,8 +194,8 @@ struct event {
 	uint8_t actor; /* whose it is */
 	uint8_t level; /* of the action that began it */
 	bool placed;   /* it is being reserved, and has its place */
-	bool kept;     /* what interrupted it was left, and its writer continues */
-	bool at_once;  /* no actor stops between its reservation and its commit */
+	bool kept;     /* the action that interrupted it was left, and this writer continues */
+	bool at_once;  /* its reservation and commit are one step */
 };
 
 /* The list of events, simple enough to be obviously right. Events leave it when the reader has finished with them. */
@@ -219,7 +218,7 @@ struct oracle {
 	uint32_t handed_lost;
 	const unsigned char *page;
 	bool again;	/* the reader died: what it had may come again */
-	bool copied;	/* what is read is a copy, which may have no room for the CPU of its first event */
+	bool copied;	/* the page is a copy, which may have no room for the CPU of its first event */
 	bool disturbed; /* a writer was inside, or moved, during this read */
 	bool calm;	/* the last action was an event that nothing interrupted */
 	bool back;	/* the clock stepped back: times are not exact */
@@ -228,12 +227,12 @@ struct oracle {
 	bool doubtful;	/* refusals were reported once or twice, to the reader that died and to the next one */
 	uint32_t torn;	    /* events that were reserved and taken back with what was left, */
 	bool torn_away;	     /* also across sub-buffers, where a count may not be known */
-	uint32_t maybe_torn; /* and those of which it is not known that they had come so far */
+	uint32_t maybe_torn; /* and events of which it is not known whether they were reserved */
 	int answer;	/* of the last read */
 	uint64_t looked; /* ITERATES: number of the event after the last one that the iterator returned */
 };
 
-/* All that a state consists of, besides the live part of the stacks. The histories matter with weak memory only. */
+/* All of a state, except the live part of the stacks. The histories are used with weak memory only. */
 struct model {
 	struct shared shared;
 	struct memory memory;
@@ -251,11 +250,11 @@ struct model {
 	bool program_gone;
 	bool lease;  /* the writer's next action is to lease the lane */
 	bool attach; /* the reader's: to take over */
-	bool prune;  /* what the writer's next step would lead to is explored elsewhere */
+	bool prune;  /* the result of the writer's next step is explored elsewhere */
 	uint8_t missed; /* the event is not for this lane: a bit for each action under way */
 	bool jumped; /* actions were left */
 	bool sleeps; /* the reader, as reader_wait.c does */
-	uint32_t wake; /* what it would be woken by */
+	uint32_t wake; /* the condition that would wake it */
 	uint8_t masked; /* signals are blocked */
 	struct word words[WORDS_MAX];
 	/* ITERATES: the iterator, and its copy of a sub-buffer. */
@@ -297,27 +296,30 @@ void oracle_committing(uint32_t id);
 void oracle_committed(uint32_t id);
 void oracle_discarding(uint32_t id);
 void oracle_discarded(uint32_t id, const struct rec_slot *slot);
-/* Whether an event that begins now has to go to another lane (docs/MEMORY-MODEL.md, "Reservations that are left"). */
+/* Whether an event that begins now must go to another lane (docs/MEMORY-MODEL.md, "Reservations that are left"). */
 bool oracle_stuck(void);
 void oracle_leaves_stuck(void); /* it begins there */
-/* The writer of the event is about to be taken for one that left; false: that is impossible. */
+/* The writer of the event is about to be mistaken for one that left; false: that is impossible. */
 bool oracle_mistaken(uint32_t id);
-/* The largest number of writers that can be counted is inside; and it is not any more. */
+/* As many writers as can be counted are inside; the second function ends that. */
 uint64_t oracle_deepen(const void *frame);
 void oracle_undeepen(uint64_t open);
 uint32_t oracle_floor(void); /* after the last event that is finished */
 void oracle_writer_died(void);
 /* The writer's actions from `level` on were left. */
 void oracle_jumped(uint8_t level);
-/* The lane is about to take back what was left, and has done it. */
+/* The lane is about to take back events that were left; the second function: it has done so. */
 void oracle_putting_back(void);
 void oracle_put_back(void);
-/* Something was left, and the lane still has it. */
+/* Whether an event was left that the lane has not taken back. */
 bool is_left(void);
 void oracle_reader_died(void);
 void oracle_reading(void);
 void oracle_read(int r, const struct rec_page *page, bool whole);
-/* Events that a reader would have to find now; with `whole`, without the sub-buffer where the commit position is. */
+/*
+ * The number of events that a reader must find now; with `whole`, without those on the sub-buffer with the commit
+ * position.
+ */
 uint32_t oracle_unread(bool whole);
 /* The iterator has returned this, at number `number`, and `lost` before it. */
 void oracle_looked(const struct rec_record *record, uint64_t number, uint64_t lost);
@@ -325,19 +327,22 @@ void oracle_looked(const struct rec_record *record, uint64_t number, uint64_t lo
 void oracle_consumed(const struct rec_ring_event *event);
 /* An outside reader has counted this. */
 void oracle_counted(const struct rec_ring_counts *counts);
-/* Nothing moves: it must have reached the end. */
+/* Nothing else runs: the iterator must have reached the end. */
 void oracle_looked_all(void);
-/* Nothing moves: a reader that sleeps must have no reason to be awake. */
+/* Nothing else runs: a sleeping reader must have no reason to be awake. */
 void oracle_sleeps(void);
 /* Events that were committed, according to the list; no writer is inside. */
 uint64_t oracle_all(void);
-/* No writer is inside: exactly one head, links and descriptors in order, nothing noted, each event counted. */
+/*
+ * No writer is inside: check that there is exactly one head, that links and descriptors are right, that no move or
+ * reservation is noted, and that each event is counted.
+ */
 void check_ring(void);
-/* Read what is there, write and read some more, and the counts must add up. */
+/* Read all events, write and read some more, and check that the counts add up. */
 void check_end(void);
 /* All die where they are. */
 void check_cut(bool program_gone);
-/* Each word of the lane is spoilt in turn (spoil.c). */
+/* Damage each word of the lane in turn (spoil.c). */
 void spoil(void);
 /* For the report of a failure: this word has this value now, before the call of this number; NULL: no more. */
 void spoilt_name(const char *name, uint32_t value, unsigned int which);
@@ -345,12 +350,12 @@ void spoilt_name(const char *name, uint32_t value, unsigned int which);
 /* --------------------------------------------------------------------------------------------------------- state */
 
 struct saved {
-	struct model model; /* what of it this configuration uses */
+	struct model model; /* the part that this configuration uses */
 	size_t live[ACTORS];
 	unsigned char stacks[ACTORS][STACK_SIZE];
 };
 
-/* A configuration begins: what of the model it uses is known. */
+/* Call this at the start of a configuration, when the parts of the model that it uses are known. */
 void state_begin(void);
 uint64_t state_hash(void);
 /* A hash of all that matters when all actors are dead. */
@@ -366,19 +371,19 @@ struct tally {
 	uint64_t states;
 	uint64_t steps; /* transitions */
 	uint64_t ends;
-	uint64_t cuts;	       /* different remains of which recovery was checked */
-	uint64_t pruned;       /* handlers whose place made no difference */
-	uint32_t writer_steps; /* most in one action, per interruption of it and one more */
+	uint64_t cuts;	       /* number of different remains whose recovery was checked */
+	uint64_t pruned;       /* number of handlers whose place had no effect */
+	uint32_t writer_steps; /* largest number of steps of an action, divided by its interruptions plus one */
 	uint32_t reader_steps;
 	uint32_t depth;
 };
 
 extern struct tally tally;
 
-/* Nobody is inside any more; whether that was never so, with all that is left, before. */
+/* No actor is inside any more. Returns whether this state, with all remains, is new. */
 bool explorer_ends(void);
 bool explorer_passes(unsigned int actor, const struct pending *next);
-/* 0: nothing wrong. 1: something was, and was reported. */
+/* 0: no error was found. 1: an error was found and reported. */
 int explore(const struct config *what, uint64_t limit, bool verbose);
 
 #endif

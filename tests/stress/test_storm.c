@@ -5,7 +5,7 @@
  * add up to those written; if nothing was lost, are the sums of the lengths equal; was nothing dropped where nothing
  * may be dropped. Beyond them: each level's events in order, time never back.
  *
- * RECORDER_STRESS_SECONDS=N storms for about N seconds altogether (default 20), RECORDER_SEED=N draws others. Each
+ * RECORDER_STRESS_SECONDS=N storms for about N seconds altogether (default 10), RECORDER_SEED=N draws others. Each
  * round prints its seed when it fails, in the line that repeats it.
  */
 #include "librecorder/core/atomic.h"
@@ -353,7 +353,7 @@ static double number_from(const char *name, double otherwise)
 /* Rounds of one shape, for its share of the time; as many seeds as rounds. */
 static void rage(const struct storm *shape)
 {
-	const double until = now() + number_from("RECORDER_STRESS_SECONDS", 20) / 10;
+	const double until = now() + number_from("RECORDER_STRESS_SECONDS", 10) / 10;
 	const uint64_t first = (uint64_t)number_from("RECORDER_SEED", 1);
 	double left;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads whose lanes are full of unread events continue in further lanes while a reader wants that, and give them up
+ * Threads whose lanes are full of unread events continue in further lanes while a reader permits it, and give them up
  * later.
  */
 #include "librecorder/process/lane_private.h"
@@ -74,7 +74,18 @@ static void expect_all(unsigned int events)
 	cr_assert_eq(sums.lost + sums.torn + sums.no_lane, 0);
 }
 
-/* Without a reader that wants growth, and after the time for which it was wanted, a lane is overwritten. */
+/* A thread writes the first events to lanes that it takes because it grows, and ends. */
+static void let_worker_grow(unsigned int events)
+{
+	worker_start(0);
+	for (unsigned int i = 1; i < events; i++)
+		worker_do(0, worker_write, i);
+	worker_stop(0);
+	numbered_next = events;
+	expect_all(events);
+}
+
+/* If no reader permits growth, or the permission has ended, a lane is overwritten. */
 Test(grow, only_if_a_reader_wants_it)
 {
 	struct sums sums;
@@ -117,7 +128,7 @@ Test(grow, in_discard_mode)
 	expect_all(5 * LANE);
 }
 
-/* What it left goes back to the pool at its end. */
+/* The lanes that the thread left go back to the pool at its end. */
 Test(grow, until_the_thread_ends)
 {
 	unsigned int i;
@@ -183,7 +194,7 @@ Test(grow, not_in_a_file_system_that_is_nearly_full)
 	cr_assert_leq(sums.lost, LANE / PAGES * 2);
 }
 
-/* After events were refused, too: a few more may be, before the thread looks again. */
+/* The same after refusals: a few more events may be refused before the thread looks again. */
 Test(grow, after_refusals)
 {
 	uint64_t refused;
@@ -199,7 +210,7 @@ Test(grow, after_refusals)
 	cr_assert_eq(rec_lanes(), 3);
 }
 
-/* The lanes are used up, and a reader empties another one than the thread's. */
+/* All lanes are used up, and a reader empties another lane than the thread's. */
 Test(grow, after_refusals_back_to_a_lane_that_was_read)
 {
 	unsigned int full, other;
@@ -219,12 +230,21 @@ Test(grow, after_refusals_back_to_a_lane_that_was_read)
 	cr_assert_eq(numbered_lane(), other);
 }
 
+/* As if a reader were just looking at the lanes that were given up, or had been killed at that moment. */
+static void given_up_lanes_have_a_reader(void)
+{
+	for (unsigned int i = 0; i < rec_lanes(); i++)
+		if (!rec_lane_is_made(i))
+			rec_process.handles[i].reader->owner = 1;
+}
+
 /* A lane with little room is better than none, also if another one could not be made. */
 Test(grow, to_little_room_if_no_lane_can_be_made)
 {
-	unsigned int i, little;
+	unsigned int little;
 
-	begin(PAGES, 0);
+	/* The fourth is left to other threads. */
+	begin(PAGES, 4);
 	numbered_write_some(5 * LANE / 2);
 	cr_assert_eq(rec_lanes(), 3);
 	expect_all(5 * LANE / 2);
@@ -239,13 +259,34 @@ Test(grow, to_little_room_if_no_lane_can_be_made)
 		numbered_write_some(1);
 	cr_assert_eq(made_lanes(), 2);
 	read_lane(little, 6);
-	/* As if a reader were just looking at the one that remains. */
-	for (i = 0; i < 3; i++)
-		if (!rec_lane_is_made(i))
-			rec_process.handles[i].reader->owner = 1;
+	given_up_lanes_have_a_reader();
 	numbered_write_some(LANE);
 	cr_assert_eq(numbered_lane(), little);
 	cr_assert_eq(made_lanes(), 2);
+	cr_assert_eq(numbered_read().lost, 0);
+}
+
+/* Threads that begin, and threads that grow, take other lanes. */
+Test(grow, past_lanes_that_a_reader_has)
+{
+	unsigned int lanes;
+
+	begin(PAGES, 0);
+	let_worker_grow(4 * LANE);
+	lanes = rec_lanes();
+	numbered_want_growth(0);
+	numbered_write_some(3 * LANE);
+	cr_assert_eq(made_lanes(), 1);
+	given_up_lanes_have_a_reader();
+	worker_start(1);
+	cr_assert_not(worker_is_sharing(1));
+	cr_assert_eq(rec_lanes(), lanes + 1);
+	worker_stop(1);
+	seen[1] = 0;
+	numbered_read();
+	numbered_want_growth(3600);
+	numbered_write_some(4 * LANE);
+	cr_assert_gt(rec_lanes(), lanes + 1);
 	cr_assert_eq(numbered_read().lost, 0);
 }
 
@@ -262,25 +303,20 @@ Test(grow, back_to_lanes_that_were_read)
 	cr_assert_leq(rec_lanes(), 3);
 }
 
-/* The pool's lanes, too: a thread that ended has grown, and what it left was read. */
+/* Lanes of the pool are given up, too: a thread that grew has ended, and its events were read. */
 Test(grow, to_lanes_of_the_pool)
 {
-	unsigned int i, lanes;
+	unsigned int lanes;
 
 	begin(PAGES, 0);
-	worker_start(0);
-	for (i = 1; i < 4 * LANE; i++)
-		worker_do(0, worker_write, i);
-	worker_stop(0);
-	expect_all(4 * LANE);
+	let_worker_grow(4 * LANE);
 	lanes = rec_lanes();
-	numbered_next = 4 * LANE;
 	numbered_write_some(3 * LANE);
 	cr_assert_eq(rec_lanes(), lanes);
 	expect_all(3 * LANE);
 }
 
-/* Such a thread was promised events without system calls. */
+/* A thread that called rec_thread_attach() was promised events without system calls. */
 Test(grow, but_no_thread_that_attached)
 {
 	struct sums sums;
@@ -351,7 +387,7 @@ Test(grow, and_give_the_memory_back)
 		sums = numbered_read();
 		cr_assert_eq(sums.events + sums.lost, 3 * LANE);
 		cr_assert_leq(rec_lanes(), 10);
-		/* The same ones again, with the numbers that follow. */
+		/* The same lanes are made again; their event numbers continue. */
 		if (round)
 			cr_assert_eq(rec_lanes(), lanes);
 	}
@@ -360,17 +396,10 @@ Test(grow, and_give_the_memory_back)
 /* The same for free lanes. */
 Test(grow, and_give_the_pools_memory_back)
 {
-	unsigned int i;
-
 	begin(PAGES, 0);
-	worker_start(0);
-	for (i = 1; i < 6 * LANE; i++)
-		worker_do(0, worker_write, i);
-	worker_stop(0);
-	expect_all(6 * LANE);
+	let_worker_grow(6 * LANE);
 	cr_assert_geq(made_lanes(), 6);
 	numbered_want_growth(0);
-	numbered_next = 6 * LANE;
 	write_and_lose();
 	cr_assert_eq(made_lanes(), 1);
 	/* A thread may have one of them again. */
@@ -380,6 +409,33 @@ Test(grow, and_give_the_pools_memory_back)
 	seen[1] = 0;
 	expect_all(2);
 	worker_stop(1);
+}
+
+/* A lane that is disabled stays so, and has its number, until it is enabled. */
+Test(grow, and_leave_disabled_lanes_alone)
+{
+	unsigned int lane, lanes;
+
+	begin(PAGES, 0);
+	let_worker_grow(6 * LANE);
+	lanes = rec_lanes();
+	for (lane = 1; lane < lanes; lane++)
+		cr_assert_eq(rec_lane_disable(lane), 0);
+	numbered_want_growth(0);
+	write_and_lose();
+	numbered_read();
+	numbered_want_growth(3600);
+	numbered_write_some(8 * LANE);
+	expect_all(8 * LANE);
+	for (lane = 1; lane < lanes; lane++) {
+		cr_assert_eq(rec_lane_enable(lane), 0, "lane %u", lane);
+		cr_assert_eq(rec_lane_enable(lane), -EINVAL);
+	}
+	cr_assert_gt(rec_lanes(), lanes);
+	/* Now they are given up like others. */
+	numbered_want_growth(0);
+	write_and_lose();
+	cr_assert_eq(made_lanes(), 1);
 }
 
 /* Neither a lane with unread events nor one that a reader has open. */
@@ -408,7 +464,7 @@ Test(grow, and_keep_what_is_unread)
 	cr_assert_leq(made_lanes(), 2);
 }
 
-/* A reader of a lane that is given up, and remade, sees what is new there. */
+/* If a lane is given up and remade, its reader gets the new events. */
 Test(grow, and_an_iterator_looks)
 {
 	struct rec_view *view = NULL;

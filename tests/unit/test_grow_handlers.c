@@ -3,8 +3,10 @@
  * Threads that grow and give lanes up (test_grow.c) while signal handlers write: a writer is interrupted after every
  * instruction, and at full speed beside a reader.
  */
+#include "librecorder/os/signal_block.h"
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
+#include "repeat.h"
 #include "share_fixture.h"
 #include "steps.h"
 #include "trap_flag.h"
@@ -17,6 +19,32 @@
 
 #define SMALL 4u
 
+/* The writer traps after each instruction, except while signals are blocked: then a trap would kill the process. */
+static volatile bool has_traps;
+
+void __real_rec_signal_block_begin(struct rec_signal_block *ret_block);
+void __real_rec_signal_block_end(const struct rec_signal_block *block);
+void __wrap_rec_signal_block_begin(struct rec_signal_block *ret_block);
+void __wrap_rec_signal_block_end(const struct rec_signal_block *block);
+
+void __wrap_rec_signal_block_begin(struct rec_signal_block *ret_block)
+{
+#if defined(__x86_64__)
+	if (has_traps)
+		trap_flag_clear();
+#endif
+	__real_rec_signal_block_begin(ret_block);
+}
+
+void __wrap_rec_signal_block_end(const struct rec_signal_block *block)
+{
+	__real_rec_signal_block_end(block);
+#if defined(__x86_64__)
+	if (has_traps)
+		trap_flag_set();
+#endif
+}
+
 #if defined(__x86_64__)
 
 static struct {
@@ -25,8 +53,9 @@ static struct {
 	bool is_given_up;
 	unsigned int given_up; /* times */
 	uint64_t events, lost;
-	bool again; /* have the lane remade, too */
-	bool busy;  /* but find that a reader is just looking at it */
+	bool again; /* the lane is remade, too */
+	bool busy;  /* but a reader is just examining it */
+	bool gated; /* the gate is closed before the writer comes */
 } stepped;
 
 static void read_all(void)
@@ -49,6 +78,7 @@ static void on_trap(int number, siginfo_t *info, void *context)
 	if (++stepped.step != stepped.target)
 		return;
 	trap_flag_clear_in(context);
+	has_traps = false;
 	stepped.lane = numbered_lane();
 	rec_process.header->grow_until = UINT64_MAX;
 	numbered_write_some(3 * NUMBERED_IN(SMALL));
@@ -75,7 +105,8 @@ static void on_trap(int number, siginfo_t *info, void *context)
 static void interrupt_at_any(unsigned int before, unsigned int instructions, bool again)
 {
 	const struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
-	struct steps steps = stepped.busy ? steps_begin_all(instructions) : steps_begin(11, instructions);
+	struct steps steps = stepped.busy || stepped.gated ? steps_begin_all(instructions) :
+							     steps_begin(11, instructions);
 	uint64_t number;
 
 	numbered_begin(SMALL, 0);
@@ -93,8 +124,12 @@ static void interrupt_at_any(unsigned int before, unsigned int instructions, boo
 		number = numbered_next++;
 		stepped.step = 0;
 		stepped.target = steps.at;
+		if (stepped.gated)
+			rec_store_relaxed(&rec_thread_handle->room, 0);
+		has_traps = true;
 		trap_flag_set();
 		numbered_write(number);
+		has_traps = false;
 		trap_flag_clear();
 		read_all();
 		/* Inside, and then the handler's events are nested: they stay in its lane, and overwrite it. */
@@ -105,6 +140,8 @@ static void interrupt_at_any(unsigned int before, unsigned int instructions, boo
 		cr_assert_eq(stepped.events + stepped.lost, numbered_next);
 		memset(seen, 0, numbered_next);
 	} while (numbered_next < NUMBERED_MAX - 100000 && steps_next(&steps, stepped.step >= stepped.target));
+	/* If there were more instructions than numbers for events. */
+	repeat_nothing();
 	cr_assert_gt(stepped.given_up, 0);
 }
 
@@ -129,6 +166,12 @@ Test(grow, a_writer_interrupted_whose_lane_cannot_be_made_again, .timeout = 600)
 	interrupt_at_any(0, 60, true);
 }
 
+Test(grow, a_writer_at_a_closed_gate_interrupted_at_any_instruction, .timeout = 600)
+{
+	stepped.gated = true;
+	interrupt_at_any(0, 300, false);
+}
+
 #endif
 
 /* ------------------------------------------------------------------------------------------------- at full speed */
@@ -143,7 +186,7 @@ static void write_in_storm(int signal)
 	const uint64_t number = __atomic_fetch_add(&storm.numbers, 1, __ATOMIC_RELAXED);
 
 	(void)signal;
-	/* The thread that ends the storm may be late. */
+	/* The thread that ends the storm may start late. */
 	if (number < NUMBERED_MAX)
 		numbered_write(number);
 }
@@ -158,7 +201,7 @@ static void *write_without_end(void *arg)
 	return arg;
 }
 
-/* A reader that consumes, and wants growth or not, by turns; two threads and their handlers. */
+/* A reader that consumes, and by turns permits and forbids growth; two threads with handlers. */
 Test(grow, beside_a_reader, .timeout = 300)
 {
 	struct sums sums, all = { 0 };

@@ -40,8 +40,8 @@ static void reserve_and_jump(struct worker *worker)
 }
 
 /*
- * Worker n - 1 leaves an event in the only shared lane. What sharing threads write after that is lost and counted, for
- * the thread that left it and for others; once that thread has ended they write there again.
+ * Worker n - 1 leaves an event in the only shared lane. Later events of sharing threads, of that thread and of others,
+ * are lost and counted. When that thread has ended, the others write there again.
  */
 static void check_held(unsigned int n, void (*leave)(struct worker *worker))
 {
@@ -330,32 +330,43 @@ static void write_a_thousand(struct worker *worker)
 		numbered_write(worker->number + i);
 }
 
-/*
- * While another shared lane is free, no thread needs the one of a thread that is gone; but its events, which readers
- * may not get before it is repaired, do not wait for long. On one CPU, whose threads begin their search at the same
- * lane.
- */
-Test(left, a_lane_that_a_raw_exit_left_is_repaired_though_another_one_is_free)
+/* On one CPU, whose threads begin their search at the same lane. Returns the number of workers; the last one shares. */
+static unsigned int share_on_one_cpu(unsigned int lanes)
 {
-	struct rec_lane *lanes[2];
-	struct sums sums;
-	pthread_t thread;
 	cpu_set_t cpus;
-	unsigned int n;
 	size_t cpu = 0;
-	bool raw = true;
 
-	share_begin(8);
+	share_begin(lanes);
 	cr_assert_eq(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
 	while (!CPU_ISSET(cpu, &cpus))
 		cpu++;
 	CPU_ZERO(&cpus);
 	CPU_SET(cpu, &cpus);
 	cr_assert_eq(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
-	n = workers_until_one_shares();
-	cr_assert_eq(rec_process.nr_shared, 2);
+	return workers_until_one_shares();
+}
+
+static void leave_by_raw_exit(void)
+{
+	pthread_t thread;
+	bool raw = true;
+
 	cr_assert_eq(pthread_create(&thread, NULL, share_and_end, &raw), 0);
 	pthread_join(thread, NULL);
+}
+
+/*
+ * While another shared lane is free, no thread needs the one of a thread that is gone; but its events, which readers
+ * may not get before it is repaired, do not wait for long.
+ */
+Test(left, a_lane_that_a_raw_exit_left_is_repaired_though_another_one_is_free)
+{
+	const unsigned int n = share_on_one_cpu(8);
+	struct rec_lane *lanes[2];
+	struct sums sums;
+
+	cr_assert_eq(rec_process.nr_shared, 2);
+	leave_by_raw_exit();
 	lanes[0] = rec_process.shared[0]->lane;
 	lanes[1] = rec_process.shared[1]->lane;
 	cr_assert(lanes[0]->owner || lanes[1]->owner);
@@ -365,6 +376,30 @@ Test(left, a_lane_that_a_raw_exit_left_is_repaired_though_another_one_is_free)
 	cr_assert_eq(sums.torn, 1);
 	cr_assert_eq(sums.no_lane, 0);
 	cr_assert_eq(sums.events + sums.lost, n + 1000);
+}
+
+/*
+ * A living thread holds another lane, before the free one in the search order. So each search finds two held lanes, and
+ * the check must reach both.
+ */
+Test(left, it_is_repaired_though_a_thread_that_lives_holds_another_one)
+{
+	const unsigned int n = share_on_one_cpu(16);
+	unsigned int held = 0, i;
+
+	on_signal(SIGUSR2, jump, 0);
+	cr_assert_gt(rec_process.nr_shared, 2);
+	leave_by_raw_exit();
+	worker_start(n);
+	worker_do(n, reserve_and_jump, 3000);
+	worker_do(n - 1, write_a_thousand, 1000);
+	for (i = 0; i < rec_process.nr_shared; i++) {
+		const uint32_t owner = rec_process.shared[i]->lane->owner;
+
+		cr_assert(!owner || owner == workers[n].tid);
+		held += owner != 0;
+	}
+	cr_assert_eq(held, 1);
 }
 
 /* Its id is the one of the thread that held the shared lane; it has a lane of its own. */

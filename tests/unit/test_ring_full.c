@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two shortcuts: a refusal without a plan, is_full() in ring.c, must decide as the long way does; a poll for whole
- * pages that does not look at the writer's hot line, rec_ring_read() in ring_reader.c, must miss none. The clock does
- * not advance: a pause between two events would need room for a time extend.
+ * Tests two shortcuts. A refusal without a plan, is_full() in ring_enter.c, must agree with the complete computation. A
+ * poll for whole pages that does not read the writer's hot line, rec_ring_read() in ring_reader.c, must miss no page.
+ * The clock does not advance, because a pause between two events would need room for a time extend.
  */
 #include "hand_clock.h"
 #include "ring_fixture.h"
@@ -141,7 +141,7 @@ Test(full, an_overwriting_ring_never_is)
 	cr_assert_not(ring_write(ring, 0, CAPACITY));
 	for (i = 0; i < 100; i++) {
 		cr_assert(ring_write(ring, i, 2048));
-		/* Refused, and that is remembered until the next change of sub-buffer. */
+		/* The event is refused, and the lane remembers that until the next change of sub-buffer. */
 		cr_assert_not(ring_write(ring, 0, CAPACITY));
 		cr_assert_neq(ring->handle.lane->refused_time, 0);
 	}
@@ -207,9 +207,17 @@ Test(poll, the_hot_line_is_left_alone)
 }
 
 /*
- * The thread sanitizer handles signals in its own way, and the address sanitizer executes ten times the instructions.
+ * Left out under sanitizers: the thread sanitizer delays signals, and the address sanitizer executes ten times the
+ * instructions.
  */
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNDER_SANITIZER 1
+#elif defined(__has_feature)
+#define UNDER_SANITIZER (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define UNDER_SANITIZER 0
+#endif
+#if defined(__x86_64__) && !UNDER_SANITIZER
 
 static struct ring *stepped;
 static unsigned int steps, gate_at;

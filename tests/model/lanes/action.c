@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What threads and the reader do. Compiled as the lanes are, so that the inline part of the ring is checked here.
+ * The actions of threads and of the reader. This file is compiled as the lanes are, so that the ring's inline part is
+ * checked here.
  *
  *  s  an event of one word; leases a lane, if the thread has none
  *  l  the same, of the longest that fits
@@ -9,7 +10,7 @@
  *  X  it ends without notice, by a raw system call
  *  c  set the lane aside as a snapshot	    C  give that one back
  *  z  a lane of three pages in place of the own one, Z  in place of lane 0, whoever has it
- *  d  disable lane 0			    D  enable it
+ *  d  disable lane 0, m  lane 1		    D  enable the lane that the thread has disabled
  *  g  growth is permitted		    G  it is not any more
  *  r  the reader reads all there is	    e  the reader ends, and another one begins
  *  w  sleep until a lane is full, and read
@@ -30,7 +31,7 @@ static void write_event(uint32_t size)
 	/* As an event's macro does. */
 	if (!handle->lane)
 		handle = rec_lane_lease();
-	/* While a lane is taken over from a former thread with the same id, it gets none. */
+	/* While a lane is taken over from a former thread with the same id, it gets none; that may be over now. */
 	if (!handle && !with(REUSES))
 		fail("a thread gets no handle");
 	if (!handle)
@@ -103,6 +104,25 @@ static void resize(unsigned int lane)
 		fail("a lane cannot be resized: %d", r);
 }
 
+static void disable(unsigned int lane)
+{
+	const int r = rec_lane_disable(lane);
+
+	if (r == 0)
+		m.actors[current].disabled = lane + 1;
+	else if (r != -ENOENT)
+		fail("a lane cannot be disabled: %d", r);
+}
+
+static void enable(void)
+{
+	struct actor *self = &m.actors[current];
+
+	if (self->disabled && rec_lane_enable(self->disabled - 1) < 0)
+		fail("a lane was disabled, and cannot be enabled");
+	self->disabled = 0;
+}
+
 void act(char action)
 {
 	unsigned int lane = 0;
@@ -139,10 +159,13 @@ void act(char action)
 		resize(0);
 		break;
 	case 'd':
-		rec_lane_disable(0);
+		disable(0);
+		break;
+	case 'm':
+		disable(1);
 		break;
 	case 'D':
-		rec_lane_enable(0);
+		enable();
 		break;
 	case 'g':
 	case 'G':

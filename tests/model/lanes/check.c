@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What must hold in every state, and once nothing moves any more. */
+/* Conditions that must hold in every state, and at the end. */
 #include "lanes.h"
 #include "small.h"
 
@@ -68,7 +68,7 @@ static void check_pool(void)
 			fail("lane %u is not given back", i);
 		if (file[i].lane.broken)
 			fail("lane %u is broken at line %u", i, file[i].lane.broken);
-		/* Threads that take it have no time to look. */
+		/* A shared lane must be complete, because threads that take it do not check it. */
 		if (inside.own[i].shared && (!inside.own[i].made || inside.handles[i].lane != &file[i].lane))
 			fail("lane %u is shared, and not complete", i);
 		nr_free += inside.own[i].made && !inside.own[i].shared && !owner;
@@ -100,7 +100,7 @@ static void check_sharing(void)
 		each_thread('s', 1);
 	if (header.lost_no_lane != lost)
 		fail("a new thread gets no shared lane");
-	/* The one at which its search begins. */
+	/* The lane at which its search begins. */
 	if (rec_process.shared[0]->lane->owner)
 		fail("a shared lane is held by a thread that is gone");
 	each_thread('x', 1);
@@ -157,11 +157,22 @@ static void check_account(void)
 		fail("%u events were written, and %u are accounted for", m.oracle.tried, (uint32_t)known);
 }
 
+/* No thread takes a lane over any more, so no thread id is refused. */
+static void check_ids(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < config->max_lanes; i++)
+		if (rec_process.own[i].bereft)
+			fail("threads with id %u never get a lane", rec_process.own[i].bereft);
+}
+
 void check_end(void)
 {
 	quiet = true;
 	quiet_begin();
 	check_owners();
+	check_ids();
 	check_sleeper();
 	each_thread('x', THREADS);
 	each_thread('C', THREADS);

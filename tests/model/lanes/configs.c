@@ -24,7 +24,7 @@ const struct config configs[] = {
 	{ "lane-exits",       1, 1, 0, "",     { "sXs",   "ss",   0 },              "",     OVERWRITE },
 	{ "lane-exits-three", 1, 1, 0, "",     { "sX",    "s",    "s" },            "",     OVERWRITE | LONG },
 	{ "lane-exits-again", 1, 1, 0, "",     { "sXs",   "ss",   0 },              "",     OVERWRITE | REUSES | LONG },
-	/* The own lane, or that of another thread, gets another shape: the thread continues in another lane. */
+	/* A thread's own lane, or another thread's, is to get another shape: the thread continues in another lane. */
 	{ "lane-resize",      2, 2, 0, "s",    { "zs",    "sx",   0 },              "",     OVERWRITE },
 	{ "lane-resize-read", 2, 2, 0, "s",    { "zs",    0,      0 },              "r",    OVERWRITE },
 	{ "lane-request",     2, 2, 0, "s",    { "ss",    "Z",    0 },              "",     OVERWRITE },
@@ -46,14 +46,18 @@ const struct config configs[] = {
 	/* Meanwhile the pool turns one into a shared lane. */
 	{ "lane-grows-share", 4, 2, 1, "ll",   { "ls",    "s",    0 },              "",     OVERWRITE | GROWS | LATE },
 	{ "lane-gives-share", 4, 1, 1, "lllxreGs", { "ll", "s",   0 },              "",     OVERWRITE | GROWS | LATE },
-	/* Once it is not permitted any more, lanes are given up; and when it is again, they are made again. */
+	/*
+	 * When growth is not permitted any more, lanes are given up; when it is permitted again, they are made again.
+	 */
 	{ "lane-gives-up",    4, 1, 0, "lllxr",    { "Gsll",  0,  0 },              "er",   OVERWRITE | GROWS },
 	{ "lane-gives-again", 4, 1, 0, "lllxreGs", { "llgll", "s", 0 },             "",     OVERWRITE | GROWS },
 	{ "lane-gives-read",  4, 1, 0, "lll",      { "Glll",  0,  0 },              "re",   OVERWRITE | GROWS | LONG },
+	/* Another thread disables a lane while it is given up: either the lane stays, or disabling it fails. */
+	{ "lane-gives-disabled", 4, 1, 0, "lllxreGs", { "ll", "mD", 0 },            "",     OVERWRITE | GROWS },
 	{ "lane-attach",      4, 1, 0, "",         { "allx",  "as", 0 },            "",     OVERWRITE | GROWS },
 	/* A thread ends without notice, at any step, while it has a shared lane. */
 	{ "lane-share-dies",  1, 1, 1, "",     { "s",     "s",    0 },              "",     OVERWRITE | DIES },
-	/* Others are free: it is settled all the same. */
+	/* Other lanes are free, and still the lane is repaired. */
 	{ "lane-share-dies-two", 2, 2, 2, "s", { "s",     "s",    0 },              "",     OVERWRITE | DIES },
 	{ "lane-share-dies-head", 2, 2, 2, "lll", { "ll", "s",    0 },              "",     OVERWRITE | DIES | LONG },
 	{ "lane-share-reuses", 1, 1, 1, "",    { "ss",    "s",    0 },              "",     OVERWRITE | DIES | REUSES },

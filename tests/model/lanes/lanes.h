@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checker of the pool of lanes: docs/MEMORY-MODEL.md, "The exhaustive check", describes what it explores. As that
- * of the ring (model.h), it runs the library's own sources, here lane*.c, the ring, reader_lane.c and reader_wait.c,
- * with each access to shared memory as a step. Actors are the threads of a program and one reader. kernel.c stands for
- * the system calls, and for the rest of the process.
+ * The checker of the pool of lanes. docs/MEMORY-MODEL.md, "The exhaustive check", describes what it explores. Like the
+ * checker of the ring (model.h), it runs the library's own sources (here lane*.c, the ring, reader_lane.c and
+ * reader_wait.c) with each access to shared memory as a step. Actors are the threads of a program and one reader.
+ * kernel.c stands for the system calls, and for the rest of the process.
  */
 #ifndef LANES_H
 #define LANES_H
@@ -38,7 +38,7 @@ enum {
 	LONG = 8,      /* the long tier's */
 	GROWS = 16,    /* threads may take further lanes, from the beginning */
 	LATE = 32,     /* no lane is shared before the exploration */
-	THOROUGH = 64, /* minutes: only when asked for */
+	THOROUGH = 64, /* takes minutes: explored only on request */
 };
 
 struct config {
@@ -46,7 +46,7 @@ struct config {
 	uint8_t max_lanes;
 	uint8_t made; /* of them, before the exploration */
 	uint8_t shared_max;
-	const char *before; /* what the first thread did before that */
+	const char *before; /* actions of the first thread before that */
 	const char *programs[THREADS]; /* each thread's actions, see action.c */
 	const char *reads;	       /* the reader's */
 	unsigned int flags;
@@ -72,11 +72,11 @@ struct lane_file {
 	unsigned char pages[SUBBUFS][SUBBUF];
 };
 
-/* What the kernel knows. */
+/* The kernel's data. */
 struct kernel {
 	uint32_t alive[ALIVE]; /* threads, by id */
 	uint32_t locks;	       /* on lanes, a bit each */
-	uint32_t asleep;       /* the reader is, until one of these changes */
+	uint32_t asleep;       /* the reader sleeps until one of these changes */
 	const uint32_t *futex[LANES_MAX];
 	bool has_head[LANES_MAX]; /* memory for each lane's page, reader words and links */
 	bool has_ring[LANES_MAX]; /* and for the rest */
@@ -114,18 +114,18 @@ struct region {
 #define REGIONS 7u
 extern struct region regions[REGIONS];
 extern uint32_t nr_cells;	/* of this configuration */
-void memory_begin_search(void); /* a configuration: no word is known to be common */
+void memory_begin_search(void); /* start of a configuration: no word is known to be common */
 void memory_begin(void);	/* the state at the beginning */
-/* This part of the file has memory from now on, or no longer. */
+/* From now on this part of the file has memory; or has none. */
 void memory_populate(const void *at, size_t size, bool has);
 void memory_name(uint32_t offset, char *text, size_t size);
-/* The running actor knows that all threads which ended are gone. */
+/* The running actor learns that all ended threads are gone. */
 void memory_deaths_seen(void);
 void memory_ends(unsigned int actor);
-/* A word turned out to be common: what was explored before was not enough. */
+/* A word turned out to be common, so the exploration so far is incomplete. */
 extern bool memory_learnt;
 
-/* What an actor knows: how many parts of the others' work are over. */
+/* The knowledge of an actor: the number of parts of each other actor's work that are over. */
 struct view {
 	uint8_t clock[ACTORS];
 };
@@ -135,8 +135,8 @@ struct memory {
 	struct view release[ACTORS]; /* as of the last release fence */
 	struct view acquire[ACTORS]; /* what an acquire fence will add */
 	struct view total;	     /* what sequentially consistent fences passed on */
-	struct view gone;	     /* what threads knew that have ended */
-	bool used[ACTORS];	     /* something was accessed since the last release */
+	struct view gone;	     /* the knowledge of ended threads */
+	bool used[ACTORS];	     /* there was an access since the last release */
 	struct view released[WORDS_MAX];
 	/*
 	 * In which part of an actor's work each cell was written and read last, with MARK_PLAIN, unless all others know
@@ -163,6 +163,7 @@ struct actor {
 	struct pending next;
 	uint32_t tid;
 	uint32_t held; /* number of the lane in reserve, plus 1 */
+	uint32_t disabled; /* of the lane that it has disabled, plus 1 */
 	uint16_t steps;
 	uint8_t done; /* of its program */
 	uint8_t masked;
@@ -183,7 +184,7 @@ struct list {
 struct oracle {
 	struct list lists[LANES_MAX];
 	uint8_t tried;
-	uint8_t unknown; /* events of which it is not known what they came to, because their thread ended */
+	uint8_t unknown; /* events whose outcome is unknown, because their thread ended */
 	bool died;
 };
 
@@ -202,7 +203,7 @@ extern unsigned int current; /* the actor whose thread-local data are in place *
 
 void actors_begin(void);
 void actor_resume(unsigned int actor);
-/* Its thread is gone, whatever it was doing. */
+/* The actor's thread is gone, at any point of its work. */
 void actor_renew(unsigned int actor);
 /* The running thread ends here. */
 void actor_end_thread(void);
@@ -211,7 +212,7 @@ void actor_begin_thread(unsigned int actor);
 unsigned char *actor_stack(unsigned int actor, size_t *ret_live);
 /* Use the thread-local data of this actor. */
 void actor_become(unsigned int actor);
-/* The model was restored: the thread-local data in place are no actor's. */
+/* The model was restored: the thread-local data in place belong to no actor. */
 void actor_return(void);
 /* The handle that a thread's variable names, in the data of an actor that is not running. */
 struct rec_handle *actor_handle(unsigned int actor);
@@ -231,7 +232,7 @@ void oracle_reads(uint32_t lane, const struct rec_ring_event *event);
 void oracle_dies(unsigned int actor);
 /* In every state: no two threads use one lane. */
 void check_owners(void);
-/* Nothing moves any more. */
+/* At the end, when no actor runs any more. */
 void check_end(void);
 
 /* ------------------------------------------------------------------------------------------- state and explorer */
@@ -260,7 +261,7 @@ struct tally {
 extern struct tally tally;
 
 bool explorer_passes(unsigned int actor, const struct pending *next);
-/* 0: nothing wrong. 1: something was, and was reported. */
+/* 0: no error was found. 1: an error was found and reported. */
 int explore(const struct config *what, uint64_t limit, bool verbose);
 
 #endif
