@@ -19,6 +19,7 @@ struct printing {
 	uint64_t limit;
 	uint64_t printed;
 	bool escapes; /* on a terminal */
+	bool strict;
 };
 
 static void print_problem(void *arg, const struct check_problem *problem)
@@ -43,7 +44,7 @@ static void print_problem(void *arg, const struct check_problem *problem)
 
 static int check(const char *path, const struct dat_file *file, struct printing *printing)
 {
-	struct file_check check = { .report = print_problem, .arg = printing };
+	struct file_check check = { .report = print_problem, .arg = printing, .strict = printing->strict };
 	struct event_table *table;
 	int err = event_table_open(file, EVENT_NO_PLUGINS, &table);
 
@@ -79,6 +80,8 @@ int cmd_check(int argc, char **argv)
 		OPT_STRING('i', "input", "FILE", "check FILE; same as the operand", &path),
 		OPT_NUMBER(0, "limit", "N", 0, UINT32_MAX, "show at most N problems, count the others (20)",
 			   &printing.limit),
+		OPT_FLAG(0, "strict", "report also what viewers accept, and kernels or trace-cmd write",
+			 &printing.strict),
 		OPT_END,
 	};
 	const struct opts opts = {

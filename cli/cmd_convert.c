@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder convert: a trace.dat in the other version, compressed or not, or a raw one woven. Events, times, texts and
- * options stay; pages are taken apart only for --woven.
+ * recorder convert: writes a trace.dat in the other version, compressed or not, or weaves a raw one. Events, times,
+ * texts and options do not change; pages are made anew only for --woven.
  */
 #include "cli/cmd.h"
 #include "cli/common/compression.h"
+#include "cli/common/missing_parts.h"
 #include "format/dat/dat_compress.h"
 #include "format/dat/dat_copy.h"
 #include "format/dat/dat_pack.h"
@@ -25,7 +26,7 @@ struct convert {
 	bool woven;
 };
 
-/* An error of the input has a text; any other is the output's. */
+/* An error with a text concerns the input; any other error the output. */
 static int fail(const struct convert *c, int err, const struct dat_error *error)
 {
 	if (error->text[0])
@@ -35,7 +36,16 @@ static int fail(const struct convert *c, int err, const struct dat_error *error)
 	return EXIT_FAILURE;
 }
 
-/* Damaged pages of the file do not end it. */
+static int report_damage(const struct convert *c, uint64_t damaged, const struct dat_error *error)
+{
+	if (!damaged)
+		return 0;
+	complain(COMMAND, "%s: damaged: events of %" PRIu64 " page%s are missing; page at %" PRIu64 ": %s", c->input,
+		 damaged, damaged == 1 ? "" : "s", error->offset, error->text);
+	return EXIT_FAILURE;
+}
+
+/* Damaged pages of the input do not end the conversion. */
 static int weave(const struct convert *c, struct dat_copy *copy)
 {
 	struct dat_error error = { 0 };
@@ -55,11 +65,22 @@ static int weave(const struct convert *c, struct dat_copy *copy)
 		error.text[0] = '\0';
 		return fail(c, err, &error);
 	}
-	if (!damaged)
-		return 0;
-	complain(COMMAND, "%s: damaged: events of %" PRIu64 " page%s are missing; page at %" PRIu64 ": %s", c->input,
-		 damaged, damaged == 1 ? "" : "s", error.offset, error.text);
-	return EXIT_FAILURE;
+	return report_damage(c, damaged, &error);
+}
+
+/* What a cut or unfinished file has left: its last page may be incomplete, so pages are made anew. */
+static int copy_rest(const struct convert *c, struct dat_copy *copy)
+{
+	struct dat_error error = { 0 };
+	uint64_t damaged = 0;
+	int err = dat_copy_events(copy, &damaged, &error);
+
+	if (!err)
+		err = dat_copy_finish(copy, NULL);
+	if (!err)
+		return report_damage(c, damaged, &error);
+	error.text[0] = '\0';
+	return fail(c, err, &error);
 }
 
 static int copy_all(const struct convert *c, struct dat_copy *copy)
@@ -72,26 +93,41 @@ static int copy_all(const struct convert *c, struct dat_copy *copy)
 	return err ? fail(c, err, &error) : 0;
 }
 
+/* NULL: one line was printed. */
+static struct dat_file *open_input(const struct convert *c)
+{
+	struct dat_error error = { 0 };
+	struct dat_file *file;
+
+	if (dat_open_rest(c->input, dat_compress_zstd(), &file, &error)) {
+		complain(COMMAND, "%s: %s", c->input, error.text);
+		return NULL;
+	}
+	return complain_in_place(COMMAND, c->input, file, c->output) ? dat_close(file) : file;
+}
+
 static int convert(const struct convert *c)
 {
 	const struct dat_packing packing = dat_pack_zstd(c->level);
 	struct dat_error error = { 0 };
 	struct dat_copy copy;
-	struct dat_file *file;
+	struct dat_file *file = open_input(c);
+	bool is_whole;
 	int err, status;
 
-	if (dat_open(c->input, dat_compress_zstd(), &file, &error)) {
-		complain(COMMAND, "%s: %s", c->input, error.text);
+	if (!file)
 		return EXIT_FAILURE;
-	}
-	err = dat_copy_open(file, c->output, c->version, c->woven ? DAT_COPY_EVENTS : 0,
+	is_whole = !file->missing.text[0];
+	err = dat_copy_open(file, c->output, c->version, c->woven || !is_whole ? DAT_COPY_EVENTS : 0,
 			    c->level == COMPRESSION_NONE ? NULL : &packing, &copy, &error);
 	if (err) {
 		status = fail(c, err, &error);
 	} else {
-		status = c->woven ? weave(c, &copy) : copy_all(c, &copy);
+		status = c->woven ? weave(c, &copy) : is_whole ? copy_all(c, &copy) : copy_rest(c, &copy);
 		dat_copy_close(&copy);
 	}
+	if (!status)
+		status = complain_missing(COMMAND, c->input, file);
 	dat_close(file);
 	return status;
 }

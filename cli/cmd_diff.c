@@ -7,6 +7,7 @@
 
 #include "cli/ask/diff_print.h"
 #include "cli/common/terminal.h"
+#include "cli/common/trace_events.h"
 #include "format/dat/dat_compress.h"
 #include "format/diff/diff_collect.h"
 
@@ -43,7 +44,7 @@ static int read_run(struct diff_collect *collect, unsigned int run, const char *
 	if (!err)
 		err = dat_time_open(file, 0, &time, &error);
 	if (!err)
-		err = event_table_open(file, 0, &table);
+		err = trace_events_open(COMMAND, path, file, EVENT_FUNCTIONS_LATER, &table);
 	if (!err)
 		err = diff_collect_run(collect, run, file, &time, table, &error);
 	event_table_close(table);
@@ -57,14 +58,14 @@ static int read_run(struct diff_collect *collect, unsigned int run, const char *
 	return err ? STATUS_ERROR : 0;
 }
 
-/* The exit status. It is not a failure if the reader of the output has closed the pipe. */
+/* Flush standard output. Returns the exit status. It is not a failure if the reader has closed the pipe. */
 static int check_output(int status)
 {
 	const int err = fflush(stdout) || ferror(stdout) ? errno : 0;
 
 	if (!err)
 		return status;
-	/* Otherwise main() would report it again, with a status of its own. */
+	/* Otherwise main() would report the failure again, with another status. */
 	__fpurge(stdout);
 	clearerr(stdout);
 	if (err == EPIPE)
@@ -115,7 +116,7 @@ static int run(const struct options *o, double threshold, char **files, const un
 
 /* ------------------------------------------------------------------------------------------------- the command line */
 
-/* How many words follow the first "--" of the command line; -1: it has none. */
+/* The number of words after the first "--" of the command line; -1: there is no "--". */
 static int count_after_dashes(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {

@@ -7,6 +7,7 @@
 #include "cli/common/show_text.h"
 #include "cli/common/terminal.h"
 #include "cli/common/verbosity.h"
+#include "cli/common/missing_parts.h"
 #include "cli/files/dump_head.h"
 #include "cli/files/dump_sections.h"
 #include "cli/files/dump_strings.h"
@@ -31,7 +32,7 @@ struct dump {
 	bool records;
 	bool all;
 	bool validate;
-	bool summary; /* one of these, or of the sections, instead of everything */
+	bool summary; /* dump one of these parts, or one of the sections, instead of everything */
 	bool options;
 	bool flyrecord;
 	bool clock;
@@ -190,7 +191,7 @@ static int dump_streams(struct dump *d)
 	return status;
 }
 
-/* What a file can get wrong without being unreadable. */
+/* Checks for errors that do not make the file unreadable. */
 static void validate_head(struct dump *d)
 {
 	const struct dat_file *f = d->file;
@@ -231,12 +232,15 @@ static int finish(struct dump *d)
 		       d->nr_pages, d->nr_events, d->nr_lost);
 	fflush(stdout);
 	if (ferror(stdout)) {
-		/* stdout does not keep the reason; another write gives it again. */
+		/* stdout does not keep the error; another write returns it again. */
 		errno = 0;
 		putchar('\n');
 		fflush(stdout);
 		if (errno == EPIPE) {
-			/* The reader of the output is gone; otherwise main() would report a failure. */
+			/*
+			 * The reader of the output is gone, which is not a failure; without this main() would report
+			 * one.
+			 */
 			__fpurge(stdout);
 			clearerr(stdout);
 			return 0;
@@ -260,7 +264,7 @@ static int show_sections_of(void *arg)
 	return 0;
 }
 
-/* Texts of the file, which may be long and may have several lines. */
+/* The texts of the file, which may be long and have several lines. */
 static int show_texts(struct dump *d)
 {
 	if (d->escapes && show_escaped(show_sections_of, d)) {
@@ -311,7 +315,7 @@ static int show_parts(struct dump *d)
 	if (d->headings)
 		dump_headings_count(&headings);
 	dat_headings_close(&headings);
-	/* What opening the file found missing is reported at the end. */
+	/* The parts that were missing when the file was opened are reported at the end. */
 	if (status || !err || d->file->missing.text[0])
 		return status;
 	complain(COMMAND, "%s: %s", d->path, error.text);
@@ -323,7 +327,7 @@ static int run(struct dump *d)
 	struct dat_error error = { 0 };
 	int status = 0;
 
-	/* A file that was cut off is shown up to its end, but it is not valid. */
+	/* A file that was cut off is shown up to its end, and then reported as invalid. */
 	if (d->validate ? dat_open(d->path, dat_compress_zstd(), &d->file, &error) :
 			  dat_open_rest(d->path, dat_compress_zstd(), &d->file, &error)) {
 		complain(COMMAND, "%s: %s", d->path, error.text);
@@ -339,14 +343,10 @@ static int run(struct dump *d)
 	if (!status && (d->pages || d->validate))
 		status = dump_streams(d);
 	status = status ? status : finish(d);
-	if (!status && d->file->missing.text[0]) {
-		complain(COMMAND, "%s: %s; the rest of the file was read", d->path, d->file->missing.text);
-		status = EXIT_FAILURE;
-	}
-	return status;
+	return status ? status : complain_missing(COMMAND, d->path, d->file);
 }
 
-/* False: the options contradict each other, or one is wrong; one line was printed. */
+/* Checks the options. False: they contradict each other, or one is wrong; one line was printed. */
 static bool check_options(const struct dump *d, const char *input, const char *operand, const char *verbose)
 {
 	enum verbosity level;

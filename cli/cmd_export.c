@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder export: a trace.dat in the format of another viewer. What is written is complete or not there at all.
+ * recorder export: writes a trace.dat in the format of another viewer. The output is either complete or not written at
+ * all.
  */
 #include "cli/cmd.h"
 
@@ -18,6 +19,7 @@
 #include "format/io/out_file.h"
 
 #include "cli/ask/why_overlay.h"
+#include "cli/common/trace_events.h"
 
 #define COMMAND "export"
 
@@ -56,7 +58,7 @@ static int fail(const char *path, const char *text)
 	return 1;
 }
 
-/* It is not a failure if the reader of the output is gone. */
+/* If the reader of the output is gone, that is not a failure. */
 static int fail_output(const struct export *e, int err)
 {
 	if (err == -EPIPE && !e->output)
@@ -77,7 +79,7 @@ static int open_input(struct export *e)
 		if (e->file->buffers[i].latency)
 			return fail(e->path, "has the text of a latency tracer and no events; see 'recorder report'");
 	}
-	err = event_table_open(e->file, EVENT_NO_PLUGINS, &e->table);
+	err = trace_events_open(COMMAND, e->path, e->file, EVENT_NO_PLUGINS, &e->table);
 	if (!err)
 		err = export_trace_open(&e->trace, e->file, &e->time, e->table);
 	if (!err)
@@ -221,7 +223,7 @@ static int write_all(struct export *e)
 	return status;
 }
 
-/* The trace is read for the overlay first, so that an existing output stays if there is no such span. */
+/* The trace is read for the overlay first, so that an existing output is not replaced if there is no such span. */
 static int run(struct export *e)
 {
 	int status = 0;

@@ -24,7 +24,7 @@
 
 #define COMMAND "hist"
 
-/* Of a picture. */
+/* The size of a picture. */
 #define BARS_MAX 60u
 
 struct options {
@@ -38,9 +38,9 @@ struct counter {
 	struct trace_input input;
 	struct report_filter *filter;
 	struct hist_keys keys;
-	struct hist_table table; /* with keys, or without a value */
-	struct hist hist;	 /* of the value alone */
-	uint64_t hits, dropped;	 /* events, and those without a field */
+	struct hist_table table; /* if there are keys, or no value */
+	struct hist hist;	 /* of the value, if there are no keys */
+	uint64_t hits, dropped;	 /* number of events; of these, number without a field */
 	struct dat_gaps gaps;
 };
 
@@ -221,14 +221,20 @@ static int count_and_print(struct counter *c)
 	return c->hits ? 0 : EXIT_FAILURE;
 }
 
+static int open_filter(struct counter *c)
+{
+	const struct report_filter_file of = { c->input.file, &c->input.time, c->input.table, false };
+
+	return report_filter_open(COMMAND, c->o->events, &of, &c->filter);
+}
+
 static int run(const struct options *o, const char *path)
 {
 	struct counter c = { .o = o, .table = HIST_TABLE_INIT, .hist = HIST_INIT };
 	int status = trace_input_open(COMMAND, path, &c.input);
 
 	if (!status)
-		status = report_filter_open(COMMAND, o->events, c.input.file, c.input.table, !c.input.time.seconds,
-					    &c.filter);
+		status = open_filter(&c);
 	if (!status)
 		status = hist_keys_open(&c.input, c.filter, o->keys, o->value, &c.keys);
 	if (!status)

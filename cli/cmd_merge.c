@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder merge: several trace.dat files as one. Events of the same name and fields get one id. Streams: memory does
- * not grow with the files.
+ * recorder merge: merges several trace.dat files into one. Events of the same name and fields get one id. Streams:
+ * memory does not grow with the files.
  */
 #include "cli/cmd.h"
 #include "cli/common/compression.h"
+#include "cli/common/missing_parts.h"
 #include "cli/files/merge_files.h"
 #include "format/dat/dat_compress.h"
 #include "format/dat/dat_pack.h"
@@ -25,17 +26,64 @@ static bool open_files(struct merge *merge, char **paths)
 		struct merge_file *file = &merge->files[merge->nr];
 
 		file->path = paths[merge->nr];
-		if (!dat_open(file->path, dat_compress_zstd(), &file->file, &error) &&
-		    !dat_time_open(file->file, 0, &file->time, &error))
+		if (dat_open_rest(file->path, dat_compress_zstd(), &file->file, &error) ||
+		    dat_time_open(file->file, 0, &file->time, &error))
+			complain(COMMAND, "%s: %s", file->path, error.text);
+		else if (!complain_in_place(COMMAND, file->path, file->file, merge->output))
 			continue;
-		complain(COMMAND, "%s: %s", file->path, error.text);
+		dat_time_close(&file->time);
 		dat_close(file->file);
 		return false;
 	}
 	return true;
 }
 
-/* Damage does not end the merge. */
+#define NS_PER_S UINT64_C(1000000000)
+
+static void print_error(uint64_t error, bool is_open)
+{
+	printf("within %" PRIu64 " ns%s\n", error, is_open ? ", plus errors that the files do not state" : "");
+}
+
+/* How the files were put on one timeline, if they have several. */
+static void report_clocks(const struct merge *merge)
+{
+	uint64_t printed = 0;
+
+	for (unsigned int i = 0; i < merge->nr; i++) {
+		const struct merge_clock *clock = &merge->files[i].clock;
+		const uint64_t move = clock->move < 0 ? -(uint64_t)clock->move : (uint64_t)clock->move;
+
+		if (clock->is_guessed)
+			printf("%s: taken for the first file's boot, because it began at most 60 s apart: "
+			       "there is no boot id to compare\n",
+			       merge->files[i].path);
+		if (!clock->by_readings)
+			continue;
+		printf("%s: moved by %s%" PRIu64 ".%09" PRIu64 " s, by %s, ", merge->files[i].path,
+		       clock->move < 0 ? "-" : "", move / NS_PER_S, move % NS_PER_S,
+		       clock->by_day ? "the time of day" : "CLOCK_BOOTTIME");
+		print_error(clock->error, clock->is_open);
+		printed = clock->error;
+	}
+	if (merge->is_moved && merge->error != printed) {
+		printf("times of different files: ");
+		print_error(merge->error, merge->is_open);
+	}
+}
+
+/* Addresses that mean different things in the files have no text. */
+static void report_texts(const struct merge *merge)
+{
+	if (merge->hides_symbols)
+		complain(COMMAND,
+			 "the files' kernels have different symbols: the result has none, and addresses instead");
+	if (merge->ambiguous.used)
+		complain(COMMAND, "%zu printk format%s left out: the files have different ones at one address",
+			 merge->ambiguous.used, merge->ambiguous.used == 1 ? " is" : "s are");
+}
+
+/* Damage, and missing parts, do not end the merge. */
 static int report_damage(const struct merge *merge)
 {
 	int status = 0;
@@ -46,8 +94,10 @@ static int report_damage(const struct merge *merge)
 		uint32_t cpu;
 		const uint64_t damaged = dat_merge_damaged(file->merge, &error, &cpu);
 
-		if (!damaged)
+		if (!damaged) {
+			status = complain_missing(COMMAND, file->path, file->file) ? EXIT_FAILURE : status;
 			continue;
+		}
 		complain(COMMAND,
 			 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64
 			 ": %s",
@@ -74,7 +124,9 @@ static int run(struct merge *merge, char **paths)
 		return EXIT_FAILURE;
 	printf("%s: %" PRIu64 " event%s of %u files\n", merge->output, merge->events, merge->events == 1 ? "" : "s",
 	       merge->nr);
+	report_clocks(merge);
 	fflush(stdout);
+	report_texts(merge);
 	return report_damage(merge);
 }
 
@@ -102,11 +154,11 @@ int cmd_merge(int argc, char **argv)
 {
 	struct merge merge = { .nr = 0 };
 	const char *compression = "any";
-	unsigned int version = 1, buffers = 0;
+	unsigned int version = 1, buffers = MERGE_BY_MACHINE;
 	const struct opt table[] = {
 		OPT_STRING('o', "output", "FILE", "write to FILE", &merge.output),
-		OPT_CHOICE(0, "buffers", "woven|split", "events of a CPU together, or buffers for each file (woven)",
-			   &buffers),
+		OPT_CHOICE(0, "buffers", "woven|split",
+			   "events of a CPU together, or buffers for each file (of several machines: split)", &buffers),
 		OPT_CHOICE(0, "file-version", "6|7", "version of the output (7)", &version),
 		OPT_STRING(0, "compression", "METHOD", "none, any, zstd, or zstd:LEVEL (any; version 6: none)",
 			   &compression),
@@ -115,7 +167,7 @@ int cmd_merge(int argc, char **argv)
 	const struct opts opts = {
 		.command = COMMAND,
 		.operands = "FILE FILE...",
-		.about = "Write the events of several trace.dat files, which have one clock, to one file, by time.\n",
+		.about = "Write the events of several trace.dat files to one file, by time.\n",
 		.table = table,
 		.min_operands = 2,
 		.max_operands = UINT32_MAX,
@@ -130,7 +182,7 @@ int cmd_merge(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	merge.version = version + 6;
-	merge.split = buffers == 1;
+	merge.buffers = (enum merge_buffers)buffers;
 	if (!compression_read(COMMAND, compression, &level))
 		return EXIT_USAGE;
 	if (merge.version == 6 && !strcmp(compression, "any"))

@@ -5,22 +5,12 @@
  */
 #include "cli/cmd.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdio_ext.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "cli/common/show_text.h"
 #include "cli/common/terminal.h"
-#include "cli/report/profile.h"
 #include "cli/report/report.h"
-#include "format/dat/dat_compress.h"
 
 #define COMMAND "report"
 
-/* What is printed; at most one can be requested. */
+/* The forms of output; at most one can be requested. */
 struct forms {
 	bool json;
 	bool csv;
@@ -30,182 +20,7 @@ struct forms {
 	bool profile;
 };
 
-/* The exit status of the output: it is not a failure if its reader is gone. */
-static int check_output(struct report *r)
-{
-	fflush(stdout);
-	if (report_written(r))
-		return 0;
-	if (r->lines.write_error == EPIPE) {
-		/* The reader of the output is gone; otherwise main() would report a failure. */
-		__fpurge(stdout);
-		clearerr(stdout);
-		return 0;
-	}
-	complain(COMMAND, "%s: cannot write the report: %s", r->path, strerror(r->lines.write_error));
-	return 1;
-}
-
-static bool is_top(const void *arg, const struct dat_buffer *buffer, uint32_t cpu)
-{
-	(void)arg;
-	(void)cpu;
-	return !buffer->name[0];
-}
-
-/* Times from the first event of all files on: of the buffers without names, as trace-cmd. */
-static int align(struct report *all, unsigned int nr)
-{
-	uint64_t first = UINT64_MAX;
-
-	for (unsigned int i = 0; i < nr; i++) {
-		struct dat_merge *merge;
-		struct dat_event event;
-
-		if (dat_merge_open(all[i].file, &all[i].time, is_top, NULL, &merge))
-			return -ENOMEM;
-		if (dat_merge_next(merge, &event) && event.ts < first)
-			first = event.ts;
-		dat_merge_close(merge);
-	}
-	for (unsigned int i = 0; i < nr && first != UINT64_MAX; i++)
-		dat_time_adjust(&all[i].time, (int64_t)(0 - first), 0);
-	return 0;
-}
-
-static int open_report(struct report *r)
-{
-	struct dat_error error = { 0 };
-	const unsigned int flags = (r->no_date ? DAT_TIME_NO_DATE : 0) | (r->raw_ts ? DAT_TIME_RAW : 0);
-	int err, status = report_select_cpus(&r->select);
-
-	if (status)
-		return status;
-	if (r->follow.wanted)
-		status = report_follow_open(r);
-	else if (dat_open_rest(r->path, dat_compress_zstd(), &r->file, &error))
-		return report_fail(r, &error);
-	if (status)
-		return status;
-	if (dat_time_open(r->file, flags, &r->time, &error))
-		return report_fail(r, &error);
-	dat_time_adjust(&r->time, r->ts_offset, r->hz);
-	r->print.hz_given = r->hz;
-	report_verbose(r);
-	err = event_table_open(r->file,
-			       (r->no_plugins ? EVENT_NO_PLUGINS : 0) | (r->local_plugins ? EVENT_LOCAL_PLUGINS : 0) |
-				       EVENT_LOG(r->verbosity > VERBOSITY_CRITICAL ? r->verbosity : VERBOSITY_NONE),
-			       &r->table);
-	if (err) {
-		snprintf(error.text, sizeof(error.text), "cannot parse the event formats: %s", strerror(-err));
-		return report_fail(r, &error);
-	}
-	status = report_handlers_apply(&r->handlers, r->table);
-	if (status)
-		return status;
-	if (event_printer_open(&r->printer, r->file, &r->time, r->table, &r->print))
-		return report_fail_memory(r);
-	return report_select_open(&r->select, r->file, &r->time, r->table);
-}
-
-static void close_report(struct report *r)
-{
-	report_select_close(&r->select);
-	if (r->table)
-		event_printer_close(&r->printer);
-	event_table_close(r->table);
-	dat_time_close(&r->time);
-	dat_close(r->file);
-	report_follow_close(&r->follow);
-}
-
-void report_options_free(struct report *r)
-{
-	opt_list_free(&r->choice.filters);
-	opt_list_free(&r->choice.buffers);
-	opt_list_free(&r->choice.cpus);
-	opt_list_free(&r->choice.pids);
-	opt_list_free(&r->choice.comms);
-	report_handlers_free(&r->handlers);
-	opt_list_free(&r->profile_hooks);
-}
-
-/* A latency tracer's text is one piece, and the only one. */
-static int check_latency(const struct report *r, report_form form, unsigned int nr)
-{
-	const struct report_window *window = &r->select.window;
-
-	if (form == report_text && nr == 1 && !window->since_text && !window->until_text && !window->head &&
-	    !window->tail)
-		return 0;
-	complain(COMMAND, "%s: the file has the text of a latency tracer, of which no events can be selected", r->path);
-	return EXIT_FAILURE;
-}
-
-/* What precedes the first event of each file. */
-static int open_all(struct report *all, unsigned int nr, report_form form)
-{
-	const bool events = form != report_clock && form != report_list;
-	int status = report_handlers_options(&all->handlers);
-
-	for (unsigned int i = 0; !status && i < nr; i++) {
-		status = open_report(&all[i]);
-		if (!status && (events || all->lists.cpus))
-			report_verbose_cpus(&all[i], false);
-	}
-	if (!status && all->align && align(all, nr))
-		status = report_fail_memory(all);
-	for (unsigned int i = 0; !status && events && i < nr; i++)
-		status = report_is_latency(&all[i]) ? check_latency(&all[i], form, nr) : report_window_open(&all[i]);
-	return status;
-}
-
-static int print_all(struct report *all, unsigned int nr, report_form form)
-{
-	uint64_t head = all->select.window.head;
-
-	if (nr == 1)
-		return form(all);
-	if (form == report_list)
-		return report_list_several(all, nr);
-	return report_several(all, nr, head);
-}
-
-static int run(struct report *all, unsigned int nr, report_form form)
-{
-	int status = open_all(all, nr, form);
-
-	if (status)
-		return all->follow.ended ? 0 : status;
-	if (all->test_filters && all->choice.filters.nr)
-		return report_handlers_test(&all->choice.filters, all->table);
-	signal(SIGPIPE, SIG_IGN);
-	for (unsigned int i = 0; i < nr; i++)
-		all[i].lines.escapes = !all->raw_strings && show_escapes(stdout);
-	if (!all->follow.wanted)
-		terminal_start();
-	status = print_all(all, nr, form);
-	for (unsigned int i = 0; i < nr; i++) {
-		if (!status && report_missing(&all[i]))
-			status = EXIT_FAILURE;
-	}
-	return status ? status : check_output(all);
-}
-
-/* A number with its sign. */
-static bool read_number(const char *option, const char *text, int64_t *ret_number)
-{
-	char *end;
-
-	errno = 0;
-	*ret_number = strtoll(text, &end, 10);
-	if (!errno && end != text && !*end)
-		return true;
-	complain(COMMAND, "--%s '%s' is not a whole number", option, text);
-	return false;
-}
-
-/* NULL: several were requested, which was reported. */
+/* The requested form. NULL: several were requested, which was reported. */
 static report_form choose_form(const struct forms *forms, const struct report_lists *lists)
 {
 	const struct {
@@ -237,126 +52,7 @@ static report_form choose_form(const struct forms *forms, const struct report_li
 	return form;
 }
 
-/* The files, with the options for each: a time option is for the file before it. */
-static int read_inputs(struct report *options, const struct opt_list *inputs, const char *operand, struct report *all,
-		       unsigned int nr)
-{
-	unsigned int next = 0;
-
-	for (unsigned int i = 0; i < nr; i++)
-		all[i] = *options;
-	for (unsigned int i = 0; i < inputs->nr; i++) {
-		const char *name = inputs->opts[i]->name, *text = inputs->items[i];
-		int64_t number = 0;
-
-		if (inputs->opts[i]->letter == 'i') {
-			all[next++].path = text;
-			continue;
-		}
-		if (!read_number(name, text, &number))
-			return EXIT_USAGE;
-		if (!strcmp(name, "ts-offset")) {
-			all[next ? next - 1 : 0].ts_offset = number;
-			continue;
-		}
-		if (number <= 0) {
-			complain(COMMAND, "--ts2secs '%s' is not a frequency", text);
-			return EXIT_USAGE;
-		}
-		/* Before the second file it is for all that have none of their own, as with trace-cmd. */
-		for (unsigned int n = next > 1 ? next - 1 : 0; n < (next > 1 ? next : nr); n++)
-			all[n].hz = (uint64_t)number;
-	}
-	if (!next)
-		all->path = operand ? operand : "trace.dat";
-	else if (operand) {
-		complain(COMMAND, "both '-i %s' and '%s' name the file", all->path, operand);
-		return EXIT_USAGE;
-	}
-	return 0;
-}
-
-/* The reason why events cannot be printed as they arrive; NULL: they can. */
-static const char *unfollowed(const struct report *r, report_form form, unsigned int nr)
-{
-	const struct {
-		const char *what;
-		bool wanted;
-	} all[] = {
-		{ "several files", nr > 1 },
-		{ "--csv", form == report_csv },
-		{ "--summary", form == report_summary },
-		{ "--spans", form == report_spans },
-		{ "--profile", form == report_profile },
-		{ "--clock", form == report_clock },
-		{ "an option that lists parts of the file", form == report_list },
-		{ "--since", r->select.window.since_text },
-		{ "--until", r->select.window.until_text },
-		{ "--tail", r->select.window.tail },
-		{ "--align-ts", r->align },
-	};
-
-	for (unsigned int i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (all[i].wanted)
-			return all[i].what;
-	return NULL;
-}
-
-/* Check that the options do not contradict each other. 0 or the exit status. */
-static int check_options(const struct report *r, report_form form, unsigned int nr)
-{
-	const char *unfit = r->follow.wanted ? unfollowed(r, form, nr) : NULL;
-
-	if (unfit) {
-		complain(COMMAND, "--follow prints events as they arrive; it cannot be used with %s", unfit);
-		return EXIT_USAGE;
-	}
-	if (r->select.window.head && r->select.window.tail) {
-		complain(COMMAND, "--head and --tail exclude each other");
-		return EXIT_USAGE;
-	}
-	if (form != report_profile && (r->profile_global || r->profile_by_comm || r->profile_hooks.nr)) {
-		complain(COMMAND, "-G, -H and --by-comm need --profile");
-		return EXIT_USAGE;
-	}
-	if (form == report_profile && profile_hooks_check(&r->profile_hooks))
-		return EXIT_USAGE;
-	if (nr > 1 &&
-	    ((form != report_text && form != report_list) || r->select.window.tail || r->wakeups || r->ts_check)) {
-		complain(COMMAND, "several files can only be printed as text, without --tail, -w and --ts-check");
-		return EXIT_USAGE;
-	}
-	return 0;
-}
-
-static unsigned int count_inputs(const struct opt_list *inputs)
-{
-	unsigned int nr = 0;
-
-	for (unsigned int i = 0; i < inputs->nr; i++)
-		nr += inputs->opts[i]->letter == 'i';
-	return nr ? nr : 1;
-}
-
-int report_files(struct report *options, const struct opt_list *inputs, const char *operand, report_form form)
-{
-	const unsigned int nr = count_inputs(inputs);
-	struct report *all = calloc(nr, sizeof(*all));
-	int status = all ? 0 : report_fail_memory(options);
-
-	if (!status)
-		status = read_inputs(options, inputs, operand, all, nr);
-	if (!status)
-		status = check_options(options, form, nr);
-	if (!status)
-		status = run(all, nr, form);
-	for (unsigned int i = 0; all && i < nr; i++)
-		close_report(&all[i]);
-	free(all);
-	return status;
-}
-
-/* The options: what is read, and what the line of an event has. */
+/* Options: the files that are read, and the columns of an event's line. */
 #define OPT_REPORT_LINES(r, inputs)                                                                                    \
 	OPT_LIST('i', "input", "FILE", "read FILE, same as the operand; several: merged by time", &(inputs)),          \
 	OPT_FLAG('t', NULL, "print times in full nanoseconds", &(r).print.full_ts),                                    \
@@ -369,7 +65,7 @@ int report_files(struct report *options, const struct opt_list *inputs, const ch
 	OPT_FLAG('w', NULL, "print how long tasks waited after their wake-up", &(r).wakeups),                          \
 	OPT_FLAG(0, "boundary", "print a line where a sub-buffer begins", &(r).print.boundary)
 
-/* Which events are printed. */
+/* Options: which events are printed. */
 #define OPT_REPORT_EVENTS(r, window)                                                                                   \
 	OPT_LIST('F', NULL, "FILTER",                                                                                  \
 		 "print events that match: 'io:* if fd == 3', or as trace-cmd: 'io/submit:fd == 3'",                   \
@@ -397,7 +93,7 @@ int report_files(struct report *options, const struct opt_list *inputs, const ch
 	OPT_FLAG(0, "follow", "print events of a file that is being written, as they arrive",                          \
 		 &(r).follow.wanted)
 
-/* In what form they are printed, and which times they have. */
+/* Options: the form of the output, and of times. */
 #define OPT_REPORT_TIMES(r, forms, inputs, color)                                                                      \
 	OPT_FLAG(0, "json", "print events as JSON, one object a line", &(forms).json),                                 \
 	OPT_FLAG(0, "csv", "print events as CSV, one column for each field", &(forms).csv),                            \
@@ -416,7 +112,7 @@ int report_files(struct report *options, const struct opt_list *inputs, const ch
 	OPT_FLAG(0, "stats", "at the end, print on standard error how many events libtraceevent printed",              \
 		 &(r).stats)
 
-/* How texts are made; parts of the file that are printed instead of events. */
+/* Options: how texts are made, and parts of the file that are printed instead of events. */
 #define OPT_REPORT_LISTS(r, lists)                                                                                     \
 	OPT_FLAG('N', NULL, "do not load libtraceevent's plugins", &(r).no_plugins),                                   \
 	OPT_FLAG('L', NULL, "load only the user's own plugins", &(r).local_plugins),                                   \
@@ -439,7 +135,7 @@ int report_files(struct report *options, const struct opt_list *inputs, const ch
 	OPT_FLAG(0, "uname", "print the kernel, and the recorder's version", &(lists)->uname),                         \
 	OPT_FLAG(0, "version", "print the recorder's version", &(lists)->version)
 
-/* What is computed from events. */
+/* Options: what is computed from events. */
 #define OPT_REPORT_SUMS(r, forms, quiet, verbose)                                                                      \
 	OPT_FLAG(0, "clock", "instead of the events print their clock, its error, and the kernel's offsets",           \
 		 &(forms).clock),                                                                                      \

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder split: some of a trace.dat's events, or all of them in several files. Pages are made anew; the rest of each
- * file is that of the original. Streams: memory does not grow with the file.
+ * recorder split: writes some of a trace.dat's events, or all of them in several files. Pages are made anew; all else
+ * in each file is copied. Streams: memory does not grow with the file.
  */
 #include "cli/cmd.h"
+#include "cli/common/missing_parts.h"
+#include "cli/common/trace_events.h"
 #include "cli/files/event_select.h"
 #include "cli/files/split_pieces.h"
 #include "format/dat/dat_compress.h"
@@ -17,7 +19,8 @@
 #define COMMAND "split"
 
 /*
- * "12.000345" in nanoseconds, or a whole number where the file's times are no seconds. False: it is neither.
+ * Read a time: "12.000345" is converted to nanoseconds; if the file's times are not in seconds, it is a whole number.
+ * False: the text is not a time.
  */
 static bool read_time(const char *text, bool seconds, uint64_t *ret_time)
 {
@@ -71,8 +74,13 @@ static int write_piece(struct split *split, unsigned int number)
 	struct dat_error error = { 0 };
 	char *name = name_piece(split, number);
 	uint64_t events = 0;
-	int ret = name ? split_piece(split, name, &events, &error) : -ENOMEM;
+	int ret;
 
+	if (name && complain_in_place(COMMAND, split->input, split->file, name)) {
+		free(name);
+		return -1;
+	}
+	ret = name ? split_piece(split, name, &events, &error) : -ENOMEM;
 	if (ret < 0 && error.text[0])
 		complain(COMMAND, "%s: %s", split->input, error.text);
 	else if (ret < 0)
@@ -97,14 +105,16 @@ static int write_pieces(struct split *split)
 	if (ret < 0)
 		return EXIT_FAILURE;
 	damaged = split_damaged(split, &error, &cpu);
+	fflush(stdout);
 	if (damaged) {
-		fflush(stdout);
 		complain(COMMAND,
 			 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64
 			 ": %s",
 			 split->input, damaged, damaged == 1 ? "" : "s", cpu, error.offset, error.text);
 		return EXIT_FAILURE;
 	}
+	if (complain_missing(COMMAND, split->input, split->file))
+		return EXIT_FAILURE;
 	if (!ret && number == 1) {
 		complain(COMMAND, "%s: no event is selected", split->input);
 		return EXIT_FAILURE;
@@ -117,7 +127,7 @@ static int run(struct split *split, char **operands)
 	struct dat_error error = { 0 };
 	int err;
 
-	if (dat_open(split->input, dat_compress_zstd(), &split->file, &error) ||
+	if (dat_open_rest(split->input, dat_compress_zstd(), &split->file, &error) ||
 	    dat_time_open(split->file, 0, &split->time, &error)) {
 		complain(COMMAND, "%s: %s", split->input, error.text);
 		return EXIT_FAILURE;
@@ -125,6 +135,7 @@ static int run(struct split *split, char **operands)
 	if (!read_times(split, operands, split->time.seconds))
 		return EXIT_USAGE;
 	err = event_select_open(&split->select, COMMAND, split->file);
+	trace_report_left_out(COMMAND, split->input, split->select.table);
 	if (err == -ENOENT)
 		return EXIT_FAILURE;
 	if (!err)
@@ -136,7 +147,7 @@ static int run(struct split *split, char **operands)
 	return write_pieces(split);
 }
 
-/* At most one limit; pages are counted on each CPU. */
+/* Check that there is at most one limit. Pages are counted for each CPU. */
 static bool is_valid(struct split *split, const uint64_t times[3])
 {
 	static const uint64_t units[3] = { 1000000000, 1000000, 1000 };

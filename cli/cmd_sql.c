@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder sql: a query over a trace.dat, or a shell for queries. Nothing is imported: SQLite reads the file through
- * us.
+ * recorder sql: runs a query over a trace.dat, or a shell for queries. Nothing is imported: SQLite reads the file
+ * through virtual tables.
  */
 #include "cli/cmd.h"
 
@@ -42,7 +42,7 @@ static int run(const struct options *o, char *const *operands)
 		status = sql_shell(&session);
 	}
 	sql_session_close(&session);
-	return status;
+	return status || !session.is_cut ? status : EXIT_FAILURE;
 }
 
 int cmd_sql(int argc, char **argv)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder stat: what the lanes of running programs hold and have lost, in the
- * words of the kernel's per_cpu/cpuN/stats.
+ * recorder stat: shows what the lanes of running programs hold and have lost, in the form of the kernel's
+ * per_cpu/cpuN/stats.
  */
 #include "cli/cmd.h"
 
@@ -20,7 +20,7 @@
 #include "cli/common/terminal.h"
 #include "cli/programs/show_programs.h"
 
-/* Counters that the kernel does not have, unless they are 0. */
+/* Print the counters that the kernel does not have, unless they are 0. */
 static void print_more(const char *what, uint64_t nr)
 {
 	if (nr)
@@ -37,7 +37,7 @@ static void print_age(const struct rec_view *view, const struct rec_lane_stats *
 	if (!stats->entries || stats->now_ts < stats->oldest_event_ts)
 		return;
 	if (stats->clock != REC_CLOCK_MONO) {
-		/* The first one is the oldest: a distance of microseconds would give no exact rate. */
+		/* The first anchor is the oldest; two anchors only microseconds apart would give an inexact rate. */
 		if (!rec_view_anchors(view, anchors, REC_ANCHORS) || rec_clock_anchor(stats->clock, &now) ||
 		    now.clock <= anchors[0].clock || now.mono <= anchors[0].mono)
 			return;
@@ -60,8 +60,11 @@ static int print_lane(struct rec_view *view, unsigned int lane)
 	if (!err)
 		err = rec_stats_text(&stats, text, sizeof(text));
 	if (err < 0) {
-		/* Other lanes may be valid. */
-		printf("lane %u: %s\n", lane, err == -EBADMSG ? "damaged" : strerror(-err));
+		/* Continue, because other lanes may be valid. */
+		printf("lane %u: %s\n", lane,
+		       err == -EBADMSG  ? "damaged"
+		       : err == -EAGAIN ? "no memory at the moment"
+					: strerror(-err));
 		return err == -EBADMSG || err == -EAGAIN ? 0 : err;
 	}
 	printf("%slane %u, ", paint(PAINT_NAME), lane);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder top: what took the most of a recording. */
+/* recorder top: shows the processes, threads, events and spans that took most of a recording. */
 #include "cli/cmd.h"
 
 #include "cli/ask/top_count.h"
 #include "cli/common/show_text.h"
 #include "cli/common/terminal.h"
+#include "cli/common/trace_events.h"
 #include "cli/common/trace_input.h"
 #include "format/dat/dat_compress.h"
 
@@ -141,10 +142,10 @@ static int run(const char *path, bool json, size_t most)
 	if (!err)
 		err = dat_time_open(file, 0, &time, &error);
 	if (!err)
-		err = event_table_open(file, 0, &table);
+		err = trace_events_open(COMMAND, path, file, EVENT_FUNCTIONS_LATER, &table);
 	if (!err)
 		err = top_open(file, &time, table, &top, &error);
-	/* What a damaged file still has is worth printing. */
+	/* The readable part of a damaged file is printed. */
 	if (!err || err == -EBADMSG) {
 		signal(SIGPIPE, SIG_IGN);
 		terminal_start();

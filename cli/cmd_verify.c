@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder verify: check that a trace.dat satisfies what must be true on a timeline that programs and the kernel share
+ * recorder verify: checks that a trace.dat satisfies the rules of a timeline that programs and the kernel share
  * (format/verify/verify.h). Violations go to stdout, with their neighbours, then a summary as one line of JSON.
  * Streams: memory does not grow with the file.
  */
 #include "cli/cmd.h"
 #include "cli/common/show_text.h"
+#include "cli/common/trace_events.h"
 #include "format/dat/dat_compress.h"
 #include "format/text/event_print.h"
 #include "format/verify/verify.h"
@@ -22,7 +23,7 @@
 
 struct checking {
 	const char *path;
-	const char *json; /* where the summary goes; NULL: after the text; "-": alone to stdout */
+	const char *json; /* file of the summary; NULL: stdout, after the text; "-": stdout, without the text */
 	uint64_t limit;
 	FILE *text;
 
@@ -182,7 +183,7 @@ static int open_file(struct checking *c)
 
 	if (dat_open(c->path, dat_compress_zstd(), &c->file, &error) || dat_time_open(c->file, 0, &c->time, &error))
 		return fail(c, error.text);
-	err = event_table_open(c->file, 0, &c->table);
+	err = trace_events_open(COMMAND, c->path, c->file, 0, &c->table);
 	if (!err)
 		err = event_printer_open(&c->printer, c->file, &c->time, c->table, &print);
 	if (!err)

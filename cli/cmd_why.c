@@ -8,6 +8,7 @@
 #include "cli/ask/why_choose.h"
 #include "cli/ask/why_print.h"
 #include "cli/common/terminal.h"
+#include "cli/common/trace_events.h"
 #include "cli/common/trace_input.h"
 
 #include <signal.h>
@@ -27,7 +28,7 @@ struct options {
 
 /* ------------------------------------------------------------------------------------------------------------- main */
 
-/* "5ms", "20us", "1.5s", "300ns"; without a unit: seconds. False: it is no such time. */
+/* Read a time: "5ms", "20us", "1.5s", "300ns"; without a unit, seconds. False: the text is not a time. */
 static bool read_ns(const char *text, uint64_t *ret_ns)
 {
 	static const struct {
@@ -54,7 +55,7 @@ static bool is_number(const char *text)
 	return *text && !text[strspn(text, "0123456789")];
 }
 
-/* What may make the answers better, or wrong. */
+/* Report what would improve the answers, and what may make them wrong. */
 static void print_notes(const struct options *o, const char *path, struct why *why)
 {
 	const struct trace_input input = { .command = COMMAND, .path = path };
@@ -73,6 +74,7 @@ static int run(const struct options *o, const char *path)
 	struct why_chosen chosen = { 0 };
 	int status = why_trace_open(COMMAND, path, 0, &trace);
 
+	trace_report_left_out(COMMAND, path, trace.table);
 	if (!status)
 		status = why_choose(COMMAND, trace.why, &o->wanted, &chosen);
 	signal(SIGPIPE, SIG_IGN);

@@ -41,7 +41,7 @@ static const struct command commands[] = {
 	{ "start", cmd_start, "let stopped programs record again" },
 	{ "stop", cmd_stop, "stop all recording of running programs" },
 	{ "stat", cmd_stat, "show what the lanes of running programs hold and have lost" },
-	{ "pages", cmd_pages, "show the pages of mapped rings, a program's or the kernel's, as they are read" },
+	{ "pages", cmd_pages, "show the pages of mapped rings, a program's or the kernel's" },
 	{ "snapshot", cmd_snapshot, "copy the events in running programs' lanes into a trace.dat" },
 	{ "export", cmd_export, "write a trace.dat's events for other viewers" },
 	{ "dump", cmd_dump, "show the structure of a trace.dat: header, options, buffers, pages" },
@@ -149,8 +149,9 @@ int main(int argc, char **argv)
 	int status;
 
 	/*
-	 * A file that may not grow any more is an error of write, as a full disk is. The signal is not ignored for
-	 * that, as what is started would be born with it; but it stays so if it was.
+	 * If a file reaches its size limit, write must return an error, as for a full disk. So SIGXFSZ gets a handler.
+	 * It is not ignored, because programs that are started would inherit that; if it was ignored before, it stays
+	 * so.
 	 */
 	if (signal(SIGXFSZ, no_matter) == SIG_IGN)
 		signal(SIGXFSZ, SIG_IGN);

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "librecorder/core/atomic.h"
+#include "librecorder/os/boot_id.h"
 #include "librecorder/process/process.h"
 
 /* A writer that moves the head is done within a few instructions, unless it lost its CPU there. */
@@ -277,7 +278,7 @@ static int describe(struct save *save, bool snapshot)
 	return 0;
 }
 
-/* At the moment of the anchor, which was taken just now. */
+/* The time of the anchor that was taken just now. */
 static struct clock_reading read_clocks(const struct rec_anchor *anchor)
 {
 	struct timespec mono = { 0 }, boot = { 0 };
@@ -286,18 +287,23 @@ static struct clock_reading read_clocks(const struct rec_anchor *anchor)
 	clock_gettime(CLOCK_MONOTONIC, &mono);
 	clock_gettime(CLOCK_BOOTTIME, &boot);
 	asleep = (int64_t)(boot.tv_sec - mono.tv_sec) * 1000000000 + boot.tv_nsec - mono.tv_nsec;
-	return (struct clock_reading){ anchor->mono, anchor->realtime, anchor->mono + (uint64_t)asleep };
+	return (struct clock_reading){ .mono = anchor->mono,
+				       .realtime = anchor->realtime,
+				       .boottime = anchor->mono + (uint64_t)asleep };
 }
 
 static int save_view(struct save *save, bool snapshot, const char *path)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	char boot[BOOT_ID_SIZE];
 	struct weave_stats stats;
 	struct weave_params params;
 	int err = describe(save, snapshot);
 
 	if (err)
 		return err;
+	if (boot_id_read(boot, sizeof(boot)))
+		boot[0] = '\0';
 	params = (struct weave_params){
 		.source = &save->source,
 		.streams = save->streams,
@@ -307,7 +313,8 @@ static int save_view(struct save *save, bool snapshot, const char *path)
 		.nr_cpus = cpus > 0 ? (unsigned int)cpus : 1,
 		.notes = { .program = "librecorder " PACKAGE_VERSION,
 			   .readings = { read_clocks(&save->anchors[save->process.nr_anchors - 1]) },
-			   .nr_readings = 1 },
+			   .nr_readings = 1,
+			   .boot = boot },
 		.refresh = refresh_log,
 		.refresh_arg = save,
 	};

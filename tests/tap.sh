@@ -97,13 +97,16 @@ fail()
 	tap_result 1 "$1"
 }
 
-# The command runs in this shell, so a function may set variables. $status, $out and $err are its results.
+# The command runs in this shell, so a function may set variables. $status, $out and $err are its results. The shell leaves
+# out bytes of zero, and would say so.
 run()
 {
 	status=0
 	"$@" >"$TMP/.out" 2>"$TMP/.err" || status=$?
-	out=$(tr -d '\0' <"$TMP/.out")
-	err=$(tr -d '\0' <"$TMP/.err")
+	{
+		out=$(<"$TMP/.out")
+		err=$(<"$TMP/.err")
+	} 2>/dev/null
 }
 
 tap_show_run()
@@ -213,7 +216,7 @@ wait_until()
 
 is_gone()
 {
-	# The first of several threads is seen to end before the others have ended.
+	# Wait until the first of several threads has ended while others still run.
 	[ ! -e "/proc/$1" ] || [ "$(grep -cE '^(State:.Z|Threads:.1$)' "/proc/$1/status" 2>/dev/null)" = 2 ] || [ ! -e "/proc/$1" ]
 }
 
@@ -222,7 +225,7 @@ has_size()
 	[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -ge "$2" ]
 }
 
-# The program is in the spool once the events written before the attachment have been skipped.
+# When the spool has the program, events written before the attachment have been skipped.
 is_attached()
 {
 	[ "$(grep -a -o -F "$2" "$1" 2>/dev/null | wc -l)" -ge "${3-1}" ]

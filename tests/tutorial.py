@@ -3,10 +3,14 @@
 # usage: tutorial.py script FILE.md DIRECTORY [KIND...]
 #        tutorial.py check FILE.md DIRECTORY [KIND...]
 #
-# What a tutorial tells to do. script: writes its C sources to DIRECTORY, and DIRECTORY/run.sh, which runs its commands in their
-# order in one shell and keeps what each prints. check: compares that with what the tutorial says, one line of TAP a command.
-# Digits, blanks and the directories of a path in parentheses do not count; a line of three dots stands for any lines. Blocks with another word after "console" are
-# taken only if that KIND is given.
+# Runs the commands of a tutorial. script: writes its C sources to DIRECTORY, and DIRECTORY/run.sh, which runs its
+# commands in their order in one shell and keeps their output. check: compares the output with the tutorial's, and
+# prints a line of TAP for each command.
+#
+# The commands are in fenced blocks. In a block "console" they begin with "$ ", and their output follows. Digits, blanks
+# and the directories of a path in parentheses are not compared; a line of three dots matches any lines. In a block "sh"
+# each line is a command, which must succeed. A block with another word after this one is used only if that KIND is
+# given.
 
 import os, re, shlex, sys
 
@@ -29,13 +33,15 @@ def blocks(text):
 
 
 def commands(text, kinds):
-    """Each command, with the lines that it should print."""
+    """Each command, with the lines that it should print; None: any."""
     found = []
     for kind, words, body, _ in blocks(text):
-        if kind != "console" or not set(words) <= set(kinds):
+        if kind not in ("console", "sh") or not set(words) <= set(kinds):
             continue
         for line in body:
-            if line.startswith("$ "):
+            if kind == "sh":
+                found.append((line, None))
+            elif line.startswith("$ "):
                 found.append((line[2:], []))
             else:
                 found[-1][1].append(line)
@@ -49,7 +55,7 @@ def write_script(text, where, kinds):
             with open(os.path.join(where, name[1]), "w") as out:
                 out.write("\n".join(body) + "\n")
     with open(os.path.join(where, "run.sh"), "w") as out:
-        # A command must not end the script, nor read it.
+        # A command must neither end the script nor read from it.
         out.write("exec </dev/null\n")
         for i, (command, _) in enumerate(commands(text, kinds)):
             out.write("{ eval %s; } >out.%d 2>&1\necho $? >status.%d\n" % (shlex.quote(command), i, i))
@@ -78,7 +84,7 @@ def check(text, where, kinds):
         except OSError:
             got, status = [], "none"
         number += 1
-        good = status == "0" and is_shown(expected, got)
+        good = status == "0" and (expected is None or is_shown(expected, got))
         print("%s %d - %s" % ("ok" if good else "not ok", number, command.replace("#", "\\#")))
         if not good:
             print("# status %s" % status)

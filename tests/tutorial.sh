@@ -1,22 +1,48 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
 #
-# A tutorial as a test; tests/tutorial.py says how its commands are found and compared. Sourced after tests/tap.sh. $tutorial is the
-# file, docs/TUTORIAL.md if it is not set.
+# Runs a tutorial as a test; tests/tutorial.py describes how its commands are found and compared. Sourced after
+# tests/tap.sh. $tutorial is the file, docs/TUTORIAL.md if it is not set.
 #
+#	tutorial_install		installs the build below $TMP, for the commands to use
+#	tutorial_kinds			sets `kinds` to the kinds of commands that this machine can run; skips the others
 #	tutorial_script DIR [KIND...]	writes its sources, and run.sh with its commands, to DIR
 #	tutorial_results DIR [KIND...]	one check for each command, once run.sh has run there
+#	tutorial_run			all of these, in $TMP/try
 
 tutorial=${tutorial:-$top_srcdir/docs/TUTORIAL.md}
 
-# The least number of commands, by file and by whether those of the kernel are there.
+# The smallest number of commands, by file, with and without those of the kernel.
 tutorial_least()
 {
 	case ${tutorial##*/},$* in
 	TUTORIAL-WHY.md,*kernel*) echo 7 ;;
 	TUTORIAL-WHY.md,*) echo 1 ;;
+	README.md,*kernel*) echo 14 ;;
+	README.md,*) echo 9 ;;
 	*) echo 16 ;;
 	esac
+}
+
+tutorial_install()
+{
+	local root=$TMP/root pc
+
+	unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+	ok "make install" make -s -C "$top_builddir" install "DESTDIR=$root"
+	pc=$(find "$root" -name librecorder.pc)
+	export PKG_CONFIG_PATH=${pc%/*} PKG_CONFIG_SYSROOT_DIR=$root LD_LIBRARY_PATH=${pc%/pkgconfig/*}
+	PATH=$(dirname "$(find "$root" -type f -path '*/bin/recorder')"):$PATH
+}
+
+tutorial_kinds()
+{
+	kinds=()
+	if can_trace; then
+		kinds=(kernel)
+	else
+		skip "the kernel's events" "needs root and tracefs"
+	fi
 }
 
 tutorial_script()
@@ -37,4 +63,16 @@ tutorial_results()
 		commands=$((commands + 1))
 	done < <(python3 "$top_srcdir/tests/tutorial.py" check "$tutorial" "$@")
 	ok "there are commands" test "$commands" -ge "$(tutorial_least "$@")"
+}
+
+tutorial_run()
+{
+	unset RECORDER_ENABLE
+	tutorial_install
+	export RECORDER_DIR=$TMP/run
+	mkdir "$RECORDER_DIR" "$TMP/try"
+	tutorial_kinds
+	tutorial_script "$TMP/try" "${kinds[@]}"
+	(cd "$TMP/try" && bash run.sh)
+	tutorial_results "$TMP/try" "${kinds[@]}"
 }

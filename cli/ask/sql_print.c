@@ -7,6 +7,7 @@
 #include "cli/common/terminal.h"
 #include "format/io/blob.h"
 #include "format/sql/sql_model.h"
+#include "format/sql/sql_trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,8 +18,8 @@
 /* ----------------------------------------------------------------------------------------------------------- values */
 
 /*
- * Blobs as hexadecimal digits, as SQL writes them: x'0aff'. Returns the type, which SQLite knows only before it makes a
- * text.
+ * Prints blobs as hexadecimal digits, in SQL's form: x'0aff'. Returns the type, which must be asked for before SQLite
+ * converts the value to text.
  */
 static int put_value(struct blob *out, sqlite3_stmt *s, int column)
 {
@@ -128,7 +129,7 @@ static void print_json_row(sqlite3_stmt *s, struct blob *value)
 
 /* -------------------------------------------------------------------------------------------------------------- box */
 
-/* The texts of all rows, one after the other, with their lengths; names first. */
+/* The texts of all rows, one after the other, with their lengths; the first row has the names. */
 struct box {
 	struct blob texts;
 	struct blob cells; /* struct cell */
@@ -142,7 +143,7 @@ struct cell {
 	bool is_number;
 };
 
-/* Characters that a terminal shows; what is not UTF-8 counts bytes. */
+/* The number of characters that a terminal shows; of invalid UTF-8 each byte counts. */
 static int width_of(const char *text, size_t size)
 {
 	int width = 0;
@@ -175,7 +176,8 @@ static void line(const struct box *box, const char *left, const char *middle, co
 	printf("%s\n", right);
 }
 
-static void print_box(const struct box *box)
+/* False: it was interrupted. */
+static bool print_box(const struct box *box)
 {
 	const struct cell *cells = (const struct cell *)(const void *)box->cells.data;
 	const char *text = (const char *)box->texts.data;
@@ -196,13 +198,16 @@ static void print_box(const struct box *box)
 		if (column + 1 < box->columns)
 			continue;
 		fputs("│\n", stdout);
+		if (sql_interrupted)
+			return false;
 		if (i + 1 == (size_t)box->columns)
 			line(box, "├", "┼", "┤");
 	}
 	line(box, "└", "┴", "┘");
+	return true;
 }
 
-/* With escapes, as it will stand on the screen: what counts is how wide that is. */
+/* The text is stored with its escapes, because the width on the screen determines the columns. */
 static void put_shown(struct blob *out, const char *text, size_t size)
 {
 	char escape[ESCAPE_SIZE];
@@ -259,8 +264,8 @@ static int run_box(sqlite3_stmt *s)
 	if (!box.widths)
 		return SQLITE_NOMEM;
 	code = collect_box(s, &box);
-	if (code == SQLITE_DONE)
-		print_box(&box);
+	if (code == SQLITE_DONE && !print_box(&box))
+		code = SQLITE_INTERRUPT;
 	blob_free(&box.texts);
 	blob_free(&box.cells);
 	free(box.widths);

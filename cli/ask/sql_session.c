@@ -4,6 +4,7 @@
 
 #include "cli/common/opts.h"
 #include "cli/common/progress.h"
+#include "cli/common/trace_events.h"
 #include "format/sql/sql_hist.h"
 #include "format/sql/sql_open.h"
 #include "format/sql/sql_table.h"
@@ -23,6 +24,23 @@ static int fail(const struct sql_session *session)
 	return EXIT_FAILURE;
 }
 
+/*
+ * Reports once for each trace that it was cut off, and the events that have no table. Called after any statement, which
+ * may open traces.
+ */
+static void report_opened(struct sql_session *session)
+{
+	for (; session->nr_reported < session->traces->nr; session->nr_reported++) {
+		const struct sql_trace *trace = session->traces->traces[session->nr_reported];
+
+		trace_report_left_out(COMMAND, trace->path, trace->table);
+		if (!trace->file->missing.text[0])
+			continue;
+		complain(COMMAND, "%s: %s; results are those of the rest", trace->path, trace->file->missing.text);
+		session->is_cut = true;
+	}
+}
+
 int sql_session_open(const char *path, struct sql_session *ret_session)
 {
 	struct sql_session s = { .written = true };
@@ -31,9 +49,15 @@ int sql_session_open(const char *path, struct sql_session *ret_session)
 
 	if (sqlite3_open(":memory:", &s.db) != SQLITE_OK || sql_register(s.db, &s.traces) != SQLITE_OK) {
 		status = fail(&s);
-	} else if (sql_open(s.db, s.traces, path, &error) != SQLITE_OK) {
+		*ret_session = s;
+		return status;
+	}
+	s.traces->takes_cut = true;
+	if (sql_open(s.db, s.traces, path, &error) != SQLITE_OK) {
 		complain(COMMAND, "%s", error ? error : "not enough memory");
 		status = EXIT_FAILURE;
+	} else {
+		report_opened(&s);
 	}
 	sqlite3_free(error);
 	*ret_session = s;
@@ -47,7 +71,7 @@ void sql_session_close(struct sql_session *session)
 
 /* ------------------------------------------------------------------------------------------------------------- gaps */
 
-/* After a result that came from a trace: what is missing from it. */
+/* After a result from a trace, report the events that are missing from the trace. */
 static void report_gaps(struct sql_session *session)
 {
 	for (unsigned int i = 0; i < session->traces->nr; i++) {
@@ -94,9 +118,15 @@ static int run_statement(struct sql_session *session, const char *text, const ch
 	if (!statement)
 		return 0;
 	code = sql_print(statement, session->mode, &session->written);
-	if (code != SQLITE_DONE && session->written)
+	if (code == SQLITE_INTERRUPT && session->written) {
+		fflush(stdout);
+		complain(COMMAND, "%s", sqlite3_errstr(code));
+		status = EXIT_FAILURE;
+	} else if (code != SQLITE_DONE && session->written) {
 		status = fail(session);
+	}
 	sqlite3_finalize(statement);
+	report_opened(session);
 	if (!status && session->written)
 		report_gaps(session);
 	return status;
@@ -130,7 +160,7 @@ static int show_tables(struct sql_session *session, const char *pattern)
 	return status;
 }
 
-/* The columns of a table, hidden ones as well. */
+/* Lists the columns of a table, including hidden ones. */
 static int show_columns(struct sql_session *session, const char *table)
 {
 	sqlite3_stmt *statement;
@@ -290,7 +320,7 @@ int sql_session_save(struct sql_session *session, const char *path)
 		return status;
 	status = save_tables(session);
 	if (status) {
-		/* Nothing is left half done. */
+		/* An incomplete file is removed. */
 		sqlite3_exec(session->db, "ROLLBACK", NULL, NULL, NULL);
 		sqlite3_exec(session->db, "DETACH saved", NULL, NULL, NULL);
 		unlink(path);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A database connection with the tables of a trace, and the statements and dot commands of `recorder sql`: from the
- * command line, from standard input, or from a person at a terminal (sql_shell.h).
+ * A database connection with the tables of a trace. It runs the statements and dot commands of `recorder sql`, from the
+ * command line, from standard input or from a terminal (sql_shell.h).
  */
 #ifndef CLI_SQL_SESSION_H
 #define CLI_SQL_SESSION_H
@@ -14,11 +14,13 @@ struct sql_session {
 	sqlite3 *db;
 	struct sql_traces *traces;
 	enum sql_mode mode;
+	unsigned int nr_reported; /* traces whose missing parts were reported */
+	bool is_cut; /* a trace was cut off: results are those of the rest */
 	bool is_over; /* .quit */
 	bool written; /* false: standard output cannot be written */
 };
 
-/* 0, or the exit status of a failure, which is reported. sql_session_close() also takes what failed. */
+/* 0, or the exit status of a failure, which is reported. Call sql_session_close() in either case. */
 int sql_session_open(const char *path, struct sql_session *ret_session);
 void sql_session_close(struct sql_session *session);
 

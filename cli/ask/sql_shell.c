@@ -4,30 +4,49 @@
 
 #include "cli/common/opts.h"
 #include "format/io/blob.h"
+#include "format/sql/sql_trace.h"
 
 #include <editline/readline.h>
+#include <errno.h>
+#include <locale.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <wchar.h>
 
 #define PROMPT	    "recorder> "
 #define PROMPT_MORE "     ...> "
 
-/* libedit calls back without an argument of ours. */
-static sqlite3 *completed;
+/* Static, because libedit's callbacks and handlers of signals have no argument of the caller's. */
+static sqlite3 *connection;
 
 /* ------------------------------------------------------------------------------------------------------- completion */
 
-/* SQLite's own table of candidates: keywords, functions, and all names of tables and columns. */
-static const char candidates[] =
+/*
+ * The candidates for a word without a dot, or with a leading one: keywords, functions, commands, and all names of
+ * tables and columns.
+ */
+static const char words[] =
 	"SELECT name FROM temp.sqlite_master WHERE type = 'table' UNION "
 	"SELECT c.name FROM temp.sqlite_master t, pragma_table_xinfo(t.name) c WHERE t.type = 'table' UNION "
 	"SELECT name FROM pragma_function_list UNION "
 	"SELECT value FROM json_each('[\"SELECT\",\"FROM\",\"WHERE\",\"GROUP BY\","
-	"\"ORDER BY\",\"LIMIT\",\"JOIN\",\"HAVING\",\"count(*)\"]')";
+	"\"ORDER BY\",\"LIMIT\",\"JOIN\",\"HAVING\",\"count(*)\","
+	"\".tables\",\".schema\",\".mode\",\".save\",\".help\",\".quit\"]')";
 
-/* libedit's protocol: called with state 0 first; returns a copy each time, and NULL at the end. */
+/*
+ * The candidates for TABLE.WORD: columns of the table. Without such a table, TABLE is an alias: columns of all tables.
+ */
+static const char columns[] =
+	"WITH of(word, name) AS (SELECT ?1, substr(?1, 1, instr(?1, '.') - 1)) "
+	"SELECT DISTINCT substr(?1, 1, instr(?1, '.')) || c.name AS name "
+	"FROM of, temp.sqlite_master t, pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND "
+	"(t.name = of.name COLLATE NOCASE OR of.name COLLATE NOCASE NOT IN (SELECT name FROM temp.sqlite_master))";
+
+/* libedit's protocol: state is 0 in the first call; each call returns a copy of a candidate, the last one NULL. */
 static char *complete(const char *word, int state)
 {
 	static sqlite3_stmt *statement;
@@ -37,8 +56,8 @@ static char *complete(const char *word, int state)
 		sqlite3_finalize(statement);
 		query = sqlite3_mprintf(
 			"SELECT name FROM (%s) WHERE substr(name, 1, length(?1)) = ?1 COLLATE NOCASE ORDER BY 1",
-			candidates);
-		if (!query || sqlite3_prepare_v2(completed, query, -1, &statement, NULL) != SQLITE_OK)
+			strchr(word, '.') && *word != '.' ? columns : words);
+		if (!query || sqlite3_prepare_v2(connection, query, -1, &statement, NULL) != SQLITE_OK)
 			statement = NULL;
 		sqlite3_free(query);
 		if (statement)
@@ -51,6 +70,57 @@ static char *complete(const char *word, int state)
 		statement = NULL;
 	}
 	return found;
+}
+
+/* ------------------------------------------------------------------------------------------------------ interrupts */
+
+/* If no statement runs, sqlite3_interrupt() has no effect. */
+static void interrupt(int number)
+{
+	(void)number;
+	sql_interrupted = 1;
+	sqlite3_interrupt(connection);
+}
+
+/* The next character that is typed, for libedit. An interrupt ends the line; its reader then discards it. */
+static int next_character(FILE *file)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	mbstate_t state = { 0 };
+	wchar_t character;
+	char byte;
+
+	(void)file;
+	for (;;) {
+		size_t used;
+
+		if (sql_interrupted)
+			return '\n';
+		/* A signal ends poll(), whereas read() continues. */
+		if (poll(&input, 1, -1) < 0 && errno == EINTR)
+			continue;
+		if (read(STDIN_FILENO, &byte, 1) != 1)
+			return EOF;
+		used = mbrtowc(&character, &byte, 1, &state);
+		if (used == (size_t)-1)
+			return '?';
+		if (used != (size_t)-2)
+			return (int)character;
+	}
+}
+
+static void start_terminal(sqlite3 *db)
+{
+	/* Otherwise a write to the terminal could fail. */
+	const struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESTART };
+
+	puts("SQL over the trace: .tables, .schema TABLE, .help; statements end with a semicolon");
+	setlocale(LC_CTYPE, "");
+	connection = db;
+	sigaction(SIGINT, &action, NULL);
+	rl_readline_name = (char *)(uintptr_t)"recorder";
+	rl_completion_entry_function = complete;
+	rl_getc_function = next_character;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ input */
@@ -91,6 +161,7 @@ static int run_input(struct sql_session *session, struct blob *input, bool is_pe
 	status = sql_session_run(session, text);
 	fflush(stdout);
 	input->size = 0;
+	sql_interrupted = 0;
 	return status;
 }
 
@@ -101,13 +172,16 @@ int sql_shell(struct sql_session *session)
 	int status = 0;
 	char *line;
 
-	if (is_person) {
-		puts("SQL over the trace: .tables, .schema TABLE, .help; statements end with a semicolon");
-		rl_readline_name = (char *)(uintptr_t)"recorder";
-		rl_completion_entry_function = complete;
-		completed = session->db;
-	}
+	if (is_person)
+		start_terminal(session->db);
 	while (!session->is_over && session->written && (line = next_line(is_person, input.size > 0)) != NULL) {
+		/* An interrupt discards the line and those before it. */
+		if (sql_interrupted) {
+			sql_interrupted = 0;
+			input.size = 0;
+			free(line);
+			continue;
+		}
 		/* Lines are joined until a statement ends; the NUL is not part of the text. */
 		if (input.size)
 			blob_put(&input, "\n", 1);
@@ -131,8 +205,11 @@ int sql_shell(struct sql_session *session)
 
 		status = failed && !is_person ? failed : status;
 	}
-	if (is_person)
+	if (is_person) {
+		/* The caller closes the connection. */
+		signal(SIGINT, SIG_DFL);
 		putchar('\n');
+	}
 	blob_free(&input);
 	return status;
 }

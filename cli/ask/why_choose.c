@@ -16,7 +16,7 @@ int why_trace_open(const char *command, const char *path, unsigned int time_flag
 	if (!err)
 		err = dat_time_open(t->file, time_flags, &t->time, &error);
 	if (!err)
-		err = event_table_open(t->file, 0, &t->table);
+		err = event_table_open(t->file, EVENT_FUNCTIONS_LATER, &t->table);
 	if (!err)
 		err = why_open(t->file, &t->time, t->table, &t->why);
 	if (err)
@@ -44,7 +44,7 @@ static bool is_named(const struct why_span *span, const char *name)
 	       !strcmp(name + system + 1, span->rule->name);
 }
 
-/* No unsigned number is negative. */
+/* An unsigned id cannot match a negative number. */
 static bool has_id(const struct why_span *span, const char *id)
 {
 	if (*id == '-')

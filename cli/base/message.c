@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A message is one line; longer ones are cut, which even the longest permitted path does not cause. */
+#include "librecorder/core/no_controls.h"
+
+/* A message is one line, and is cut at this length. The longest permitted path still fits. */
 #define LINE_MAX_SIZE 8192
 
-/* For users whose sink has no words. They have no options, but they may have the command. */
+/* Used if the sink has no words of its own. Such users have no options, but they may have the command. */
 static const char *const words[WORDS] = {
 	[WORD_LIST_EVENTS] = "recorder list",
 	[WORD_LIST_PROGRAMS] = "recorder ps",
@@ -46,9 +48,7 @@ static void send_line(void (*to)(const void *arg, const char *line), const void 
 	if (vsnprintf(line, sizeof(line), format, args) < 0)
 		line[0] = '\0';
 	/* A file's name must not split a line in two. */
-	for (size_t i = 0; line[i]; i++)
-		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
-			line[i] = '?';
+	rec_no_controls(line);
 	to(arg, line);
 	errno = saved;
 }

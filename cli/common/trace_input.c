@@ -9,9 +9,13 @@
 #include <sys/stat.h>
 
 #include "cli/common/opts.h"
+#include "cli/common/trace_events.h"
 #include "format/dat/dat_compress.h"
 
-/* No span, event or assertion ends so: the operand is meant as a file, and if it is missing, its name is reported. */
+/*
+ * Spans, events and assertions do not have this ending: so the operand means a file, and a missing file is reported by
+ * its name.
+ */
 static bool has_file_suffix(const char *operand)
 {
 	size_t size = strlen(operand);
@@ -37,7 +41,7 @@ int trace_input_open(const char *command, const char *path, struct trace_input *
 	if (!err)
 		err = dat_time_open(input.file, 0, &input.time, &error);
 	if (!err)
-		err = event_table_open(input.file, 0, &input.table);
+		err = trace_events_open(command, path, input.file, EVENT_FUNCTIONS_LATER, &input.table);
 	if (err)
 		complain(command, "%s: %s", path, error.text[0] ? error.text : strerror(-err));
 	*ret_input = input;

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Times in the result are those that are shown, so options that convert them are left out; the other options are those
- * of the first file. Command lines follow one another: readers take the first name of a thread.
+ * Times in the result are as shown, less the first file's DATE, so options that convert times are left out, except that
+ * one; the other options are taken from the first file; merge_notes.c has the notes of all, merge_texts.c the texts.
  */
 #include "cli/files/merge_files.h"
+
+#include "cli/files/merge_clocks.h"
+#include "cli/files/merge_notes.h"
+#include "cli/files/merge_texts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -12,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/dat/dat_notes.h"
 #include "format/dat/dat_repage.h"
 #include "format/io/blob.h"
 #include "format/io/bytes.h"
@@ -25,83 +30,9 @@ static int refuse(struct dat_error *error, unsigned int *ret_file, unsigned int 
 
 /* ------------------------------------------------------------------------------------------ what must be the same */
 
-static void clock_of(const struct merge_file *file, char *name, size_t size)
-{
-	if (!dat_clock_name(file->file, name, size))
-		snprintf(name, size, "local"); /* a file without a clock: nanoseconds */
-}
-
-#define BOOTS_APART INT64_C(60000000000) /* ns; a boot takes some seconds, a clock that is set right jumps less */
-
-/* Whether the times of one file were moved to those of the other (TIME_SHIFT names its id). */
-static bool is_peer(const struct dat_file *file, const struct dat_file *other)
-{
-	const struct dat_option *shift = dat_option(file, DAT_TIME_SHIFT), *id = dat_option(other, DAT_TRACEID);
-
-	return shift && id && shift->size >= 8 && id->size == 8 && !memcmp(shift->data, id->data, 8);
-}
-
-static bool are_peers(const struct dat_file *one, const struct dat_file *other)
-{
-	return is_peer(one, other) || is_peer(other, one);
-}
-
-static bool is_converted(const struct dat_file *file)
-{
-	return dat_option(file, DAT_TSC2NSEC) != NULL;
-}
-
-/* Options that move a file's times to those of other clocks: files with and without have no common time. */
-static int check_shifts(const struct merge *merge, unsigned int number, unsigned int *ret_file, struct dat_error *error)
-{
-	static const struct {
-		enum dat_id id;
-		const char *reason;
-	} all[] = {
-		{ DAT_DATE, "only one of it and the first file has times of the day (option date)" },
-		{ DAT_OFFSET, "only one of it and the first file has an offset added to its times (option offset)" },
-		{ DAT_TIME_SHIFT,
-		 "only one of it and the first file has times of another machine (option time_shift)" },
-	};
-	const struct dat_file *file = merge->files[number].file, *first = merge->files[0].file;
-
-	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		if (!dat_option(file, all[i].id) == !dat_option(first, all[i].id))
-			continue;
-		if (all[i].id != DAT_TIME_SHIFT || !are_peers(file, first))
-			return refuse(error, ret_file, number, all[i].reason);
-	}
-	return 0;
-}
-
-/*
- * The time of day minus CLOCK_BOOTTIME is the moment of the boot. It changes if the time of day is set, but seldom by
- * minutes. Peers are different machines, whose times were made comparable.
- */
-static int check_boot(const struct merge *merge, unsigned int number, unsigned int *ret_file, struct dat_error *error)
-{
-	struct clock_reading readings[CLOCK_READINGS], first[CLOCK_READINGS];
-	int64_t distance;
-
-	if (are_peers(merge->files[number].file, merge->files[0].file) ||
-	    !dat_time_readings(merge->files[number].file, readings) ||
-	    !dat_time_readings(merge->files[0].file, first))
-		return 0;
-	distance = (int64_t)((readings[0].realtime - readings[0].boottime) - (first[0].realtime - first[0].boottime));
-	if (distance > -BOOTS_APART && distance < BOOTS_APART)
-		return 0;
-	refuse(error, ret_file, number, "");
-	snprintf(error->text, sizeof(error->text),
-		 "its machine was booted %" PRId64 " s %s that of the first file: their times have nothing in common",
-		 (distance < 0 ? -distance : distance) / INT64_C(1000000000), distance < 0 ? "before" : "after");
-	return -EOPNOTSUPP;
-}
-
 static int check_file(const struct merge *merge, unsigned int number, unsigned int *ret_file, struct dat_error *error)
 {
 	const struct merge_file *file = &merge->files[number], *first = &merge->files[0];
-	char clock[64], first_clock[64];
-	int err;
 
 	for (size_t i = 0; i < file->file->nr_buffers; i++) {
 		if (file->file->buffers[i].latency)
@@ -111,12 +42,75 @@ static int check_file(const struct merge *merge, unsigned int number, unsigned i
 		return refuse(error, ret_file, number, "pages of its size are not written");
 	if (file->file->big != first->file->big || file->file->commit_size != first->file->commit_size)
 		return refuse(error, ret_file, number, "byte order or size of long are not those of the first file");
-	clock_of(file, clock, sizeof(clock));
-	clock_of(first, first_clock, sizeof(first_clock));
-	if (strcmp(clock, first_clock) != 0 || is_converted(file->file) != is_converted(first->file))
-		return refuse(error, ret_file, number, "its clock is not that of the first file");
-	err = check_shifts(merge, number, ret_file, error);
-	return err ? err : check_boot(merge, number, ret_file, error);
+	return 0;
+}
+
+static int join_clock(struct merge *merge, unsigned int number, unsigned int *ret_file, struct dat_error *error)
+{
+	struct merge_file *file = &merge->files[number];
+	const struct merge_clock *clock = &file->clock;
+	int err = merge_clock_find(file->file, merge->files[0].file, &file->clock, error);
+
+	*ret_file = number;
+	if (err)
+		return err;
+	file->has_event = dat_merge_next(file->merge, &file->event) > 0;
+	merge->is_moved = merge->is_moved || clock->by_readings;
+	merge->split = merge->split || (merge->buffers == MERGE_BY_MACHINE && clock->by_day);
+	return 0;
+}
+
+/* Whether a file begins before time 0 of the result's pages: readers take times for unsigned numbers. */
+static bool begins_too_early(const struct merge *merge, const struct merge_file *file)
+{
+	return file->has_event && (__int128)file->event.ts + file->clock.move < (__int128)merge->date;
+}
+
+/*
+ * If times are too early for the first file's DATE, the pages get the times of the day instead. But then they would no
+ * longer be of the clock that the first file's readings name.
+ */
+static int check_times(struct merge *merge, unsigned int *ret_file, struct dat_error *error)
+{
+	struct dat_notes first;
+
+	dat_notes_of(merge->files[0].file, &first);
+	for (unsigned int i = 0; i < merge->nr; i++) {
+		const struct merge_file *file = &merge->files[i];
+
+		if (!begins_too_early(merge, file))
+			continue;
+		if (!first.nr_readings && !file->clock.by_readings)
+			merge->date = 0;
+		if (begins_too_early(merge, file))
+			return refuse(error, ret_file, i,
+				      "its events are before time 0 of the first file's clock: give this file first");
+	}
+	return 0;
+}
+
+/*
+ * How far times of two files may be apart: the two largest errors of all files together. A file that was merged before
+ * brings its error along.
+ */
+static void add_errors(struct merge *merge)
+{
+	uint64_t largest = 0, second = 0;
+
+	for (unsigned int i = 0; i < merge->nr; i++) {
+		const struct merge_file *file = &merge->files[i];
+		struct dat_notes notes;
+		uint64_t error;
+
+		dat_notes_of(file->file, &notes);
+		error = notes.merge_error > UINT64_MAX / 4 ? UINT64_MAX / 4 : notes.merge_error;
+		error += file->clock.error > UINT64_MAX / 4 ? UINT64_MAX / 4 : file->clock.error;
+		merge->is_moved = merge->is_moved || notes.is_merged;
+		merge->is_open = merge->is_open || file->clock.is_open || notes.merge_is_open;
+		second = error > largest ? largest : error > second ? error : second;
+		largest = error > largest ? error : largest;
+	}
+	merge->error = largest + second;
 }
 
 /* ------------------------------------------------------------------------------------------------------- buffers */
@@ -128,14 +122,21 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The name in the result: "", "NAME"; or if each file has buffers of its own, "FILE", "FILE:NAME". NULL: no memory. */
-static char *name_buffer(const struct merge *merge, const struct merge_file *file, const char *name)
+/*
+ * The name in the result: "", "NAME"; or if each file has buffers of its own, "FILE", "FILE:NAME". The second of two
+ * files with one name is "FILE#2", if it is the second on the command line. NULL: no memory.
+ */
+static char *name_buffer(const struct merge *merge, unsigned int number, const char *name)
 {
-	char *text = NULL;
+	const char *base = base_of(merge->files[number].path);
+	char position[16] = "", *text = NULL;
 
 	if (!merge->split)
 		return strdup(name);
-	return asprintf(&text, "%s%s%s", base_of(file->path), *name ? ":" : "", name) < 0 ? NULL : text;
+	for (unsigned int i = 0; i < number; i++)
+		if (!strcmp(base_of(merge->files[i].path), base))
+			snprintf(position, sizeof(position), "#%u", number + 1);
+	return asprintf(&text, "%s%s%s%s", base, position, *name ? ":" : "", name) < 0 ? NULL : text;
 }
 
 /* Takes the name. */
@@ -157,7 +158,7 @@ static int find_buffer(struct merge *merge, char *name, uint32_t page_size, unsi
 	if (names && merge->nr_buffers)
 		err = dat_write_buffer(merge->writer, name, ret_buffer);
 	else
-		*ret_buffer = 0; /* the top one, which is there */
+		*ret_buffer = 0; /* the top buffer, which always exists */
 	if (!names || err) {
 		free(name);
 		return -ENOMEM;
@@ -180,7 +181,7 @@ static int add_buffers(struct merge *merge, uint32_t page_size)
 		if (!file->buffers)
 			return -ENOMEM;
 		for (size_t b = 0; b < file->file->nr_buffers && !err; b++) {
-			char *name = name_buffer(merge, file, file->file->buffers[b].name);
+			char *name = name_buffer(merge, i, file->file->buffers[b].name);
 
 			err = name ? find_buffer(merge, name, page_size, &file->buffers[b]) : -ENOMEM;
 		}
@@ -193,51 +194,18 @@ static int add_buffers(struct merge *merge, uint32_t page_size)
 	return merge->page_sizes ? 0 : -ENOMEM;
 }
 
-/* --------------------------------------------------------------------------------------------------------- texts */
+/* ------------------------------------------------------------------------------------------------------- options */
 
-static const struct dat_text *text_of(const struct dat_file *file, enum dat_id id)
-{
-	return id == DAT_KALLSYMS ? dat_symbols(file) : id == DAT_PRINTK ? &file->printk : &file->cmdlines;
-}
-
-/* The texts of all files, one after the other; equal ones once. */
-static int put_text(const struct merge *merge, enum dat_id id)
-{
-	struct blob all = BLOB_INIT;
-	int err;
-
-	for (unsigned int i = 0; i < merge->nr; i++) {
-		const struct dat_text *text = text_of(merge->files[i].file, id);
-		bool is_new = text->size > 0;
-
-		for (unsigned int j = 0; j < i && is_new; j++) {
-			const struct dat_text *other = text_of(merge->files[j].file, id);
-
-			is_new = other->size != text->size || memcmp(other->text, text->text, text->size) != 0;
-		}
-		if (!is_new)
-			continue;
-		if (all.size && all.data[all.size - 1] != '\n')
-			blob_put(&all, "\n", 1);
-		blob_put(&all, text->text, text->size);
-	}
-	err = all.error;
-	if (!err && all.size)
-		err = dat_write_text(merge->writer, id, all.data, all.size);
-	blob_free(&all);
-	return err;
-}
-
-/* Those of the first file that still hold. */
+/* Put the options of the first file that are still valid. */
 static int put_options(const struct merge *merge)
 {
 	const struct dat_file *file = merge->files[0].file;
-	int err = 0;
+	int err = merge_put_notes(merge);
 
 	for (size_t i = 0; i < file->nr_options && !err; i++) {
 		const struct dat_option *option = &file->options[i];
 
-		if (option->id == DAT_UNAME || option->id == DAT_VERSION || option->id == DAT_HOOK ||
+		if ((option->id == DAT_DATE && merge->date) || option->id == DAT_UNAME || option->id == DAT_HOOK ||
 		    option->id == DAT_PROCMAPS)
 			err = dat_write_option(merge->writer, option->id, option->data, option->size);
 	}
@@ -259,7 +227,7 @@ static uint32_t largest_page(const struct merge *merge)
 	return size;
 }
 
-/* Whether the writer describes the pages by itself as those of the file. */
+/* Whether the writer's own description of pages is that of the file. */
 static bool is_native(const struct dat_file *file)
 {
 	return file->big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) && file->commit_size == 8;
@@ -291,7 +259,10 @@ static int open_writer(struct merge *merge, const struct dat_file *form)
 	unsigned int streams = 0;
 	int err;
 
-	/* An instance has larger pages than any file: then no header describes them. */
+	/*
+	 * If an instance has larger pages than every file, no file's header describes them. The writer makes one for
+	 * this machine's form.
+	 */
 	if (largest_page(merge) > page_size && is_native(form))
 		page_size = largest_page(merge);
 
@@ -310,11 +281,7 @@ static int open_writer(struct merge *merge, const struct dat_file *form)
 	if (!err)
 		err = dat_ids_write(merge->ids, merge->writer);
 	if (!err)
-		err = put_text(merge, DAT_KALLSYMS);
-	if (!err)
-		err = put_text(merge, DAT_PRINTK);
-	if (!err)
-		err = put_text(merge, DAT_CMDLINES);
+		err = merge_put_texts(merge);
 	return err ? err : put_options(merge);
 }
 
@@ -343,7 +310,7 @@ static const void *rename_event(struct merge *merge, const struct merge_file *fi
 	return merge->record;
 }
 
-/* The file with the next event; at equal times the first of them. NULL: there is none. */
+/* The file with the next event; at equal times the first of them. NULL: all files are at their ends. */
 static struct merge_file *next_file(struct merge *merge)
 {
 	struct merge_file *next = NULL;
@@ -353,7 +320,8 @@ static struct merge_file *next_file(struct merge *merge)
 
 		if (!file->has_event)
 			file->has_event = dat_merge_next(file->merge, &file->event) > 0;
-		if (file->has_event && (!next || file->event.ts < next->event.ts))
+		if (file->has_event && (!next || merge_time(merge, file, file->event.ts) <
+							merge_time(merge, next, next->event.ts)))
 			next = file;
 	}
 	return next;
@@ -372,7 +340,7 @@ static int put_events(struct merge *merge, const struct dat_file *form)
 		const struct dat_repage_event out = {
 			.buffer = file->buffers[event->buffer - file->file->buffers],
 			.cpu = event->cpu,
-			.time = event->ts,
+			.time = merge_time(merge, file, event->ts),
 			.lost = event->lost,
 			.data = rename_event(merge, file),
 			.size = event->size,
@@ -390,11 +358,13 @@ static int put_events(struct merge *merge, const struct dat_file *form)
 
 int merge_files(struct merge *merge, unsigned int *ret_file, struct dat_error *ret_error)
 {
-	const struct dat_file *form = largest(merge);
+	const struct dat_file *form = largest(merge), *first = merge->files[0].file;
 	char clock[64];
 	unsigned int cpus = 0;
 	int err = dat_ids_open(&merge->ids);
 
+	merge->split = merge->buffers == MERGE_SPLIT;
+	dat_time_date(first, &merge->date);
 	ret_error->text[0] = '\0';
 	for (unsigned int i = 0; i < merge->nr && !err; i++) {
 		struct merge_file *file = &merge->files[i];
@@ -409,16 +379,24 @@ int merge_files(struct merge *merge, unsigned int *ret_file, struct dat_error *r
 						      "an event format has no valid id");
 		if (!err)
 			err = dat_merge_open(file->file, &file->time, NULL, NULL, &file->merge);
+		if (!err)
+			err = join_clock(merge, i, ret_file, ret_error);
 		for (size_t b = 0; b < file->file->nr_buffers; b++)
 			cpus = file->file->buffers[b].cpus > cpus ? file->file->buffers[b].cpus : cpus;
 	}
+	add_errors(merge);
+	if (!err)
+		err = check_times(merge, ret_file, ret_error);
+	if (!err)
+		err = merge_check_texts(merge, ret_file, ret_error);
 	if (!err)
 		err = open_writer(merge, form);
 	if (!err)
 		err = put_events(merge, form);
-	/* What TSC2NSEC has converted is in nanoseconds, of no clock that viewers know otherwise. */
-	clock_of(&merge->files[0], clock, sizeof(clock));
-	return err ? err : dat_write_finish(merge->writer, is_converted(form) ? "tsc2nsec" : clock, cpus, NULL);
+	/* Times converted by TSC2NSEC are in nanoseconds; no other clock name makes viewers show them so. */
+	merge_clock_name(first, clock, sizeof(clock));
+	return err ? err
+		   : dat_write_finish(merge->writer, merge_clock_is_converted(first) ? "tsc2nsec" : clock, cpus, NULL);
 }
 
 void merge_close(struct merge *merge)
@@ -439,4 +417,5 @@ void merge_close(struct merge *merge)
 	free(merge->record);
 	dat_write_close(merge->writer);
 	dat_ids_close(merge->ids);
+	number_map_free(&merge->ambiguous);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Several trace.dat files of one clock as one. */
+/* Several trace.dat files as one, in the clock of the first. */
 #ifndef CLI_MERGE_FILES_H
 #define CLI_MERGE_FILES_H
 
 #include <stdbool.h>
 
+#include "cli/files/merge_clocks.h"
 #include "format/dat/dat_ids.h"
 #include "format/dat/dat_merge.h"
+#include "format/io/number_map.h"
 
 struct merge_file {
 	const char *path;
@@ -17,7 +19,10 @@ struct merge_file {
 	unsigned int *buffers; /* of the writer, by buffer */
 	struct dat_event event; /* the next one, if has_event */
 	bool has_event;
+	struct merge_clock clock;
 };
+
+enum merge_buffers { MERGE_WOVEN, MERGE_SPLIT, MERGE_BY_MACHINE };
 
 struct merge {
 	/* the command line */
@@ -26,7 +31,7 @@ struct merge {
 	const char *output;
 	unsigned int version; /* 6 or 7 */
 	const struct dat_packing *packing;
-	bool split; /* each file has buffers of its own */
+	enum merge_buffers buffers; /* MERGE_BY_MACHINE: each file has its own if the files are of several machines */
 
 	/* private */
 	struct dat_ids *ids;
@@ -34,15 +39,29 @@ struct merge {
 	uint32_t *page_sizes;
 	unsigned int nr_buffers;
 	char **names; /* of the writer's buffers */
+	bool split; /* each file has buffers of its own */
+	int64_t date; /* the option DATE of the result, ns; 0: it has none */
 	unsigned char *record;
 	uint32_t record_size;
 
+	/* the result */
 	uint64_t events;
+	bool hides_symbols; /* the kernels' symbols differ, so the result has none */
+	struct number_map ambiguous; /* by addresses of printk formats that differ, so that the result has none there */
+	bool is_moved;	/* a file was moved by readings */
+	uint64_t error; /* if so: times of one file are at most this far from those of another one, ns */
+	bool is_open;	/* error is without some errors, which are not known */
 };
 
+/* The time in the pages of the result for a time of a file as it is shown; later the option DATE is added to it. */
+static inline uint64_t merge_time(const struct merge *merge, const struct merge_file *file, uint64_t shown)
+{
+	return shown + (uint64_t)file->clock.move - (uint64_t)merge->date;
+}
+
 /*
- * Merge the files, which were opened, and write the output. 0; or -errno of the output. What two files cannot have in
- * one is reported with -EOPNOTSUPP, and text in ret_error; *ret_file is its index.
+ * Merge the opened files, and write the output. 0; or the -errno of the output. -EOPNOTSUPP, with text in ret_error:
+ * file *ret_file cannot be merged with the others.
  */
 int merge_files(struct merge *merge, unsigned int *ret_file, struct dat_error *ret_error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A source is what a limit applies to: all events by time, or those of one CPU. Each continues in the next file where
- * it ended in the one before, so a file has one part of each source.
+ * A limit applies to a source: all events by time, or those of one CPU. In the next file a source continues where it
+ * ended, so each file has one part of each source.
  */
 #include "cli/files/split_pieces.h"
 
@@ -27,7 +27,7 @@ struct piece {
 	uint64_t events;
 };
 
-/* What a source has put into it. */
+/* The events that a source has put into the file. */
 struct part {
 	uint64_t first; /* time */
 	uint64_t events;
@@ -128,7 +128,7 @@ uint64_t split_damaged(const struct split *split, struct dat_error *ret_error, u
 
 /* -------------------------------------------------------------------------------------------------------- events */
 
-/* The next event that is selected, into source->event. False: there is none. */
+/* The next event that is selected, into source->event. False at the end of the source. */
 static bool find_event(struct split_source *source)
 {
 	struct split *split = source->split;
@@ -144,7 +144,7 @@ static bool find_event(struct split_source *source)
 		carried = &split->carried[event->buffer - split->file->buffers][event->cpu];
 		if (event->ts < split->start)
 			continue;
-		/* Losses before an event that is left out come before the CPU's next one. */
+		/* Losses before a left-out event are reported with the CPU's next event. */
 		if (event->lost)
 			*carried = *carried < 0 || event->lost < 0 ? DAT_PAGE_LOST_UNKNOWN : *carried + event->lost;
 		if (!event_select_has(&split->select, event))
@@ -172,7 +172,7 @@ static bool is_full(const struct split *split, const struct piece *piece, const 
 	return split->size && dat_repage_size(piece->repage) + split->page_sizes[out->buffer] > split->size * 1024;
 }
 
-/* One source's events, up to its limit. 0, -errno. */
+/* Writes a source's events up to its limit. 0, -errno. */
 static int put_part(struct split *split, struct split_source *source, struct piece *piece)
 {
 	struct part part = { 0 };
@@ -180,14 +180,8 @@ static int put_part(struct split *split, struct split_source *source, struct pie
 
 	while (!err && find_event(source)) {
 		const struct dat_event *event = &source->event;
-		const struct dat_repage_event out = {
-			.buffer = piece->copy.buffers[event->buffer - split->file->buffers],
-			.cpu = event->cpu,
-			.time = event->raw,
-			.lost = event->lost,
-			.data = event->data,
-			.size = event->size,
-		};
+		const unsigned int buffer = piece->copy.buffers[event->buffer - split->file->buffers];
+		const struct dat_repage_event out = dat_repage_event(event, buffer, event->cpu);
 
 		if (is_full(split, piece, &part, event, &out))
 			break;

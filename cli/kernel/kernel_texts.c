@@ -10,8 +10,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "cli/base/boot_id.h"
 #include "cli/kernel/kernel_pids.h"
+#include "librecorder/os/boot_id.h"
 
 #define KALLSYMS "/proc/kallsyms"
 
@@ -72,7 +72,10 @@ static int add(const struct place *place, enum spool_text_kind kind, const char 
 	return err;
 }
 
-/* The symbols: some megabytes, which a recovery under the same running kernel reads again. */
+/*
+ * Adds the symbols in memory only: they are some megabytes, and a recovery under the same running kernel can read them
+ * again.
+ */
 static int keep_kallsyms(const struct place *place)
 {
 	char *text;

@@ -18,7 +18,7 @@
 
 /* ----------------------------------------------------------------------------------------------------- the output */
 
-/* Put the path that `name` means, links resolved, into output->path. 0 or -errno. */
+/* Put the path of `name`, with links resolved, into output->path. 0 or -errno. */
 static int resolve(struct output *output, const char *name)
 {
 	char dir[PATH_MAX], real[PATH_MAX];
@@ -83,8 +83,8 @@ bool output_choose(struct output *output, const char *name)
 }
 
 /*
- * A name may be taken when the file is to be made, and free when it is examined, because another recorder comes and
- * goes. It is tried again this number of times.
+ * If other recorders come and go, the spool's name may be in use when the file is made, and free when it is examined.
+ * Then it is tried again, this number of times.
  */
 #define SPOOL_TRIES 100u
 
@@ -98,7 +98,7 @@ static int look_at_spool(const struct output *output)
 	struct spool *left;
 	int err = spool_look(output->spool, &head);
 
-	/* Its recorder was killed when all that remained was to remove it. */
+	/* The recorder was killed when it had only to remove the spool. */
 	if (!err && head.done) {
 		err = spool_open(output->spool, &left);
 		if (!err) {
@@ -195,6 +195,7 @@ static struct dat_notes make_notes(const struct spool *spool)
 	notes.hidden = hidden ? hidden->text : NULL;
 	memcpy(notes.readings, spool->clocks, sizeof(notes.readings));
 	notes.nr_readings = spool->nr_clocks;
+	notes.boot = spool->head.boot;
 	return notes;
 }
 

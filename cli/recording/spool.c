@@ -2,9 +2,10 @@
 /* The spool's file: made, or found and read through; a torn end and a lost link are repaired. */
 #include "cli/recording/spool.h"
 #include "cli/base/open_regular.h"
-#include "cli/base/boot_id.h"
+#include "cli/base/read_at.h"
 #include "cli/recording/spool_private.h"
 #include "cli/recording/stage.h"
+#include "librecorder/os/boot_id.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +73,7 @@ int spool_create(const char *path, const struct spool_head *head, struct spool *
 	spool->head = *head;
 	spool->head.magic = SPOOL_MAGIC;
 	spool->head.compatible = SPOOL_FEATURES_COMPATIBLE;
-	/* Only the features that this spool needs, so that an earlier version can read all others. */
+	/* Only the features that this spool uses, so that an earlier version can read all other spools. */
 	spool->head.incompatible = head->incompatible & SPOOL_FEATURES_INCOMPATIBLE;
 	spool->head.version = spool->head.incompatible ? SPOOL_VERSION_FEATURES : SPOOL_VERSION;
 	spool_boot(spool->head.boot, sizeof(spool->head.boot));

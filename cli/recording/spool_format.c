@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* The least payload of each kind, which is that of version 3: types that grow do not change it. */
+/* The smallest payload of each kind, which is that of version 3. It does not change when a type grows. */
 static const uint32_t least[SPOOL_KINDS] = {
 	[SPOOL_PROCESS] = 608,	[SPOOL_PAGE] = REC_SUBBUF_HEADER_SIZE,
 	[SPOOL_LANE_END] = 128, [SPOOL_PROCESS_END] = 24,
@@ -28,14 +28,14 @@ uint32_t spool_least_payload(const struct spool_chunk *chunk)
 	return chunk->kind < SPOOL_KINDS ? least[chunk->kind] : 0;
 }
 
-/* The fields of a payload that both versions have; the others are 0. */
+/* Copy the fields that the payload has; the other fields are 0. */
 static void take(void *disk, size_t room, const void *payload, size_t size)
 {
 	memset(disk, 0, room);
 	memcpy(disk, payload, size < room ? size : room);
 }
 
-/* A string of `room` bytes, cut to fit. */
+/* Copy a string to `room` bytes, cut to fit. */
 static void put_string(char *at, size_t room, const char *string)
 {
 	memcpy(at, string, strnlen(string, room - 1));
@@ -200,7 +200,9 @@ void spool_put_clocks(const struct clock_reading *reading, struct spool_disk_clo
 {
 	*ret_disk = (struct spool_disk_clocks){ .mono = reading->mono,
 						.realtime = reading->realtime,
-						.boottime = reading->boottime };
+						.boottime = reading->boottime,
+						.error = reading->error,
+						.day_error = reading->day_error };
 }
 
 void spool_get_clocks(const void *payload, size_t size, struct clock_reading *ret_reading)
@@ -208,6 +210,9 @@ void spool_get_clocks(const void *payload, size_t size, struct clock_reading *re
 	struct spool_disk_clocks disk;
 
 	take(&disk, sizeof(disk), payload, size);
-	*ret_reading =
-		(struct clock_reading){ .mono = disk.mono, .realtime = disk.realtime, .boottime = disk.boottime };
+	*ret_reading = (struct clock_reading){ .mono = disk.mono,
+					       .realtime = disk.realtime,
+					       .boottime = disk.boottime,
+					       .error = disk.error,
+					       .day_error = disk.day_error };
 }

@@ -16,16 +16,16 @@
 #define SPOOL_MAGIC   UINT64_C(0x4c4f4f5053434552) /* "RECSPOOL" in little-endian order */
 #define SPOOL_VERSION 3u
 
-/* The version of spools with an incompatible feature: readers before 1.0 compare only the version. */
+/* The version number of spools with an incompatible feature, because readers before 1.0 compare only the version. */
 #define SPOOL_VERSION_FEATURES 4u
 
 /* Spools of this version and later ones are read; it had no stages. */
 #define SPOOL_VERSION_LEAST 2u
 
-/* The kernel's events are in several buffers: it is there as several processes, each with side files of its own. */
+/* The kernel's events are in several buffers: the spool has several kernel processes, each with its own side files. */
 #define SPOOL_FEATURE_BUFFERS UINT64_C(1)
 
-/* Side files have a limit: struct spool_side_head, and the last pages going round. */
+/* Side files have a limit: they begin with struct spool_side_head and hold the last pages as a ring. */
 #define SPOOL_FEATURE_LIMIT UINT64_C(2)
 
 /* The feature bits that this version knows. */
@@ -63,7 +63,7 @@ SPOOL_ASSERT(offsetof(struct spool_head, date) == 7000);
 SPOOL_ASSERT(offsetof(struct spool_head, reserved) == 7004);
 SPOOL_ASSERT(sizeof(struct spool_head) == 8192);
 
-/* Readers pass over chunks of other kinds. */
+/* Kinds of chunks. Readers skip unknown kinds. */
 enum spool_kind {
 	SPOOL_PROCESS = 1, /* struct spool_disk_process; its index among these chunks is the number that others use */
 	SPOOL_LOG,	   /* the next piece of a process's log */
@@ -78,7 +78,7 @@ enum spool_kind {
 	SPOOL_KINDS	   /* one more than the last */
 };
 
-/* The kernel's texts. Of the same kind and name the last one is valid; other kinds are passed over. */
+/* The kernel's texts. If several have the same kind and name, the last one is valid. Readers skip unknown kinds. */
 enum spool_text_kind {
 	SPOOL_TEXT_HEADER_PAGE = 1, /* events/header_page */
 	SPOOL_TEXT_HEADER_EVENT,
@@ -126,7 +126,7 @@ SPOOL_ASSERT(sizeof(struct spool_chunk) == 64);
  * those that it knows.
  */
 
-/* What a spool needs to have of a program's buffer, because the buffer may be gone. */
+/* The data of a program's buffer that the spool needs, because the buffer may be gone. */
 struct spool_disk_process {
 	uint32_t pid;
 	uint32_t reserved;
@@ -219,10 +219,13 @@ struct spool_disk_clocks {
 	uint64_t mono;
 	uint64_t realtime;
 	uint64_t boottime;
+	uint64_t error;	    /* 0: not known, as in spools of earlier versions, which end before it */
+	uint64_t day_error; /* 0: not known */
 };
 
 SPOOL_ASSERT(offsetof(struct spool_disk_clocks, boottime) == 16);
-SPOOL_ASSERT(sizeof(struct spool_disk_clocks) == 24);
+SPOOL_ASSERT(offsetof(struct spool_disk_clocks, day_error) == 32);
+SPOOL_ASSERT(sizeof(struct spool_disk_clocks) == 40);
 
 /* --------------------------------------------------------------------------------------- side files with a limit */
 
@@ -230,8 +233,8 @@ SPOOL_ASSERT(sizeof(struct spool_disk_clocks) == 24);
 
 /*
  * The first page of a side file with a limit begins with this. Page k of the CPU is in place k % places, counted from 0
- * after the head. It is there if it is not below `first`, and not after the last one: where `end` is 0, that is the
- * page before the first one whose time goes back.
+ * after the head. The file has page k if k is at least `first` and not after the last page. If `end` is 0, the last
+ * page is the one before the first page whose time goes back.
  */
 struct spool_side_head {
 	uint64_t magic;
@@ -239,8 +242,8 @@ struct spool_side_head {
 	uint64_t first;	 /* pages that were overwritten, or are about to be */
 	uint64_t events; /* on those */
 	uint64_t lost;	 /* events that those reported as lost before them */
-	uint64_t time;	 /* of the last of them: it is there no more, even if it was not overwritten yet */
-	uint64_t end;	 /* number of all pages, once there are no more; 0: the recorder was killed */
+	uint64_t time;	 /* time of the last of these pages, which is invalid even if it was not overwritten yet */
+	uint64_t end;	 /* final number of pages; 0: the recorder was killed */
 };
 
 SPOOL_ASSERT(offsetof(struct spool_side_head, first) == 16);

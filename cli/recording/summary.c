@@ -52,7 +52,7 @@ static void say_count(const struct message_sink *sink, uint64_t count, const cha
 		message_summary(sink, "  %" PRIu64 " %s", count, what);
 }
 
-/* The same with what helps, and the setting for it: "WHAT (REMEDY: SETTING)", or "WHAT (remedy: REMEDY)". */
+/* The same with a remedy, and the setting for it: "WHAT (REMEDY: SETTING)", or "WHAT (remedy: REMEDY)". */
 static void say_remedy(const struct message_sink *sink, uint64_t count, const char *what, const char *remedy,
 		       enum message_word word)
 {
@@ -87,6 +87,8 @@ static void say_no_lane(const struct message_sink *sink, const struct reasons *a
 	else if (all->processes.lease_errno == EBUSY)
 		snprintf(why, sizeof(why),
 			 "more threads wrote at once than there are shared lanes: set RECORDER_MAX_KB");
+	else if (all->processes.lease_errno == EINPROGRESS)
+		snprintf(why, sizeof(why), "the lane of an ended thread with the same id was just being taken over");
 	else
 		snprintf(why, sizeof(why), "%s",
 			 all->processes.lease_errno ? strerror(all->processes.lease_errno) : "none was available");
@@ -124,7 +126,7 @@ static void say_reasons(const struct output *output, const struct spool *spool, 
 	selections_say_rates(output->sink, spool);
 }
 
-/* Programs for which there was no descriptor. */
+/* Report programs for which there was no descriptor. */
 static void say_waiting(const struct message_sink *sink, unsigned int nr)
 {
 	message(sink,
@@ -185,7 +187,7 @@ void summary_no_buffer(const struct spool *spool, const struct drain_trouble *tr
 		snprintf(text, size, "%u %s recorded: %s", trouble->no_buffers, were, strerror(err));
 }
 
-/* Programs without a buffer keep running, and cannot report it. */
+/* Report programs without a buffer: they keep running, and cannot report it themselves. */
 static void say_no_buffers(const struct output *output, const struct spool *spool, const struct drain_trouble *trouble)
 {
 	unsigned int programs = 0;
@@ -219,7 +221,7 @@ static uint64_t without(uint64_t all, uint64_t part)
 	return all > part ? all - part : 0;
 }
 
-/* The kernel's events; its losses and gaps are taken out of `stats`, so the programs' remain there. */
+/* The lines of the kernel's events. Its losses and gaps are subtracted from `stats`, where the programs' remain. */
 static void say_kernel(const struct output *output, const struct spool_to_weave_kernel *kernel,
 		       struct weave_stats *stats)
 {

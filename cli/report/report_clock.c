@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a file says of its times. */
+/* Prints the data in a file about its times. */
 #include "cli/report/report.h"
 
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-/* With the date in the local time zone. */
+/* Prints a date in the local time zone. */
 static void print_reading(const struct clock_reading *reading)
 {
 	const time_t seconds = (time_t)(reading->realtime / NS_PER_S);
@@ -26,12 +26,11 @@ static void print_reading(const struct clock_reading *reading)
 
 int report_clock(struct report *r)
 {
-	const struct dat_option *version = dat_option(r->file, DAT_VERSION);
 	struct clock_offset offset;
 	struct dat_notes notes;
 	char name[64];
 
-	dat_notes_read(version ? version->data : NULL, &notes);
+	dat_notes_of(r->file, &notes);
 	printf("clock: %s\n", dat_clock_name(r->file, name, sizeof(name)) ? name : "not stated in the file");
 	if (notes.time_error != DAT_TIME_ERROR_UNKNOWN)
 		printf("time error: at most %" PRIu64 " ns from CLOCK_MONOTONIC\n", notes.time_error);
@@ -43,6 +42,9 @@ int report_clock(struct report *r)
 		printf("CPU %u: kernel - programs between %" PRId64 " and %" PRId64 " ns, 0 %s; %u rounds\n",
 		       offset.cpu, offset.low, offset.high,
 		       clock_offset_contains_zero(&offset) ? "included" : "excluded", offset.rounds);
+	if (notes.is_merged)
+		printf("merged from several clocks: times of different files within %" PRIu64 " ns%s\n",
+		       notes.merge_error, notes.merge_is_open ? ", plus errors that the files do not state" : "");
 	for (unsigned int i = 0; i < notes.nr_readings; i++)
 		print_reading(&notes.readings[i]);
 	return 0;

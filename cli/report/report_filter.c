@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each event that the patterns name has a condition of its own. An event without a field that the filter compares is
- * not an error, as a filter may be for events of several kinds: its comparison is false. A field that none of the
- * events has is one.
+ * Each event that the patterns name has a condition of its own. If an event does not have a field that the filter
+ * compares, the comparison is false. This is not an error, because a filter may be for several kinds of events. If no
+ * event has the field, it is an error. Values of contexts are read only if a filter compares a field that some of its
+ * events do not have.
  */
 #include "cli/report/report_filter.h"
 
@@ -17,39 +18,43 @@
 
 #include "cli/common/opts.h"
 #include "cli/report/report_event.h"
+#include "cli/report/report_thread.h"
 
 #define IDS 65536u
 
-/* Numbers of a file of the other byte order are turned over before they are compared. */
+/* Numbers of a file of the other byte order are swapped before they are compared. */
 struct turn {
 	uint32_t offset, size, nr;
 };
 
-/* Of an event's id. */
+/* The filter of one event id. */
 struct rule {
 	struct rec_condition *condition; /* NULL: every record passes */
 	size_t size;
 	struct turn turns[REC_FIELDS_MAX];
 	unsigned int nr_turns;
+	bool reads_thread; /* it compares fields of report_thread.h */
 };
 
 struct report_filter {
-	const struct event_table *table;
+	struct report_filter_file of;
+	struct report_thread thread;
 	struct rule *rules[IDS]; /* NULL: not named */
-	unsigned char *turned;	 /* the record that is compared, if it is not as it stands in the file */
-	size_t room;
+	unsigned char *copy;	 /* the record that is compared, if it differs from the one in the file */
+	size_t room, used;
 	bool reads_comm; /* names of threads may be compared */
 };
 
-/* What is made of the command line's word. */
+/* The parsed form of the argument. */
 struct parts {
 	const char *command; /* in messages */
 	const char *text;    /* all of it */
-	char *patterns;	     /* as librecorder/pattern.h has them */
+	char *patterns;	     /* in the form of librecorder/pattern.h */
 	const char *filter;  /* within the text; NULL: none */
 	bool absent[REC_STEPS_MAX];
 	uint32_t columns[REC_STEPS_MAX]; /* of fields that are absent */
 	unsigned int nr_steps, nr_named, nr_fit;
+	bool lacks_any; /* one of the events does not have one of the fields */
 	struct rec_filter_error error; /* the first one */
 };
 
@@ -70,7 +75,7 @@ static int wrong(const struct parts *parts, size_t column, const char *reason)
 
 /* ------------------------------------------------------------------------------------------------ patterns, filter */
 
-/* The size of what may be patterns at the beginning of the text. ! leaves events out only after a comma. */
+/* The length of the beginning of the text that may be patterns. ! excludes events only after a comma. */
 static size_t patterns_room(const char *text)
 {
 	size_t size = 0;
@@ -81,7 +86,7 @@ static size_t patterns_room(const char *text)
 	return size;
 }
 
-/* Where the patterns end and the filter begins. NULL: there are only patterns. */
+/* Finds the end of the patterns and the beginning of the filter. NULL: there are only patterns. */
 static const char *find_filter(const char *text, size_t *ret_size)
 {
 	const char *keyword = strstr(text, " if "), *end = text + patterns_room(text);
@@ -94,7 +99,7 @@ static const char *find_filter(const char *text, size_t *ret_size)
 	for (const char *at = text; at < end; at++)
 		if (*at == ':')
 			colon = at;
-	/* Nothing is compared: "io:submit", "sched". */
+	/* Whether the text compares nothing, as "io:submit" or "sched". */
 	if (!*end && !(colon && !colon[1])) {
 		*ret_size = strlen(text);
 		return NULL;
@@ -103,7 +108,7 @@ static const char *find_filter(const char *text, size_t *ret_size)
 	return colon ? colon + 1 : text;
 }
 
-/* One pattern of trace-cmd's or ours. A word alone is a system or an event. */
+/* Convert one pattern, of trace-cmd's form or ours. A single word is a system or an event. */
 static void put_pattern(FILE *out, const char *at, size_t size)
 {
 	const bool has_system = memchr(at, '/', size) || memchr(at, ':', size);
@@ -195,7 +200,7 @@ static int split(const char *command, const char *text, struct parts *ret_parts)
 
 /* ------------------------------------------------------------------------------------------------ an event's rule */
 
-/* Which comparisons found their field in none of the events so far. */
+/* Update the list of comparisons whose field was in none of the events so far. */
 static void note_absent(struct parts *parts, const struct rec_condition *condition)
 {
 	int column;
@@ -206,6 +211,7 @@ static void note_absent(struct parts *parts, const struct rec_condition *conditi
 			parts->absent[i] = true;
 		}
 		parts->absent[i] = parts->absent[i] && column;
+		parts->lacks_any |= column != 0;
 		parts->columns[i] = (uint32_t)column;
 	}
 }
@@ -231,15 +237,19 @@ static int keep_condition(struct rule *rule, const void *condition, size_t size)
 }
 
 /* 0; -EINVAL: the filter does not fit the event, which is left out; -ENOMEM. */
-static int compile(struct parts *parts, const struct dat_file *file, const struct event_table *table,
-		   const struct tep_event *type, unsigned int flags, struct rule *rule)
+static int compile(struct report_filter *filter, struct parts *parts, const struct tep_event *type, struct rule *rule)
 {
+	const struct report_filter_file *of = &filter->of;
+	const unsigned int flags = of->time->seconds ? 0 : REC_FILTER_COUNTS;
 	_Alignas(8) unsigned char bytes[REC_CONDITION_MAX];
 	struct rec_condition *condition = (struct rec_condition *)(void *)bytes;
 	struct rec_filter_error error;
 	struct report_event event;
-	int r = report_event_describe(&event, file, table, type, parts->filter);
+	int r = report_event_describe(&event, of->file, of->table, type, parts->filter);
 
+	if (!r)
+		note_turns(rule, of->file, &event.info);
+	rule->reads_thread = !r && report_thread_describe(&filter->thread, type, parts->filter, &event.info);
 	if (!r)
 		r = rec_filter_compile_fields(&event.info, flags | REC_FILTER_ABSENT_IS_FALSE, parts->filter, condition,
 					      sizeof(bytes), &error);
@@ -247,21 +257,19 @@ static int compile(struct parts *parts, const struct dat_file *file, const struc
 		parts->error = error;
 	if (r > 0) {
 		note_absent(parts, condition);
-		note_turns(rule, file, &event.info);
 		r = keep_condition(rule, bytes, (size_t)r);
 	}
 	report_event_free(&event);
 	return r;
 }
 
-static int add_rule(struct report_filter *filter, struct parts *parts, const struct dat_file *file,
-		    const struct tep_event *type, unsigned int flags)
+static int add_rule(struct report_filter *filter, struct parts *parts, const struct tep_event *type)
 {
 	struct rule *rule = calloc(1, sizeof(*rule));
 	int err = rule ? 0 : -ENOMEM;
 
 	if (!err && parts->filter)
-		err = compile(parts, file, filter->table, type, flags, rule);
+		err = compile(filter, parts, type, rule);
 	if (err) {
 		free(rule);
 		return err == -EINVAL ? 0 : err;
@@ -294,34 +302,64 @@ static int check(struct parts *parts)
 	return 0;
 }
 
-static int fill(struct report_filter *filter, struct parts *parts, const struct dat_file *file, unsigned int flags)
+static void forget_rules(struct report_filter *filter)
 {
-	for (uint32_t i = 0; i < filter->table->nr_events; i++) {
-		const struct tep_event *type = filter->table->all[i].event;
+	for (unsigned int id = 0; id < IDS; id++) {
+		if (filter->rules[id])
+			free(filter->rules[id]->condition);
+		free(filter->rules[id]);
+		filter->rules[id] = NULL;
+	}
+}
+
+/* 0 or -ENOMEM. */
+static int add_rules(struct report_filter *filter, struct parts *parts)
+{
+	parts->nr_steps = parts->nr_named = parts->nr_fit = 0;
+	parts->error.column = 0;
+	for (uint32_t i = 0; i < filter->of.table->nr_events; i++) {
+		const struct tep_event *type = filter->of.table->all[i].event;
+		int err;
 
 		if (type->id < 0 || (unsigned int)type->id >= IDS || filter->rules[type->id] ||
 		    !rec_pattern_match(parts->patterns, type->system, strlen(type->system), type->name,
 				       strlen(type->name)))
 			continue;
 		parts->nr_named++;
-		if (add_rule(filter, parts, file, type, flags))
-			return out_of_memory(parts->command);
+		err = add_rule(filter, parts, type);
+		if (err)
+			return err;
 	}
-	return check(parts);
+	return 0;
 }
 
-int report_filter_open(const char *command, const char *text, const struct dat_file *file,
-		       const struct event_table *table, bool counts, struct report_filter **ret_filter)
+static int fill(struct report_filter *filter, struct parts *parts)
+{
+	const struct report_filter_file *of = &filter->of;
+	int r = add_rules(filter, parts);
+
+	if (!r && parts->lacks_any && !of->grows)
+		r = report_thread_read(&filter->thread, of->file, of->time, parts->filter);
+	if (r > 0) {
+		forget_rules(filter);
+		r = add_rules(filter, parts);
+	}
+	return r < 0 ? out_of_memory(parts->command) : check(parts);
+}
+
+int report_filter_open(const char *command, const char *text, const struct report_filter_file *file,
+		       struct report_filter **ret_filter)
 {
 	struct report_filter *filter = calloc(1, sizeof(*filter));
 	struct parts parts = { .text = text };
 	int status = filter ? split(command, text, &parts) : out_of_memory(command);
 
 	if (!status) {
-		filter->table = table;
+		filter->of = *file;
+		filter->thread.table = file->table;
 		filter->reads_comm = parts.filter && (report_event_is_named(parts.filter, "comm") ||
 						      report_event_is_named(parts.filter, "COMM"));
-		status = fill(filter, &parts, file, counts ? REC_FILTER_COUNTS : 0);
+		status = fill(filter, &parts);
 	}
 	free(parts.patterns);
 	if (status)
@@ -335,12 +373,9 @@ struct report_filter *report_filter_close(struct report_filter *filter)
 {
 	if (!filter)
 		return NULL;
-	for (unsigned int id = 0; id < IDS; id++) {
-		if (filter->rules[id])
-			free(filter->rules[id]->condition);
-		free(filter->rules[id]);
-	}
-	free(filter->turned);
+	forget_rules(filter);
+	report_thread_close(&filter->thread);
+	free(filter->copy);
 	free(filter);
 	return NULL;
 }
@@ -355,24 +390,46 @@ static void turn_over(unsigned char *at, uint32_t size)
 	}
 }
 
-/* The record in this machine's byte order; NULL: no memory. */
-static const void *turned_record(struct report_filter *filter, const struct rule *rule, const struct tep_record *record)
+/* Makes room for a copy whose bytes after the record are 0. False: no memory. */
+static bool copy_record(struct report_filter *filter, const void *data, size_t size, size_t room)
 {
-	const size_t size = (size_t)record->size;
-	unsigned char *copy = size > filter->room ? realloc(filter->turned, size) : filter->turned;
+	unsigned char *copy = room > filter->room ? realloc(filter->copy, room) : filter->copy;
 
 	if (!copy)
-		return NULL;
-	filter->room = size > filter->room ? size : filter->room;
-	filter->turned = copy;
-	memcpy(copy, record->data, size);
+		return false;
+	if (room > filter->room) {
+		memset(copy + filter->room, 0, room - filter->room);
+		filter->room = room;
+	}
+	filter->copy = copy;
+	memcpy(copy, data, size);
+	if (filter->used > size)
+		memset(copy + size, 0, filter->used - size);
+	filter->used = size;
+	return true;
+}
+
+/* The record in this machine's byte order, with the fields of its thread after it. False: no memory. */
+static bool change_record(struct report_filter *filter, const struct rule *rule, const struct dat_event *event, int tid,
+			  struct rec_filter_record *record)
+{
+	const bool cut = rule->reads_thread && record->size > REPORT_THREAD_AT;
+	const size_t size = cut ? REPORT_THREAD_AT : record->size;
+	const size_t room = rule->reads_thread ? REPORT_THREAD_AT + REPORT_THREAD_SIZE : size;
+
+	if (!copy_record(filter, record->record, size, room))
+		return false;
 	for (unsigned int i = 0; i < rule->nr_turns; i++) {
 		const struct turn *turn = &rule->turns[i];
 
 		for (uint32_t n = 0; n < turn->nr && turn->offset + (uint64_t)(n + 1) * turn->size <= size; n++)
-			turn_over(copy + turn->offset + n * turn->size, turn->size);
+			turn_over(filter->copy + turn->offset + n * turn->size, turn->size);
 	}
-	return copy;
+	if (rule->reads_thread)
+		report_thread_put(&filter->thread, tid, event->ts, filter->copy + REPORT_THREAD_AT);
+	record->record = filter->copy;
+	record->size = room;
+	return true;
 }
 
 bool report_filter_names(const struct report_filter *filter, int id)
@@ -382,18 +439,19 @@ bool report_filter_names(const struct report_filter *filter, int id)
 
 bool report_filter_has(struct report_filter *filter, const struct dat_event *event, const struct tep_record *record)
 {
-	const int id = event_id(filter->table, record->data, (uint32_t)record->size);
+	const struct event_table *table = filter->of.table;
+	const uint32_t size = (uint32_t)record->size;
+	const int id = event_id(table, record->data, size);
 	const struct rule *rule = id >= 0 && (unsigned int)id < IDS ? filter->rules[id] : NULL;
-	struct rec_filter_record one = { record->data, (size_t)record->size, event->cpu, event->ts, NULL };
+	struct rec_filter_record one = { record->data, size, event->cpu, event->ts, NULL };
+	int tid;
 
 	if (!rule || !rule->condition)
 		return rule != NULL;
-	if (rule->nr_turns)
-		one.record = turned_record(filter, rule, record);
-	if (!one.record)
+	tid = event_pid(table, record->data, size);
+	if ((rule->nr_turns || rule->reads_thread) && !change_record(filter, rule, event, tid, &one))
 		return true;
 	if (filter->reads_comm)
-		one.comm = tep_data_comm_from_pid(filter->table->tep, event_pid(filter->table, record->data,
-										(uint32_t)record->size));
+		one.comm = tep_data_comm_from_pid(table->tep, tid);
 	return rec_filter_match_reading(rule->condition, rule->size, &one);
 }

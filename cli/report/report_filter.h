@@ -12,12 +12,20 @@
 
 struct report_filter;
 
+/* What a filter is applied to. All of it outlives the filter. */
+struct report_filter_file {
+	const struct dat_file *file;
+	const struct dat_time *time;
+	const struct event_table *table;
+	bool grows; /* it is being written, so that values of contexts cannot be read beforehand */
+};
+
 /*
- * Messages are those of `command`. Make the filter fit the events of a file; `counts`: the file's times are not in
- * seconds. 0; or the exit status, and it was printed what is wrong. `file` and `table` outlive the filter.
+ * Compile the filter for the events of a file. Messages begin with `command`. 0; or the exit status, and the error was
+ * printed.
  */
-int report_filter_open(const char *command, const char *text, const struct dat_file *file,
-		       const struct event_table *table, bool counts, struct report_filter **ret_filter);
+int report_filter_open(const char *command, const char *text, const struct report_filter_file *file,
+		       struct report_filter **ret_filter);
 
 /* Takes NULL. Returns NULL. */
 struct report_filter *report_filter_close(struct report_filter *filter);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See report_follow.h. The reader waits for the pages that it needs; what was printed until then is written first. A
- * signal ends the report before its next event.
+ * See report_follow.h. The reader waits for the pages that it needs; before that it flushes its output. A signal ends
+ * the report before its next event.
  */
 #include "cli/report/report_follow.h"
 
@@ -22,7 +22,7 @@ static void stop(int signal)
 	stopped = 1;
 }
 
-/* A second signal ends the process, which may be blocked in a write to a pipe. */
+/* The second signal ends the process, because it may be blocked in a write to a pipe. */
 static void take_signals(sigset_t *signals)
 {
 	const int numbers[] = { SIGINT, SIGTERM };
@@ -58,6 +58,7 @@ int report_follow_open(struct report *r)
 	char path[48];
 	int err;
 
+	r->select.grows = true;
 	take_signals(&follow->signals);
 	err = file_watch_open(&follow->watch, r->path);
 	if (err) {
@@ -66,7 +67,7 @@ int report_follow_open(struct report *r)
 	}
 	follow->growth.wait = wait_for_more;
 	follow->growth.arg = r;
-	/* Open the watched file itself, whatever its name leads to by now. */
+	/* Open the watched file itself, even if its name leads to another file now. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", follow->watch.file);
 	err = dat_open_growing(path, dat_compress_zstd(), &follow->growth, &r->file, &error);
 	if (err && follow->ended)

@@ -104,10 +104,11 @@ bool report_select_has_cpu(const void *arg, const struct dat_buffer *buffer, uin
 	return !select->choice->buffers.nr;
 }
 
-/* First those that select events, then, after the -v, those that leave events out. */
+/* Open the filters that select events, then those after -v that leave events out. */
 static int open_filters(struct report_select *select, const struct dat_file *file, const struct dat_time *time)
 {
 	const struct opt_list *filters = &select->choice->filters;
+	const struct report_filter_file of = { file, time, select->table, select->grows };
 	bool wanted = true;
 	int status = 0;
 
@@ -119,8 +120,7 @@ static int open_filters(struct report_select *select, const struct dat_file *fil
 			wanted = false;
 			continue;
 		}
-		status = report_filter_open("report", filters->items[i], file, select->table, !time->seconds,
-					    &select->filter[select->nr_filters]);
+		status = report_filter_open("report", filters->items[i], &of, &select->filter[select->nr_filters]);
 		select->nr_filters += !status;
 		select->nr_wanted_filters += !status && wanted;
 	}
@@ -212,7 +212,7 @@ void report_select_types(const struct report_select *select, const struct tep_ev
 		dat_merge_only(merge, select->types);
 }
 
-/* If the file does not have the CPU, nothing would be printed, without a reason. */
+/* Report a CPU that the file does not have: otherwise nothing would be printed, without a reason. */
 static int check_cpus(const struct report_select *select, const struct dat_file *file)
 {
 	uint32_t cpus = file->cpus;

@@ -17,27 +17,31 @@
 struct report_choice {
 	struct opt_list cpus; /* lists, "0,2-5"; none: all */
 	struct opt_list
-		/* any of them; none: all events. After an item that is NULL (-v): those that leave out events */
+		/*
+		 * an event passes if one of them matches; empty: all events. After a NULL item (-v), filters that leave
+		 * out events
+		 */
 		filters;
 	struct opt_list pids, comms;
 	struct opt_list buffers; /* patterns of names; none: all */
 	bool no_hardirq;
 	bool no_softirq;
-	bool lines; /* the report has lines, in which some events are joined */
+	bool lines; /* the report is text, in which one line may stand for two events */
 };
 
 struct report_select {
 	const struct report_choice *choice;
 	struct report_window window;
+	bool grows; /* the file is being written */
 	const volatile sig_atomic_t *stopped; /* whether no more events are wanted; NULL: all are */
 
 	bool *wanted; /* by CPU */
 	uint32_t nr_wanted;
 	struct event_table *table;
 	struct report_filter **filter;
-	unsigned int nr_filters, nr_wanted_filters; /* the others leave out events */
+	unsigned int nr_filters, nr_wanted_filters; /* number of filters that select; the others leave out events */
 	struct report_tasks tasks;
-	bool *types; /* by id: what dat_merge_only() is given; NULL: events of all types may be selected */
+	bool *types; /* by id: the argument of dat_merge_only(); NULL: events of all types may be selected */
 	bool *stack_follows; /* by CPU: an event was shown, so its stack is shown, too */
 	uint32_t nr_stack_cpus;
 	int stack_id;
@@ -54,10 +58,10 @@ int report_select_open(struct report_select *select, const struct dat_file *file
 		       struct event_table *table);
 void report_select_close(struct report_select *select);
 
-/* For dat_merge_open(); `select` is the selection. */
+/* The callback for dat_merge_open(); `select` is the selection. */
 bool report_select_has_cpu(const void *select, const struct dat_buffer *buffer, uint32_t cpu);
 
-/* Whether an event of such a CPU is selected; call it for all events in order. */
+/* Whether an event of a selected CPU is selected. Call this for all events in order. */
 bool report_select_has(struct report_select *select, const struct dat_event *event, struct tep_record *record);
 
 /* Whether neither this event nor a later one is selected. */
@@ -68,12 +72,12 @@ static inline bool report_select_ends(const struct report_select *select, const 
 }
 
 /*
- * Tells the merge which types of events are not needed, because no filter names them. `call`: the event after one of
- * this type may be part of its line, so it is needed, too; NULL: there is no such type.
+ * Makes the merge leave out the types of events that no filter names. `call`: a type of event whose line may include
+ * the event after it. If it is selected, events of all types are needed. NULL: there is no such type.
  */
 void report_select_types(const struct report_select *select, const struct tep_event *call, struct dat_merge *merge);
 
-/* Before the events are walked over once more. */
+/* Reset the state before a second walk over the events. */
 void report_select_again(struct report_select *select);
 
 #endif

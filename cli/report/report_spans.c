@@ -4,8 +4,8 @@
  * has one line, as trace-cmd prints the kernel's functions. So the line of the last begin is kept until the next item
  * comes.
  *
- * A duration is printed only if begin and end were seen and nothing was lost between them. Otherwise the line says what
- * is missing.
+ * A duration is printed only if begin and end were seen and nothing was lost between them. Otherwise the line states
+ * what is missing.
  */
 #include "cli/report/report_spans.h"
 
@@ -17,10 +17,10 @@
 #include "cli/common/show_text.h"
 #include "format/model/model.h"
 
-/* Characters of a column of durations. */
+/* Width of a column of durations. */
 #define WIDTH 15
 
-/* Spans that are deeper are not indented further, so that lines have some length. */
+/* Deeper spans are not indented further, to limit the length of lines. */
 #define INDENT_MAX 40u
 
 struct spans {
@@ -35,7 +35,7 @@ struct spans {
 /* What model_event() returns after a write has failed. */
 #define NOT_WRITTEN 1
 
-/* The record as an event: at the begin of its span, or at the end. */
+/* The record of a span's begin or end, as an event. */
 static struct dat_event event_of(const struct model_record *record, uint64_t ts, uint32_t cpu)
 {
 	static char top[] = "";
@@ -51,7 +51,7 @@ static const struct model_record *known_record(const struct model_span *span)
 	return span->first.data ? &span->first : &span->last;
 }
 
-/* Its begin, or its end if that is all that was seen. */
+/* The event of the begin; or of the end, if only that was seen. */
 static bool is_selected(const struct spans *s, const struct model_span *span)
 {
 	const bool has_begin = span->first.data != NULL;
@@ -65,7 +65,7 @@ static bool is_selected(const struct spans *s, const struct model_span *span)
 
 /* ------------------------------------------------------------------------------------------------------------ texts */
 
-/* A part of the text of an event, as report prints it. 0; -ENOMEM. */
+/* Append a part of an event's text, as report prints it. 0; -ENOMEM. */
 static int put_head(const struct spans *s, struct trace_seq *to, const struct dat_event *event)
 {
 	struct event_printer *printer = s->lines->printer;
@@ -101,7 +101,9 @@ static void put_time(const struct spans *s, uint64_t ns)
 	trace_seq_printf(&s->lines->printer->seq, "%*s", WIDTH, text);
 }
 
-/* Duration and own time, or room for them: NULL, or not known. The printer's text is free after its use. */
+/*
+ * Print the duration and the own time; or blanks, if they are NULL or not known. Uses the printer's text as a buffer.
+ */
 static void put_times(struct spans *s, const struct model_span *span)
 {
 	struct trace_seq *seq = &s->lines->printer->seq;
@@ -109,7 +111,7 @@ static void put_times(struct spans *s, const struct model_span *span)
 	trace_seq_reset(seq);
 	if (span && !span->flags) {
 		put_time(s, span->end - span->begin);
-		/* Spans that end on any thread have no children. */
+		/* A keyed span has no inner spans, so no own time. */
 		if (span->rule->is_keyed)
 			trace_seq_printf(seq, "%*s", WIDTH, "");
 		else
@@ -125,13 +127,13 @@ static void put_indent(struct trace_seq *to, const struct model_span *span)
 	trace_seq_printf(to, "%*s", (int)(2 * (span->depth < INDENT_MAX ? span->depth : INDENT_MAX)), "");
 }
 
-/* The missing parts of a span; NULL: it is whole. */
+/* The text for the missing parts of a span; NULL: it is whole. */
 static const char *remark(const struct model_span *span)
 {
 	if (span->flags & MODEL_NO_BEGIN)
 		return "begin not seen";
 	if (span->flags & MODEL_NO_END)
-		return "end not seen";
+		return span->flags & MODEL_CUT ? "cut: end not seen" : "end not seen";
 	if (span->flags & MODEL_CUT)
 		return span->last.data ? "events lost inside, or ends without begins" : "cut: end not seen";
 	return NULL;
@@ -150,7 +152,7 @@ static int write_line(struct spans *s)
 	return report_lines_written(s->lines) ? 0 : NOT_WRITTEN;
 }
 
-/* The kept begin has something inside. */
+/* An item follows inside the kept span, so its begin gets a line of its own. */
 static int flush(struct spans *s)
 {
 	if (!s->waiting)
@@ -162,7 +164,7 @@ static int flush(struct spans *s)
 	return write_line(s);
 }
 
-/* "(id=7)": the fields of the begin, or those of the end if that is all that was seen. */
+/* "(id=7)": the fields of the begin; or of the end, if only that was seen. */
 static int put_begin_fields(const struct spans *s, struct trace_seq *to, const struct model_span *span)
 {
 	int err;
@@ -206,7 +208,7 @@ static int put_end_fields(struct spans *s, const struct model_span *span, const 
 	struct trace_seq fields;
 	int err;
 
-	/* Its end is its begin, or all that was seen. */
+	/* The begin and the end are the same event, or only the end was seen. */
 	if (!span->last.data || !span->first.data || span->first.data == span->last.data)
 		return 0;
 	trace_seq_init(&fields);
@@ -254,7 +256,7 @@ static int write_end(struct spans *s, const struct model_span *span)
 static int take_span(void *arg, const struct model_span *span)
 {
 	struct spans *s = arg;
-	/* Written at its end, or nothing else was seen: it has had no begin. */
+	/* The span was written at its end, or only its end was seen: so no begin was printed. */
 	const bool is_alone = span->first.data == span->last.data || !span->first.data;
 	const struct dat_event event = event_of(known_record(span), span->end, span->end_cpu);
 	int err = is_selected(s, span);

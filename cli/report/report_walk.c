@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The walk over the selected events of a file, and the failures that all forms of the report have. */
+#include "cli/common/missing_parts.h"
 #include "cli/common/opts.h"
 #include "cli/report/report.h"
 
@@ -15,12 +16,7 @@ int report_fail(const struct report *r, const struct dat_error *error)
 
 int report_missing(const struct report *r)
 {
-	const struct dat_error *missing = &r->file->missing;
-
-	if (!missing->text[0])
-		return 0;
-	complain(opts_command(), "%s: %s; the rest of the file was read", r->path, missing->text);
-	return 1;
+	return complain_missing(opts_command(), r->path, r->file);
 }
 
 int report_fail_memory(const struct report *r)

@@ -15,7 +15,7 @@
 #define NS_PER_S 1000000000u
 #define FRACTION 9 /* digits that count */
 
-/* Of a time in nanoseconds. */
+/* The fraction of a time in nanoseconds. */
 #define SECONDS_MAX ((time_t)(INT64_MAX / NS_PER_S))
 
 /* One of the two ends. */
@@ -74,14 +74,14 @@ static bool read_time(const char *text, bool seconds, bool units, uint64_t *ret_
 
 /* ------------------------------------------------------------------------------------------------------ clock times */
 
-/* How the times that are shown relate to the time of day. */
+/* The relation of the shown times to the time of day. */
 struct day_clock {
 	struct clock_reading readings[CLOCK_READINGS];
 	unsigned int nr; /* 0: not known */
-	uint64_t shift;	 /* what is shown less the file's time */
+	uint64_t shift;	 /* shown time minus the file's time */
 };
 
-/* By the file's date, which is what is shown, or else by its readings of the clocks. */
+/* If the file has a date, the shown times are times of day; otherwise the readings of the clocks give the relation. */
 static struct day_clock find_day_clock(const struct report *r)
 {
 	struct day_clock clock = { .shift = (uint64_t)r->time.adjusted };
@@ -124,7 +124,7 @@ static uint64_t day_time(struct tm date, uint64_t fraction)
 	return seconds < SECONDS_MAX ? (uint64_t)seconds * NS_PER_S + fraction : INT64_MAX;
 }
 
-/* Reads a time of day into *date, which has the day to begin with. False: the text is not one. */
+/* Reads a time of day into *date, which already has the day. False: the text is not a time of day. */
 static bool read_day(const char *text, struct tm *date, bool *ret_dated, uint64_t *ret_fraction)
 {
 	struct tm given = *date;
@@ -151,8 +151,8 @@ static bool read_day(const char *text, struct tm *date, bool *ret_dated, uint64_
 }
 
 /*
- * "14:03", "14:03:05.25", also with the date in front: the day of the first event, or the next one if the file reaches
- * it.
+ * "14:03" or "14:03:05.25", with an optional date in front. Without a date it is on the day of the first event, or on
+ * the next day if the file reaches that time.
  */
 static int read_clock(const struct report *r, const struct edge *edge, uint64_t *ret_ts)
 {
@@ -188,15 +188,16 @@ static int read_clock(const struct report *r, const struct edge *edge, uint64_t 
 
 /* ----------------------------------------------------------------------------------------------------------- events */
 
-/* The first event that the filter after '@' takes, not before edge->start. */
+/* The first event at or after edge->start that passes the filter after '@'. */
 static int find_event(struct report *r, const struct edge *edge, uint64_t *ret_ts)
 {
+	const struct report_filter_file of = { r->file, &r->time, r->table, r->follow.wanted };
 	struct report_filter *filter;
 	struct dat_merge *merge;
 	struct tep_record record;
 	struct dat_event event;
 	bool found = false;
-	int status = report_filter_open("report", edge->text + 1, r->file, r->table, !r->time.seconds, &filter);
+	int status = report_filter_open("report", edge->text + 1, &of, &filter);
 
 	if (status)
 		return status;
@@ -280,8 +281,8 @@ static int find_ends(struct report *r, struct edge *edge)
 /* ----------------------------------------------------------------------------------------------------------- --tail */
 
 /*
- * A time from which on the selected streams have no more than `places` pages or chunks each; 0: that is all of them.
- * 0; -ENOMEM.
+ * Finds the time from which on each selected stream has at most `places` pages or chunks. *ret_from 0: that includes
+ * all of them. Returns 0; -ENOMEM.
  */
 static int time_of_tail(struct report *r, uint64_t places, uint64_t *ret_ts)
 {
@@ -307,7 +308,7 @@ static int time_of_tail(struct report *r, uint64_t places, uint64_t *ret_ts)
 	return 0;
 }
 
-/* How many selected events there are in the window. */
+/* Counts the selected events in the window. */
 static int count(struct report *r, uint64_t *ret_count)
 {
 	struct report_walk walk;
@@ -325,7 +326,7 @@ static int count(struct report *r, uint64_t *ret_count)
 	return more < 0 ? report_fail_memory(r) : 0;
 }
 
-/* Look further back, four times as far each time, until enough selected events follow. */
+/* Look back, four times as far each time, until enough selected events are found. */
 static int find_tail(struct report *r)
 {
 	struct report_window *window = &r->select.window;

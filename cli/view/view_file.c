@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/common/trace_events.h"
 #include "format/dat/dat_compress.h"
 #include "format/view/view_collect.h"
 #include "format/view/view_overlay.h"
@@ -42,7 +43,8 @@ static int open_file(struct reading *reading, const struct view_request *request
 		err = dat_time_open(reading->file, 0, &reading->time, ret_error);
 	if (err)
 		return err;
-	err = event_table_open(reading->file, request->no_plugins ? EVENT_NO_PLUGINS : 0, &reading->table);
+	err = trace_events_open("view", request->shown, reading->file, request->no_plugins ? EVENT_NO_PLUGINS : 0,
+				&reading->table);
 	if (err) {
 		snprintf(ret_error->text, sizeof(ret_error->text), "cannot parse the event formats: %s",
 			 strerror(-err));
@@ -67,7 +69,7 @@ static int collect(struct reading *reading, const struct overlay *overlay, size_
 	return err ? err : view_finish(&reading->trace, items_max);
 }
 
-/* The columns, of as many items as there is room for. */
+/* Writes the columns of as many items as fit. */
 static int pack(struct reading *reading, const struct overlay *overlay, size_t room, int effort)
 {
 	size_t items_max = VIEW_ITEMS_MAX;
@@ -97,7 +99,7 @@ static int write_texts(struct reading *reading, size_t room, const struct view_s
 	return err;
 }
 
-/* Of a file with a date, the times are times of day. */
+/* If the file has a date, its times are times of day. */
 static void find_days(const struct dat_file *file, struct view_head *head)
 {
 	int64_t date;

@@ -26,7 +26,7 @@ static void page_sizes(const struct dat_file *file, uint32_t *ret_least, uint32_
 	}
 }
 
-/* What a copy of this version cannot hold. */
+/* Whether a copy of this version can hold the file's contents. */
 static int check(const struct dat_file *file, unsigned int version, struct dat_error *error)
 {
 	uint32_t least, most;
@@ -57,14 +57,14 @@ static unsigned int count_cpus(const struct dat_file *file)
 }
 
 /*
- * Whether the writer makes this option by itself, or it is only the place of a section, which the copy does not have
- * there.
+ * Whether this option is not copied: the writer makes it by itself, or it is the place of a section, which differs in
+ * the copy.
  */
 static bool is_of_layout(const struct dat_file *file, const struct dat_option *option)
 {
 	const unsigned int id = option->id;
 
-	/* The symbols of the copy are those of the boot that wrote the events: they must not be moved again. */
+	/* The copy has the symbols of the boot that wrote the events, so readers must not move them again. */
 	if (file->boot_symbols.text && (id == DAT_LAST_BOOT_INFO || id == DAT_MODULES_FILE))
 		return true;
 	return id == DAT_DONE || id == DAT_BUFFER || id == DAT_TRACECLOCK || id == DAT_CPUCOUNT ||
@@ -96,7 +96,22 @@ static int copy_texts(const struct dat_file *file, struct dat_writer *writer, un
 	return err;
 }
 
-static int add_buffers(struct dat_copy *copy)
+/*
+ * The first buffer with the name and page size of this one, or this one itself. Only what is left of a cut file has two
+ * such buffers.
+ */
+static size_t find_twin(const struct dat_file *file, size_t number)
+{
+	const struct dat_buffer *all = file->buffers;
+
+	for (size_t i = 0; i < number; i++) {
+		if (!strcmp(all[i].name, all[number].name) && all[i].page_size == all[number].page_size)
+			return i;
+	}
+	return number;
+}
+
+static int add_buffers(struct dat_copy *copy, unsigned int flags)
 {
 	const struct dat_file *file = copy->file;
 	bool has_top = false;
@@ -111,6 +126,10 @@ static int add_buffers(struct dat_copy *copy)
 
 		if (!buffer->name[0] && !has_top) {
 			has_top = true;
+			continue;
+		}
+		if (flags & DAT_COPY_EVENTS && find_twin(file, i) < i) {
+			copy->buffers[i] = copy->buffers[find_twin(file, i)];
 			continue;
 		}
 		err = dat_write_buffer(copy->writer, buffer->name, &copy->buffers[i]);
@@ -146,7 +165,7 @@ int dat_copy_open(const struct dat_file *file, const char *path, unsigned int ve
 	if (packing)
 		err = dat_write_pack(copy.writer, packing, count_cpus(file));
 	if (!err)
-		err = add_buffers(&copy);
+		err = add_buffers(&copy, flags);
 	if (!err)
 		err = copy_texts(file, copy.writer, flags);
 	if (err)
@@ -163,7 +182,7 @@ void dat_copy_close(struct dat_copy *copy)
 	copy->writer = dat_write_close(copy->writer);
 }
 
-/* Page by page; the last one may be shorter than the others. */
+/* Copies page by page; the last page may be shorter than the others. */
 static int copy_by_page(struct dat_copy *copy, size_t number, const struct dat_stream *stream, struct dat_error *error)
 {
 	const struct dat_buffer *buffer = &copy->file->buffers[number];
@@ -218,7 +237,7 @@ int dat_copy_pages(struct dat_copy *copy, struct dat_error *ret_error)
 	return err;
 }
 
-/* The CPUs that a report of the file counts (trace-dat.md 9.1). A number that no machine has is not believed. */
+/* The CPUs that a report of the file counts (trace-dat.md 9.1). A number above those of any machine is ignored. */
 static unsigned int nr_cpus(const struct dat_file *file)
 {
 	unsigned int cpus = file->cpus;

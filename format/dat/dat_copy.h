@@ -34,6 +34,13 @@ void dat_copy_close(struct dat_copy *copy);
  */
 int dat_copy_pages(struct dat_copy *copy, struct dat_error *ret_error);
 
+/*
+ * Write the events of all buffers, in new pages, to a copy that was opened with DAT_COPY_EVENTS: also those of a file
+ * that was cut off within a page. Damage does not end the call: *ret_damaged is the number of damaged pages, and
+ * ret_error the error of the first one. 0; -ENOMEM; or the errno of write.
+ */
+int dat_copy_events(struct dat_copy *copy, uint64_t *ret_damaged, struct dat_error *ret_error);
+
 /* Put the file in place (dat_write_finish). */
 int dat_copy_finish(struct dat_copy *copy, uint64_t *ret_size);
 

@@ -14,8 +14,8 @@ int dat_fail(struct dat_error *error, int err, uint64_t offset, const char *fmt,
 int dat_fail_bytes(struct dat_error *error, const struct dat_file *file, const struct bytes *b, const char *what);
 
 /*
- * What to do after a part could not be read for this reason: 0 if the file is opened with what it has, and then notes
- * the error as the reason of `missing`; else err.
+ * Called when a part could not be read. If the file is opened although it is incomplete, notes the error as the reason
+ * of `missing` and returns 0; otherwise returns err.
  */
 int dat_missing(struct dat_file *file, int err, const struct dat_error *error);
 
@@ -36,10 +36,9 @@ int dat_parse_v6(struct dat_file *file, struct dat_error *error);
 int dat_parse_v7(struct dat_file *file, struct dat_error *error);
 
 /*
- * Version 7: finds sections by their headers, from `start` on. First the options, and the parts that no option names;
- * then, when the parts were read, the buffers that no option describes.
+ * Version 7: find sections by their headers, from `start` on. The first function finds the options, and the parts that
+ * no option names. The second one, called when the parts were read, finds the buffers that no option describes.
  */
-#define DAT_SECTION_HEADER 16u
 int dat_find_sections(struct dat_file *file, uint64_t start, struct dat_error *error);
 int dat_find_buffers(struct dat_file *file, uint64_t start, struct dat_error *error);
 
@@ -51,13 +50,13 @@ int dat_open_section(struct dat_file *file, uint64_t offset, unsigned int id, st
 int dat_open_contents(struct dat_file *file, const struct dat_section *section, struct bytes *ret_b, char **ret_plain,
 		      struct dat_error *error);
 
-/* Whether a frame of this size may unpack to `plain_size` bytes: no compressor makes data much longer. */
+/* Whether a frame of this size may unpack to `plain_size` bytes: a compressor never makes data much longer. */
 static inline bool dat_packed_fits(uint32_t packed_size, uint32_t plain_size)
 {
 	return packed_size <= plain_size + (uint64_t)(plain_size / 8) + 1024;
 }
 
-/* The contents of the options from DAT_BTF_FILE on, and what they mean for symbols. */
+/* Reads the contents of the options from DAT_BTF_FILE on, and moves symbols accordingly. */
 int dat_read_parts(struct dat_file *file, struct dat_error *error);
 
 /* Version 7: reads the options in the section at an offset, unless they were read before. */

@@ -15,6 +15,12 @@
 #define PROCESSES    "processes:"
 #define TIME_ERROR   "time error at most "
 #define CLOCKS	     "clocks: "
+#define READ_ERROR   "clocks read within "
+#define DAY_ERROR    "time of day within "
+#define BOOT	     "boot "
+#define MERGED	     "merged within "
+#define MERGE_OPEN   " and errors that are not stated"
+#define LOSSES	     "events lost from "
 
 void clock_offset_join(struct clock_offset *known, const struct clock_offset *found)
 {
@@ -90,20 +96,34 @@ bool dat_notes_next_member(const char **at, int32_t *pid, int32_t *ret_tid)
 	return true;
 }
 
+/* Appends the largest of the errors; nothing if one of them is not known. */
+static void put_error(struct blob *text, const char *what, uint64_t one, uint64_t other)
+{
+	if (one && other)
+		blob_printf(text, "; %s%" PRIu64 " ns", what, one > other ? one : other);
+}
+
 static void put_readings(struct blob *text, const struct dat_notes *notes)
 {
+	const struct clock_reading *first = &notes->readings[0], *last = first;
+
 	for (unsigned int i = 0; i < notes->nr_readings; i++) {
 		const struct clock_reading *reading = &notes->readings[i];
 
 		blob_printf(text, "%smonotonic %" PRIu64 " realtime %" PRIu64 " boottime %" PRIu64 " ns",
 			    i ? ", " : "; " CLOCKS, reading->mono, reading->realtime, reading->boottime);
+		last = reading;
 	}
+	if (!notes->nr_readings)
+		return;
+	put_error(text, READ_ERROR, first->error, last->error);
+	put_error(text, DAY_ERROR, first->day_error, last->day_error);
 }
 
 /* Readings that do not go forward, as only a damaged file has them, are left out. */
 static void read_readings(const char *at, struct dat_notes *notes)
 {
-	struct clock_reading reading;
+	struct clock_reading reading = { 0 };
 	int size = 0;
 
 	while (at && notes->nr_readings < CLOCK_READINGS &&
@@ -118,7 +138,7 @@ static void read_readings(const char *at, struct dat_notes *notes)
 	}
 }
 
-/* A list of threads, if there are any. */
+/* Appends a list of threads, unless it is empty. */
 static void put_threads(struct blob *text, const char *what, const char *threads)
 {
 	const char *at = threads ? threads : "";
@@ -144,14 +164,44 @@ void dat_notes_put(struct blob *text, const struct dat_notes *notes)
 	if (notes->time_error != DAT_TIME_ERROR_UNKNOWN)
 		blob_printf(text, "; " TIME_ERROR "%" PRIu64 " ns", notes->time_error);
 	put_readings(text, notes);
+	if (notes->boot && *notes->boot)
+		blob_printf(text, "; " BOOT "%.*s", (int)DAT_BOOT_ID, notes->boot);
+	if (notes->is_merged)
+		blob_printf(text, "; " MERGED "%" PRIu64 " ns%s", notes->merge_error,
+			    notes->merge_is_open ? MERGE_OPEN : "");
+	if (notes->losses && *notes->losses)
+		blob_printf(text, "; " LOSSES "%s", notes->losses);
 }
 
-/* What follows `what`; NULL: it is not there. */
+/* The text after `what`; NULL: `what` does not occur. */
 static const char *value_after(const char *text, const char *what)
 {
 	const char *at = strstr(text, what);
 
 	return at ? at + strlen(what) : NULL;
+}
+
+/* The number after `what`; 0: `what` does not occur. */
+static uint64_t number_after(const char *text, const char *what)
+{
+	const char *value = value_after(text, what);
+
+	return value ? strtoull(value, NULL, 10) : 0;
+}
+
+/* The boot id; NULL: the text has none, or one of another size. */
+static const char *read_boot(const char *text)
+{
+	const char *boot = value_after(text, "; " BOOT);
+
+	return boot && strspn(boot, "0123456789abcdef-") == DAT_BOOT_ID ? boot : NULL;
+}
+
+static void read_merged(const char *text, struct dat_notes *notes)
+{
+	notes->is_merged = strstr(text, "; " MERGED);
+	notes->merge_error = number_after(text, "; " MERGED);
+	notes->merge_is_open = strstr(text, MERGE_OPEN);
 }
 
 bool dat_notes_read(const char *text, struct dat_notes *ret_notes)
@@ -170,5 +220,12 @@ bool dat_notes_read(const char *text, struct dat_notes *ret_notes)
 	if (error)
 		ret_notes->time_error = strtoull(error, NULL, 10);
 	read_readings(value_after(text, CLOCKS), ret_notes);
+	for (unsigned int i = 0; i < ret_notes->nr_readings; i++) {
+		ret_notes->readings[i].error = number_after(text, READ_ERROR);
+		ret_notes->readings[i].day_error = number_after(text, DAY_ERROR);
+	}
+	ret_notes->boot = read_boot(text);
+	read_merged(text, ret_notes);
+	ret_notes->losses = value_after(text, LOSSES);
 	return !strncmp(text, "recorder ", 9) || !strncmp(text, "librecorder ", 12);
 }

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a file says of how it was made: who wrote it, how the clocks agreed, which threads the kernel left out. All of
- * it is one text, the option DAT_VERSION, which is written and read here alone:
+ * The notes in a file about its making: the writer, how the clocks agreed, which threads the kernel left out. They are
+ * one text, the option DAT_VERSION, which only this code writes and reads:
  *
  *	recorder 1.0; kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 1 ...; switches of some threads alone;
  *	hidden threads: 12 13; threads of other pid namespaces: 2; processes: 100 101 102, 200; time error at most 40
- *	ns; clocks: monotonic 5000 realtime 1700000000000005000 boottime 7000 ns, monotonic 9000 ...
+ *	ns; clocks: monotonic 5000 realtime 1700000000000005000 boottime 7000 ns, monotonic 9000 ...; clocks read
+ *	within 50 ns; time of day within 2000000 ns; boot 1b4e28ba-2fa1-11d2-883f-0016d3cca427; merged within 4000100
+ *	ns and errors that are not stated; events lost from 100 to 200, 300 on
  *
  * "processes" has the process of each program and its further threads: trace.dat has no other place for that.
- * "clocks" has what the clocks showed at the begin of the recording and at its end; a file of one moment has one
- * reading.
+ * "clocks" has readings of the clocks at the beginning and at the end of the recording; a file of a single moment has
+ * one reading. "within" has their errors: of one clock compared with another of the machine, and of the time of day
+ * compared with UTC. "merged" stands in files of several clocks.
  */
 #ifndef FORMAT_DAT_NOTES_H
 #define FORMAT_DAT_NOTES_H
@@ -44,7 +47,8 @@ static inline uint64_t clock_offset_bound(const struct clock_offset *offset)
 }
 
 /*
- * Combine with another measurement of the same CPU: the result is the intersection, which is empty if one of them is.
+ * Combine with another measurement of the same CPU: the result is the smallest interval that contains both, or an
+ * empty one if one of them is empty.
  */
 void clock_offset_join(struct clock_offset *known, const struct clock_offset *found);
 
@@ -56,9 +60,10 @@ char *clock_offsets_text(const struct clock_offset *offsets, unsigned int nr);
 bool clock_offsets_next(const char **at, struct clock_offset *ret_offset);
 
 #define DAT_TIME_ERROR_UNKNOWN UINT64_MAX
+#define DAT_BOOT_ID	       36u /* characters of a boot id */
 
 struct dat_notes {
-	const char *program; /* name and version; not read */
+	const char *program; /* name and version; what dat_notes_read() returns continues with the rest of the text */
 	const char *offsets; /* clock_offsets_text(); NULL: not measured */
 	bool some_threads;   /* the kernel recorded only the switches of some threads */
 	const char *hidden;  /* numbers of threads whose events are left out, separated by blanks; NULL: none */
@@ -67,6 +72,11 @@ struct dat_notes {
 	const char *processes; /* "PID TID TID, PID TID"; NULL: none */
 	struct clock_reading readings[CLOCK_READINGS]; /* in the order of time */
 	unsigned int nr_readings;
+	const char *boot; /* of the machine: DAT_BOOT_ID characters; NULL or "": not known */
+	bool is_merged;	  /* of files of several clocks */
+	bool merge_is_open; /* merge_error is without some errors, which are not known */
+	uint64_t merge_error; /* times of one file are at most this far from those of another one, ns */
+	const char *losses;  /* when, as dat_losses.h has it; NULL: none */
 	uint64_t time_error; /* maximum distance from CLOCK_MONOTONIC, ns; or DAT_TIME_ERROR_UNKNOWN */
 };
 
@@ -74,8 +84,7 @@ struct dat_notes {
 void dat_notes_put(struct blob *text, const struct dat_notes *notes);
 
 /*
- * Parse the text; NULL: the file has none. Strings point into the text. False: the file was written by another
- * program, whatever else the text contains.
+ * Parse the text; NULL: the file has none. Strings point into the text. False: another program wrote the file.
  */
 bool dat_notes_read(const char *text, struct dat_notes *ret_notes);
 

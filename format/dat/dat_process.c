@@ -6,14 +6,13 @@
 
 int dat_processes_open(const struct dat_file *file, struct dat_processes *ret_processes)
 {
-	const struct dat_option *version = dat_option(file, DAT_VERSION);
 	struct dat_processes processes = { { 0 } };
 	int32_t pid = 0, tid;
 	struct dat_notes notes;
 	const char *at;
 	int err = 0;
 
-	dat_notes_read(version ? version->data : NULL, &notes);
+	dat_notes_of(file, &notes);
 	at = notes.processes ? notes.processes : "";
 	while (!err && dat_notes_next_member(&at, &pid, &tid))
 		err = number_map_set(&processes.by_thread, (uint32_t)tid, (uint64_t)(uint32_t)pid + 1);

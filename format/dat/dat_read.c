@@ -5,6 +5,7 @@
  */
 #include "format/dat/dat_read.h"
 #include "format/dat/dat_internal.h"
+#include "format/dat/dat_notes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -273,7 +274,14 @@ const struct dat_option *dat_option(const struct dat_file *file, unsigned int id
 	return NULL;
 }
 
-/* The file has only the first part of the stream, or nothing of it. */
+bool dat_notes_of(const struct dat_file *file, struct dat_notes *ret_notes)
+{
+	const struct dat_option *version = dat_option(file, DAT_VERSION);
+
+	return dat_notes_read(version ? version->data : NULL, ret_notes);
+}
+
+/* The file has only the first part of the stream, or no part of it. */
 static int shorten(struct dat_file *file, struct dat_stream *stream, struct dat_error *error)
 {
 	int err = dat_fail(error, -EBADMSG, stream->offset,
@@ -295,7 +303,7 @@ static int by_offset(const void *a, const void *b)
 
 /*
  * No byte belongs to two streams: the same data many times would take memory and time that the file's length does not
- * bound. If the file is read as far as possible, the second of the two is left out.
+ * bound. In a file that is read although it is cut off, the second of the two is left out.
  */
 static int check_overlaps(struct dat_file *file, struct dat_stream **streams, size_t nr, struct dat_error *error)
 {
@@ -321,7 +329,7 @@ static int check_overlaps(struct dat_file *file, struct dat_stream **streams, si
 	return 0;
 }
 
-/* Check where a buffer's streams are, and add those with data to *ret_streams. */
+/* Check the ranges of a buffer's streams, and add those with data to *ret_streams. */
 static int check_buffer(struct dat_file *file, struct dat_buffer *buffer, struct dat_stream **ret_streams, size_t *nr,
 			struct dat_error *error)
 {
@@ -330,7 +338,7 @@ static int check_buffer(struct dat_file *file, struct dat_buffer *buffer, struct
 	for (uint32_t s = 0; s < buffer->nr_streams && !err; s++) {
 		struct dat_stream *stream = &buffer->streams[s];
 
-		/* The offset of an empty CPU means nothing. */
+		/* The offset of a CPU without data has no meaning. */
 		if (!stream->size)
 			continue;
 		if (stream->offset > UINT64_MAX - stream->size)

@@ -48,6 +48,8 @@ struct dat_section { /* version 7 */
 
 #define DAT_COMPRESSED 1u
 
+#define DAT_SECTION_HEADER 16u /* bytes */
+
 /* The contents of DAT_BTF_FILE, DAT_LAST_BOOT_INFO or DAT_MODULES_FILE, from its section or from its option. */
 struct dat_part {
 	uint16_t id;
@@ -79,7 +81,8 @@ struct dat_buffer {
 	uint64_t offset;	    /* version 6: of its CPU table; version 7: of its section */
 	bool compressed;
 	bool latency; /* it has the text of a latency tracer, and no streams */
-	struct dat_stream text; /* this text, for a cursor, whose pages are parts of it */
+	/* Version 7: the contents of its section. Of a latency tracer: its text, whose parts are pages of a cursor. */
+	struct dat_stream text;
 };
 
 struct dat_file {
@@ -112,10 +115,10 @@ struct dat_file {
 	struct dat_buffer *buffers;
 	uint32_t cpus; /* version 6: length of the CPU tables */
 	struct dat_growth *growth; /* waits for the rest of a file that grows; NULL: the file is complete */
-	struct dat_error missing; /* why dat_open_rest() did not find everything; text "": it did */
+	struct dat_error missing; /* why dat_open_rest() did not find all parts; text "": it found all */
 
 	/* private */
-	bool rest; /* what is missing is no error */
+	bool rest; /* missing parts are not an error */
 	size_t nr_systems;
 	char **systems;
 	const struct dat_codec *codec;
@@ -131,7 +134,7 @@ struct dat_file {
  */
 struct dat_codec {
 	const char *name;
-	const struct dat_codec *next; /* another one; NULL: there is none */
+	const struct dat_codec *next; /* the next codec of the list; NULL: this is the last */
 	bool (*is_there)(void);	      /* whether this machine has it; NULL: always */
 	int (*decompress)(void *dst, size_t dst_size, const void *src, size_t src_size);
 };
@@ -145,8 +148,8 @@ struct dat_codec {
 int dat_open(const char *path, const struct dat_codec *codec, struct dat_file **ret_file, struct dat_error *ret_error);
 
 /*
- * The same for a file that was cut off or never finished, too: opens what is there, and notes in `missing` what is not.
- * -EBADMSG if no events are there.
+ * The same, also for a file that was cut off or never finished: opens the parts that exist, and notes in `missing` what
+ * does not. -EBADMSG if there are no events.
  */
 int dat_open_rest(const char *path, const struct dat_codec *codec, struct dat_file **ret_file,
 		  struct dat_error *ret_error);
@@ -154,10 +157,14 @@ int dat_open_rest(const char *path, const struct dat_codec *codec, struct dat_fi
 /* Frees everything. Takes NULL. Returns NULL. */
 struct dat_file *dat_close(struct dat_file *file);
 
-/* The first option with this id; NULL if there is none. */
+/* The first option with this id; NULL if the file has no such option. */
 const struct dat_option *dat_option(const struct dat_file *file, unsigned int id);
 
-/* The names of functions, as they were when the events were written. */
+/* The notes in the file, as dat_notes_read() returns them. False: another program wrote the file. */
+struct dat_notes;
+bool dat_notes_of(const struct dat_file *file, struct dat_notes *ret_notes);
+
+/* The text of kallsyms at the time when the events were written. */
 static inline const struct dat_text *dat_symbols(const struct dat_file *file)
 {
 	return file->boot_symbols.text ? &file->boot_symbols : &file->kallsyms;
@@ -200,7 +207,7 @@ void dat_cursor_close(struct dat_cursor *cursor);
  */
 int dat_cursor_next(struct dat_cursor *cursor, struct dat_page *ret_page, struct dat_error *ret_error);
 
-/* The data of the last page remain valid, however often the cursor moves, until the next call of this. */
+/* Keeps the data of the last page valid while the cursor moves, until the next call of this function. */
 void dat_cursor_keep(struct dat_cursor *cursor);
 
 #endif

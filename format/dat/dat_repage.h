@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages made anew from events that were read: some of a file's events, or those of several files. A page is in the form
- * of the file that the events come from: byte order, commit word. Times stay exact; an event that is earlier than the
- * one before on its CPU begins a page. Losses begin a page, too, with their number.
+ * Makes new pages from events that were read: some of a file's events, or those of several files. A page has the form
+ * of the file that the events come from: its byte order and its commit word. Times stay exact; an event that is earlier
+ * than the one before on its CPU begins a page. Losses begin a page, too, with their number.
  *
  * Memory: a page for each CPU with events. Threads: one at a time.
  */
@@ -22,6 +22,19 @@ struct dat_repage_event {
 	const void *data;
 	uint32_t size;
 };
+
+/* An event that was read, for a buffer and a CPU of the writer. */
+static inline struct dat_repage_event dat_repage_event(const struct dat_event *event, unsigned int buffer, uint32_t cpu)
+{
+	return (struct dat_repage_event){
+		.buffer = buffer,
+		.cpu = cpu,
+		.time = event->raw,
+		.lost = event->lost,
+		.data = event->data,
+		.size = event->size,
+	};
+}
 
 /*
  * Pages for the writer in the form of a file, which is not needed afterwards. A buffer has pages of page_sizes[buffer]

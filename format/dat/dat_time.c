@@ -31,7 +31,7 @@ static int by_time(const void *a, const void *b)
 	return x->time > y->time ? 1 : x->time < y->time ? -1 : 0;
 }
 
-/* Samples of equal time: the first counts. */
+/* Of samples with equal times, the first one is used. */
 static void sort_samples(struct dat_time_cpu *cpu)
 {
 	uint32_t kept = 0;
@@ -131,7 +131,7 @@ static bool counts_nanoseconds(const char *clock)
 	return !strncmp(clock, "mono", 4);
 }
 
-/* Its text is in microseconds. */
+/* The option's text is in microseconds. */
 static int64_t date_of(const struct dat_option *date)
 {
 	return (int64_t)((uint64_t)strtoll(date->data, NULL, 0) * 1000);
@@ -216,19 +216,21 @@ void dat_time_close(struct dat_time *time)
 
 unsigned int dat_time_readings(const struct dat_file *file, struct clock_reading ret_readings[CLOCK_READINGS])
 {
-	const struct dat_option *version = dat_option(file, DAT_VERSION);
 	struct dat_notes notes;
 	char clock[64] = "";
 
-	dat_notes_read(version ? version->data : NULL, &notes);
+	dat_notes_of(file, &notes);
 	dat_clock_name(file, clock, sizeof(clock));
-	/* Raw times of the TSC become those of CLOCK_MONOTONIC by the options. */
+	/* The options convert raw TSC times to CLOCK_MONOTONIC. */
 	if (strcmp(clock, "mono") != 0 && strcmp(clock, "boot") != 0 && !dat_option(file, DAT_TSC2NSEC))
 		return 0;
 	for (unsigned int i = 0; i < notes.nr_readings; i++) {
 		ret_readings[i] = notes.readings[i];
-		if (!strcmp(clock, "boot"))
-			ret_readings[i].mono = ret_readings[i].boottime;
+		if (strcmp(clock, "boot") != 0)
+			continue;
+		/* CLOCK_MONOTONIC was read before and after both; CLOCK_BOOTTIME may be that whole time apart. */
+		ret_readings[i].mono = ret_readings[i].boottime;
+		ret_readings[i].error = ret_readings[i].error > UINT64_MAX / 2 ? UINT64_MAX : ret_readings[i].error * 2;
 	}
 	return notes.nr_readings;
 }
@@ -268,7 +270,9 @@ static uint64_t shift_time(const struct dat_time *t, uint32_t number, uint64_t t
 	if (cpu->count == 1)
 		return ts + (uint64_t)s[0].offset;
 	high = cpu->count - 1;
-	/* The interval that ts is in; before the first and after the last the nearest one is used. */
+	/*
+	 * Finds the interval that contains ts; before the first and after the last one, the nearest interval is used.
+	 */
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 
@@ -285,7 +289,7 @@ static uint64_t multiply(uint64_t ts, uint32_t mult, uint32_t shift)
 	return (uint64_t)(((unsigned __int128)ts * mult) >> shift);
 }
 
-/* In floating point, as trace-cmd. */
+/* Computed in floating point, as trace-cmd does. */
 static uint64_t scale_time(uint64_t ts, double scale)
 {
 	const double scaled = (double)ts * scale;

@@ -14,7 +14,10 @@ struct lanes {
 	bool any;
 };
 
-/* Markers begin pages, or follow the first event: the first page has one, or the stream is no lane. */
+/*
+ * A marker begins each page of a lane, or follows the page's first event. So if the first page has none, the stream is
+ * not a lane.
+ */
 static int find_marker(const struct dat_file *file, const struct dat_buffer *buffer, const struct dat_stream *stream,
 		       uint32_t *ret_cpu)
 {
@@ -70,7 +73,7 @@ static void free_markers(struct lanes *lanes)
 	free(lanes->first);
 }
 
-/* A number that no machine has is the marker of a thread whose CPU was unknown. */
+/* A number above those of any machine means that the thread's CPU was unknown. */
 static uint32_t cpu_of(const struct lanes *lanes, const struct dat_event *event)
 {
 	const uint32_t first = lanes->first[event->buffer - lanes->file->buffers][event->cpu];
@@ -88,14 +91,7 @@ static int put_events(struct dat_copy *copy, const struct lanes *lanes, struct d
 	int err = dat_repage_open(copy->writer, copy->file, &copy->file->page_size, 1, &repage);
 
 	while (!err && dat_merge_next(merge, &event)) {
-		const struct dat_repage_event out = {
-			.buffer = 0,
-			.cpu = cpu_of(lanes, &event),
-			.time = event.raw,
-			.lost = event.lost,
-			.data = event.data,
-			.size = event.size,
-		};
+		const struct dat_repage_event out = dat_repage_event(&event, 0, cpu_of(lanes, &event));
 
 		err = dat_repage_put(repage, &out);
 	}

@@ -140,8 +140,8 @@ static void put_span_arguments(struct chrome *c, const struct model_span *span)
 	if (span->flags)
 		export_out_printf(c->out, "%s\"incomplete\":\"%s\"", nr ? "," : "",
 				  span->flags & MODEL_NO_BEGIN ? "its begin was not seen" :
-				  span->flags & MODEL_NO_END   ? "its end was not seen" :
-								 "cut: its end, or events inside, were not seen");
+				  span->flags & MODEL_CUT      ? "cut: its end, or events inside, were not seen" :
+								 "its end was not seen");
 	export_out_text(c->out, "}");
 }
 
@@ -232,34 +232,24 @@ static int on_counter(void *arg, const struct model_counter *counter)
 	return err || type->nr_fields == 1 ? err : put_point(c, type, &event, counter->tid);
 }
 
-/* A slice on a row of its own, which `id` names. */
-struct row_slice {
-	const char *name, *category, *id;
-	uint64_t begin, end;
-	bool is_open;
-	int32_t tid;
-	const struct model_rule *rule; /* of its record; NULL: it has none */
-	const struct model_record *record;
-	uint32_t first; /* fields from here on are arguments */
-};
-
-static int put_row(struct chrome *c, const struct row_slice *slice)
+/* `id` names the slice's row. */
+static int put_row(struct chrome *c, const char *id, struct export_slice slice)
 {
 	unsigned int nr = 0;
 	int32_t pid;
-	int err = introduce(c, slice->tid, &pid);
+	int err = introduce(c, slice.tid, &pid);
 
 	for (unsigned int i = 0; i < 2 && !err; i++) {
-		if (i && slice->is_open)
+		if (i && slice.is_open)
 			break;
-		begin_event(c, slice->name, slice->category, i ? 'e' : 'b', i ? slice->end : slice->begin, pid,
-			    slice->tid);
+		begin_event(c, slice.name, slice.category, i ? 'e' : 'b', i ? slice.end : slice.begin, pid,
+			    slice.tid);
 		export_out_text(c->out, ",\"id\":");
-		export_json_text(c->out, slice->id);
-		if (!i && slice->rule) {
+		export_json_text(c->out, id);
+		if (!i && slice.rule) {
 			export_out_text(c->out, ",\"args\":{");
-			put_fields(c, export_event(c->trace->fields, slice->rule->type->event->id), NULL, slice->first,
-				   slice->record->data, slice->record->size, &nr);
+			put_fields(c, export_event(c->trace->fields, slice.rule->type->event->id), NULL, slice.first,
+				   slice.record->data, slice.record->size, &nr);
 			export_out_text(c->out, "}");
 		}
 		err = end_event(c);
@@ -273,34 +263,16 @@ static int on_state(void *arg, const struct model_state *state)
 	char name[NAME_ROOM], id[NAME_ROOM];
 
 	model_state_title(state, id, sizeof(id));
-	export_state_name(c->trace, state, name, sizeof(name));
-	return put_row(c, &(struct row_slice){ .name = name,
-					       .category = state->rule->system,
-					       .id = id,
-					       .begin = state->begin,
-					       .end = state->end,
-					       .is_open = state->is_open,
-					       .tid = state->tid,
-					       .rule = state->rule,
-					       .record = &state->record,
-					       /* The key is the row's, the value is the slice's name. */
-					       .first = state->nr_keys + 1 });
+	return put_row(c, id, export_state_slice(c->trace, state, name, sizeof(name)));
 }
 
 static int on_task(void *arg, const struct model_task *task)
 {
 	struct chrome *c = arg;
 	char id[NAME_ROOM];
-	const char *thread = export_task_name(c->trace, task->tid);
 
 	snprintf(id, sizeof(id), "task %" PRIu64 " %.200s", task->task, task->name ? task->name : "");
-	return put_row(c, &(struct row_slice){ .name = thread[0] ? thread : "thread",
-					       .category = "task",
-					       .id = id,
-					       .begin = task->begin,
-					       .end = task->end,
-					       .is_open = task->is_open,
-					       .tid = task->tid });
+	return put_row(c, id, export_task_slice(c->trace, task));
 }
 
 /* Bound to the slice that is open at that time. */

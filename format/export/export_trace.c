@@ -60,7 +60,7 @@ int32_t export_process(const struct export_trace *trace, int32_t tid)
 	return pid > 0 ? pid : tid;
 }
 
-void export_state_name(const struct export_trace *trace, const struct model_state *state, char *ret_name, size_t size)
+static void state_name(const struct export_trace *trace, const struct model_state *state, char *ret_name, size_t size)
 {
 	const struct export_event *event = export_event(trace->fields, state->rule->type->event->id);
 	struct export_value value;
@@ -73,6 +73,34 @@ void export_state_name(const struct export_trace *trace, const struct model_stat
 		}
 	}
 	model_number_text(state->rule->value, (uint64_t)state->value, ret_name, size);
+}
+
+struct export_slice export_state_slice(const struct export_trace *trace, const struct model_state *state, char *name,
+				       size_t size)
+{
+	state_name(trace, state, name, size);
+	return (struct export_slice){ .category = state->rule->system,
+				      .name = name,
+				      .begin = state->begin,
+				      .end = state->end,
+				      .is_open = state->is_open,
+				      .tid = state->tid,
+				      .rule = state->rule,
+				      .record = &state->record,
+				      /* The key is the row's, the value is the slice's name. */
+				      .first = state->nr_keys + 1 };
+}
+
+struct export_slice export_task_slice(const struct export_trace *trace, const struct model_task *task)
+{
+	const char *thread = export_task_name(trace, task->tid);
+
+	return (struct export_slice){ .category = "task",
+				      .name = thread[0] ? thread : "thread",
+				      .begin = task->begin,
+				      .end = task->end,
+				      .is_open = task->is_open,
+				      .tid = task->tid };
 }
 
 bool export_has_text(const struct export_event *event)

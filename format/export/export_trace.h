@@ -37,8 +37,23 @@ const char *export_task_name(const struct export_trace *trace, int32_t tid);
 /* The process of a thread; threads of which the file says nothing are their own. */
 int32_t export_process(const struct export_trace *trace, int32_t tid);
 
-/* The name of a state's value, or its number; never longer than size. */
-void export_state_name(const struct export_trace *trace, const struct model_state *state, char *ret_name, size_t size);
+/* A state, or the time that a thread worked for a logical task, as a slice of a row of its own. */
+struct export_slice {
+	const char *category, *name;
+	uint64_t begin, end;
+	bool is_open; /* it has no end */
+	int32_t tid;
+	const struct model_rule *rule; /* of its record; NULL: it has none */
+	const struct model_record *record;
+	uint32_t first; /* fields from here on are arguments */
+};
+
+/* The slice's name is that of the state's value, or its number. It is stored in the `size` bytes at `name`, or cut. */
+struct export_slice export_state_slice(const struct export_trace *trace, const struct model_state *state, char *name,
+				       size_t size);
+
+/* The slice's name is the thread's. */
+struct export_slice export_task_slice(const struct export_trace *trace, const struct model_task *task);
 
 /*
  * Whether the text of an event says more than its fields: those of printf, whose format is not in the record. Then

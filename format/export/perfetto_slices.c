@@ -253,8 +253,8 @@ static int on_span(void *arg, const struct model_span *span)
 {
 	struct perfetto *p = arg;
 	const char *incomplete = span->flags & MODEL_NO_BEGIN ? "its begin was not seen" :
-				 span->flags & MODEL_NO_END   ? "its end was not seen" :
 				 span->flags & MODEL_CUT      ? "cut: its end, or events inside, were not seen" :
+				 span->flags & MODEL_NO_END   ? "its end was not seen" :
 								NULL;
 	uint64_t track;
 
@@ -316,33 +316,21 @@ static int on_counter(void *arg, const struct model_counter *counter)
 	return err ? err : put_flow(p, counter);
 }
 
-/* A slice with a name of its own. */
-struct own_slice {
-	uint64_t track;
-	const char *category, *name;
-	uint64_t begin, end;
-	bool is_open; /* it has no end */
-	int32_t tid;
-	const struct model_rule *rule; /* of its record; NULL: it has none */
-	const struct model_record *record;
-	unsigned int first; /* fields from here on are arguments */
-};
-
-static int put_slice(struct perfetto *p, const struct own_slice *slice)
+static int put_slice(struct perfetto *p, uint64_t track, struct export_slice slice)
 {
-	size_t event = begin_event(p, slice->begin, TYPE_BEGIN, slice->track);
+	size_t event = begin_event(p, slice.begin, TYPE_BEGIN, track);
 	int err;
 
 	proto_uint(&p->packet, EVENT_CATEGORY,
-		   perfetto_intern(p, &p->categories, INTERNED_CATEGORY, slice->category, strlen(slice->category)));
-	proto_text(&p->packet, EVENT_NAME_TEXT, slice->name);
-	perfetto_argument_int(p, "tid", slice->tid);
-	if (slice->rule)
-		perfetto_arguments(p, event_of(p, slice->rule), slice->first, slice->record->data, slice->record->size);
+		   perfetto_intern(p, &p->categories, INTERNED_CATEGORY, slice.category, strlen(slice.category)));
+	proto_text(&p->packet, EVENT_NAME_TEXT, slice.name);
+	perfetto_argument_int(p, "tid", slice.tid);
+	if (slice.rule)
+		perfetto_arguments(p, event_of(p, slice.rule), slice.first, slice.record->data, slice.record->size);
 	err = end_event(p, event);
-	if (err || slice->is_open)
+	if (err || slice.is_open)
 		return err;
-	event = begin_event(p, slice->end, TYPE_END, slice->track);
+	event = begin_event(p, slice.end, TYPE_END, track);
 	return end_event(p, event);
 }
 
@@ -362,18 +350,7 @@ static int on_state(void *arg, const struct model_state *state)
 	track = pool_track(p, pool, name, false, state->begin, state->end);
 	if (!track)
 		return -ENOMEM;
-	export_state_name(p->trace, state, name, sizeof(name));
-	return put_slice(p, &(struct own_slice){ .track = track,
-						 .category = state->rule->system,
-						 .name = name,
-						 .begin = state->begin,
-						 .end = state->end,
-						 .is_open = state->is_open,
-						 .tid = state->tid,
-						 .rule = state->rule,
-						 .record = &state->record,
-						 /* The key is the track's, the value is the slice's name. */
-						 .first = state->nr_keys + 1 });
+	return put_slice(p, track, export_state_slice(p->trace, state, name, sizeof(name)));
 }
 
 /* Which threads work for a task. */
@@ -382,7 +359,6 @@ static int on_task(void *arg, const struct model_task *task)
 	struct perfetto *p = arg;
 	struct pool_key key = { .kind = POOL_TASK, .owner = task->task };
 	struct perfetto_pool *pool = find_pool(p, &key);
-	const char *thread = export_task_name(p->trace, task->tid);
 	char name[NAME_MAX_BYTES];
 	uint64_t track;
 
@@ -393,13 +369,7 @@ static int on_task(void *arg, const struct model_task *task)
 	track = pool_track(p, pool, name, false, task->begin, task->end);
 	if (!track)
 		return -ENOMEM;
-	return put_slice(p, &(struct own_slice){ .track = track,
-						 .category = "task",
-						 .name = thread[0] ? thread : "thread",
-						 .begin = task->begin,
-						 .end = task->end,
-						 .is_open = task->is_open,
-						 .tid = task->tid });
+	return put_slice(p, track, export_task_slice(p->trace, task));
 }
 
 static int on_point(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "format/io/clock_reading.h"
 
+#include <sys/timex.h>
 #include <time.h>
 
 #define READING_TRIES 8u
@@ -11,6 +12,17 @@ static uint64_t read_ns(clockid_t clock)
 
 	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The kernel has a bound only while a program such as chronyd or ntpd disciplines its clock. */
+static uint64_t read_day_error(void)
+{
+	struct timex state = { .modes = 0 };
+	const int status = adjtimex(&state);
+
+	if (status < 0 || status == TIME_ERROR || state.maxerror <= 0)
+		return 0;
+	return (uint64_t)state.maxerror * 1000;
 }
 
 /* The narrowest of several brackets: the thread may lose its CPU between two clocks. */
@@ -26,19 +38,26 @@ struct clock_reading clock_reading_take(void)
 
 		if (after - before < width) {
 			width = after - before;
-			best = (struct clock_reading){ before + width / 2, realtime, boottime };
+			best = (struct clock_reading){ .mono = before + width / 2,
+						       .realtime = realtime,
+						       .boottime = boottime,
+						       .error = width / 2 + 1 };
 		}
 	}
+	best.day_error = read_day_error();
 	return best;
 }
 
 /*
- * The clock of `to` at the moment when the clock of `from` shows `time`. Each array has what its clock showed in the
- * readings; a damaged file may have any numbers.
+ * The value of the clock `to` at the moment when the clock `from` shows `time`. Each array has the values of its clock
+ * in all readings; a damaged file may have any values.
  */
 static uint64_t convert(const uint64_t *from, const uint64_t *to, unsigned int nr, uint64_t time)
 {
-	/* It was set back: a time before the first one comes again after that. */
+	/*
+	 * The clock `from` was set back between the readings, so it showed some times twice. Times before that of the
+	 * first reading are taken for those after the clock was set.
+	 */
 	if (nr > 1 && from[1] < from[0])
 		return time < from[0] ? to[1] + (time - from[1]) : to[0] + (time - from[0]);
 	if (time <= from[0] || nr == 1)

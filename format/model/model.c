@@ -108,8 +108,8 @@ int64_t model_number(const struct tep_format_field *field, const struct model_re
 /* ----------------------------------------------------------------------------------------------------------- losses */
 
 /*
- * Lost events may have been of the thread whose event comes next, or of a thread that was last seen on this CPU, or is
- * next seen there: note_thread() finds these when their next event comes.
+ * Lost events may concern three kinds of threads: that of the next event, those that were last seen on this CPU, and
+ * those that are next seen on it. note_thread() handles the last two when their next event comes.
  */
 static int note_loss(struct model *m, const struct model_step *step)
 {
@@ -187,6 +187,8 @@ int model_event(struct model *model, const struct dat_event *event)
 		model->first_ts = event->ts;
 	model->has_begun = true;
 	model->last_ts = event->ts;
+	if (event->raw > model->last_raw)
+		model->last_raw = event->raw;
 	if (event->lost)
 		err = note_loss(model, &step);
 	note_thread(model, &step);

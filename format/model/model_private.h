@@ -15,6 +15,7 @@ struct model_open {
 	struct model_open *older, *newer; /* in the table: in the order of their begins */
 	uint64_t inner;		  /* ns covered by child spans that have ended */
 	int32_t process;	  /* keyed: of its begin; -1: not known */
+	uint64_t raw;		  /* the time of its begin in the units of the pages */
 	unsigned char *bytes;	  /* of the first record */
 	uint32_t room;
 };
@@ -47,7 +48,9 @@ struct model_thread {
 	uint64_t beside_until;	   /* when the other span of this call ended; 0: not yet */
 	uint64_t task, task_begin;
 	bool has_state;
-	/* MODEL_UNKNOWN: since when it is in one state again, which its next event will show; 0: never. */
+	/*
+	 * MODEL_UNKNOWN: the time from which the thread is in one state again, which its next event will show; 0: none.
+	 */
 	uint64_t settled;
 	struct model_thread_state state; /* `end` is not set */
 };
@@ -78,6 +81,7 @@ struct model {
 	const struct model_rules *rules;
 	struct model_sink sink;
 	uint64_t first_ts, last_ts;
+	uint64_t last_raw; /* the latest time of an event in the units of the pages */
 	bool has_begun;
 	uint64_t loss_ts; /* the last loss anywhere */
 	bool has_switch, has_waking;
@@ -118,11 +122,11 @@ struct model_names *model_rules_names(const struct model_rules *rules);
 int model_keyed_add(struct model_keyed *keyed, struct model_open *open);
 /*
  * Takes an open span with the keys of `like` out of the table: of those that this process began, the one that was begun
- * last; if it began none, or more than 1024 of other processes are newer, of all. NULL: there is none. (Processes of
- * one program often count their requests from 1, each for itself.)
+ * last; if it began none, or more than 1024 of other processes are newer, of all. NULL: no such span is open.
+ * (Processes of one program often count their requests from 1, each for itself.)
  */
 struct model_open *model_keyed_take(struct model_keyed *keyed, const struct model_span *like, int32_t process);
-/* Takes the one that was begun first; there must be one. */
+/* Takes out the span that was begun first; there must be one. */
 struct model_open *model_keyed_oldest(struct model_keyed *keyed);
 
 /* model_spans.c. 0; -ENOMEM; what the sink returned. */
@@ -131,8 +135,8 @@ int model_span_end(struct model *model, struct model_step *step);
 int model_span_timed(struct model *model, struct model_step *step);
 
 /*
- * All open spans of a stack, or of a thread, end without an end, with `flags` besides MODEL_NO_END; keyed ones at the
- * end of the trace.
+ * Close all open spans of a stack, or of a thread, whose ends were not seen, with MODEL_NO_END and `flags`. For keyed
+ * spans this is done at the end of the trace.
  */
 int model_spans_stop(struct model *model, struct model_stack *stack, uint64_t ts, unsigned int flags);
 int model_thread_stop(struct model *model, struct model_thread *thread, uint64_t ts);
@@ -151,7 +155,8 @@ int model_states_stop(struct model *model, uint64_t ts);
 
 /*
  * model_sched.c: states of threads. model_sched_loss(): events of the step's CPU were lost before it.
- * model_sched_note(): for each event, before anything else of model_sched.c but losses: its thread runs.
+ * model_sched_note(): called for each event, after model_sched_loss() and before the others: the event shows that its
+ * thread runs.
  */
 int model_switch_event(struct model *model, const struct model_step *step);
 int model_wake_event(struct model *model, const struct model_step *step);

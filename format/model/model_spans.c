@@ -60,7 +60,7 @@ static struct model_stack *stack_of(const struct model_step *step)
 	return step->rule->is_of_cpu ? &step->cpu->stack : &step->thread->stack;
 }
 
-/* What a span has at its begin. 0; -ENOMEM. */
+/* Fill in what is known of a span at its begin. 0; -ENOMEM. */
 static int describe(struct model *m, const struct model_step *step, struct model_span *span)
 {
 	const struct model_stack *stack = stack_of(step);
@@ -142,7 +142,7 @@ static int push(struct model *m, struct model_stack *stack, struct model_open *o
 
 /* ----------------------------------------------------------------------------------------------------------- events */
 
-/* The kernel ends what it began in whatever process it interrupts. */
+/* -1 for the kernel: it may end in one process what it began in another. */
 static int32_t process_of(const struct model *m, const struct model_step *step)
 {
 	return step->rule->is_kernel ? -1 : event_process(model_rules_table(m->rules), step->thread->tid);
@@ -232,6 +232,7 @@ int model_span_begin(struct model *model, struct model_step *step)
 		return -ENOMEM;
 	}
 	open->inner = 0;
+	open->raw = step->event->raw;
 	step->span = open->span.id;
 	if (step->rule->is_keyed) {
 		err = begin_keyed(model, step, open);
@@ -241,6 +242,16 @@ int model_span_begin(struct model *model, struct model_step *step)
 		err = push(model, stack_of(step), open);
 	}
 	return err || !model->sink.span_begin ? err : model->sink.span_begin(model->sink.arg, &open->span);
+}
+
+/*
+ * Whether events may have been lost between the begin of a keyed span and a later time. Any thread may have written
+ * them, and a loss is reported only with an event after it, which may still come: only the file's notes state it.
+ */
+static bool is_lost_in(const struct model *m, const struct model_open *open, uint64_t raw)
+{
+	return m->loss_ts > open->span.begin ||
+	       dat_losses_between(&model_rules_table(m->rules)->losses, open->raw, raw);
 }
 
 /*
@@ -257,8 +268,8 @@ static uint64_t known_since(const struct model *m, const struct model_step *step
 }
 
 /*
- * An end whose begin was not seen. What is open began inside it, and a jump has left it; or the end belongs to nothing.
- * It is not known which, so the ends that follow may be those of other spans.
+ * An end whose begin was not seen. Either the open spans began inside this span, and a jump has left them; or the end
+ * belongs to no span. Which of the two is unknown, so later ends may belong to other spans, too.
  */
 static int end_alone(struct model *m, struct model_step *step)
 {
@@ -300,7 +311,7 @@ static int keyed_end(struct model *m, struct model_step *step)
 	set_end(&open->span, step);
 	open->span.end = step->event->ts;
 	open->span.own = open->span.end - open->span.begin;
-	if (m->loss_ts > open->span.begin)
+	if (is_lost_in(m, open, step->event->raw))
 		open->span.flags |= MODEL_CUT;
 	step->span = open->span.id;
 	err = give(m, &open->span);
@@ -318,7 +329,7 @@ int model_span_end(struct model *model, struct model_step *step)
 
 	if (step->rule->is_keyed)
 		return keyed_end(model, step);
-	/* Its call ended, and events were lost since then: this is the end of a later call. */
+	/* The call of that span has ended, and events were lost afterwards: this is the end of a later call. */
 	if (step->thread->beside && step->thread->beside_until && step->thread->loss_ts > step->thread->beside_until)
 		err = leave_beside(model, step->thread, ts, MODEL_CUT);
 	if (err)
@@ -345,7 +356,7 @@ int model_span_end(struct model *model, struct model_step *step)
 	return pop(model, stack, ts, loss > open->span.begin ? MODEL_CUT : 0);
 }
 
-/* Written at its end: what it contains has been given already. */
+/* The event is written at the end of the span: the sink already has the spans inside it. */
 int model_span_timed(struct model *model, struct model_step *step)
 {
 	const uint64_t duration = (uint64_t)model_number(step->rule->value, &step->record);
@@ -389,7 +400,11 @@ int model_keyed_stop(struct model *model, uint64_t ts)
 	for (struct model_open *open = model->keyed.oldest; !err && open; open = open->newer) {
 		open->span.end = ts;
 		open->span.own = ts - open->span.begin;
-		open->span.flags |= MODEL_NO_END;
+		/*
+		 * The end may be one of the events that were lost until the end of the file. Losses after that are
+		 * those of the recording that the file is a piece of.
+		 */
+		open->span.flags |= MODEL_NO_END | (is_lost_in(model, open, model->last_raw + 1) ? MODEL_CUT : 0);
 		err = give(model, &open->span);
 	}
 	return err;

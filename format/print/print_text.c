@@ -16,7 +16,7 @@ bool print_text_grow(struct print_text *text, size_t more)
 
 	if (text->failed)
 		return false;
-	while (room - text->size < more)
+	while (room - text->size <= more)
 		room *= 2;
 	grown = realloc(text->text, room);
 	if (!grown) {
@@ -116,7 +116,7 @@ static void put_character(struct print_text *text, uint64_t number, const struct
 		print_text_fill(text, ' ', how->width - 1u);
 }
 
-/* The value as the conversion takes it: cut to its bits; negative ones lose their sign. */
+/* The value that the conversion prints: cut to its bits; a negative number becomes its magnitude. */
 static uint64_t cut(uint64_t number, const struct print_conversion *how, bool *ret_negative)
 {
 	const unsigned int unused = 64u - how->bits;

@@ -22,13 +22,16 @@ struct print_text {
 
 void print_text_free(struct print_text *text);
 
-/* Make room for `more` characters at the end. False: not enough memory. */
+/* Make room for more than `more` characters at the end. False: not enough memory. */
 bool print_text_grow(struct print_text *text, size_t more);
 
-/* Where `more` characters can be written; NULL: not enough memory. */
+/*
+ * Where `more` characters can be written; NULL: not enough memory. There is always room for one more, because an empty
+ * text, which has no memory yet, gets some also when nothing is added: C defines no sum of a null pointer and 0.
+ */
 static inline char *print_text_room(struct print_text *text, size_t more)
 {
-	if (text->room - text->size < more && !print_text_grow(text, more))
+	if (text->room - text->size <= more && !print_text_grow(text, more))
 		return NULL;
 	return text->text + text->size;
 }
@@ -55,7 +58,7 @@ static inline void print_text_put(struct print_text *text, const char *from, siz
 
 	if (!to)
 		return;
-	/* Most are short. */
+	/* Most texts are short. */
 	if (size <= 16)
 		print_copy_short(to, from, size);
 	else
@@ -91,7 +94,7 @@ struct print_conversion {
 	char letter;		/* one of d u x X o c */
 	bool left, zero, plus, alternate;
 	bool has_precision;
-	unsigned char bits;	/* 8, 16, 32 or 64: what is printed of the number */
+	unsigned char bits;	/* 8, 16, 32 or 64: the low bits of the number that are printed */
 	unsigned short width, precision;
 };
 

@@ -123,10 +123,9 @@ const char *rec_dat_clock(const struct rec_dat *dat)
 
 uint64_t rec_dat_clock_error(const struct rec_dat *dat)
 {
-	const struct dat_option *version = dat_option(dat->file, DAT_VERSION);
 	struct dat_notes notes;
 
-	if (!version || !dat_notes_read(version->data, &notes) || notes.time_error == DAT_TIME_ERROR_UNKNOWN)
+	if (!dat_notes_of(dat->file, &notes) || notes.time_error == DAT_TIME_ERROR_UNKNOWN)
 		return REC_DAT_ERROR_UNKNOWN;
 	return notes.time_error;
 }

@@ -100,10 +100,10 @@ static int take_span_for(struct series *series, const struct model_span *span)
 		return series_give(series, &point);
 	if (span->flags & MODEL_NO_BEGIN)
 		series->counts.no_begin++;
-	else if (span->flags & MODEL_NO_END)
-		series->counts.no_end++;
-	else
+	else if (span->flags & MODEL_CUT)
 		series->counts.cut++;
+	else
+		series->counts.no_end++;
 	return 0;
 }
 

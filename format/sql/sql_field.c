@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Elements of a dynamic field: where they are in the record. */
+/* Finds the elements of a dynamic field in the record. */
 struct extent {
 	const unsigned char *data;
 	uint32_t size;
 };
 
-/* libtraceevent takes arrays of s8 and u8 for strings, too. */
+/* libtraceevent also reports arrays of s8 and u8 as strings. */
 static bool is_text(const struct tep_format_field *field)
 {
 	return field->flags & TEP_FIELD_IS_STRING && strstr(field->type, "char");
@@ -36,7 +36,7 @@ enum sql_kind sql_field_kind(const struct tep_format_field *field)
 	if (!(field->flags & TEP_FIELD_IS_ARRAY))
 		return field->size == 1 || field->size == 2 || field->size == 4 || field->size == 8 ? SQL_INT
 												    : SQL_BLOB;
-	/* The elements of bytes() are unsigned; an array of numbers has a length. */
+	/* The elements of bytes() are unsigned. Only an array of numbers has a length in its declaration. */
 	if (field->flags & TEP_FIELD_IS_DYNAMIC && field->elementsize <= 1)
 		return strstr(field->type, "s8") ? SQL_TEXT : SQL_BLOB;
 	return field->elementsize == 1 || field->elementsize == 2 || field->elementsize == 4 || field->elementsize == 8
@@ -72,13 +72,20 @@ bool sql_field_number(const struct tep_format_field *field, const unsigned char 
 	return true;
 }
 
-/* A field without a size extends to the end of the record. */
+/*
+ * A field without a size extends to the end of the record. So does an array that the record is too short for, such as a
+ * stack of the kernel with fewer entries than its format.
+ */
 static bool extent_of(const struct tep_format_field *field, const unsigned char *data, uint32_t size, bool big,
 		      struct extent *ret_extent)
 {
 	uint32_t offset = (uint32_t)field->offset, length = (uint32_t)field->size;
 
-	if (offset > size || length > size - offset)
+	if (offset > size)
+		return false;
+	if (field->flags & TEP_FIELD_IS_ARRAY && !(field->flags & TEP_FIELD_IS_DYNAMIC) && length > size - offset)
+		length = size - offset;
+	if (length > size - offset)
 		return false;
 	if (field->flags & TEP_FIELD_IS_DYNAMIC) {
 		uint32_t place;
@@ -100,7 +107,7 @@ static bool extent_of(const struct tep_format_field *field, const unsigned char 
 static struct sql_value array_value(const struct tep_format_field *field, const struct extent *extent, bool big,
 				    char *room)
 {
-	/* A number, a comma, and what ends the text. */
+	/* Room for a number, a comma and the end of the text. */
 	enum { ELEMENT_MAX = 24 };
 	const uint32_t width = field->elementsize ? field->elementsize : 1;
 	size_t used = 0;

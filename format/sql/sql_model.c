@@ -20,7 +20,7 @@ static int feed(struct sql_trace *trace, struct model *model)
 		return -ENOMEM;
 	while (!err && dat_merge_next(merge, &event)) {
 		sql_gaps_note(&gaps, &event);
-		err = model_event(model, &event);
+		err = sql_interrupted ? -EINTR : model_event(model, &event);
 	}
 	if (!err) {
 		sql_trace_read_all(trace, &gaps, merge);
@@ -47,7 +47,7 @@ int sql_model_run(struct sql_trace *trace, struct sql_cells *cells, struct model
 
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
-/* The length of the character of UTF-8 that begins here; 0: it is not one. */
+/* The length of the UTF-8 character that begins here; 0: the bytes are not valid. */
 static size_t character(const unsigned char *text, size_t size)
 {
 	static const uint32_t lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };
@@ -109,7 +109,7 @@ void sql_json_fields(struct sql_trace *trace, const struct model_record *record,
 			return;
 		if (before && before->data && tep_find_field(before->type->event, f->name))
 			continue;
-		/* One byte: the brace. */
+		/* A size of 1 is the brace alone. */
 		if (out->size > 1)
 			blob_put(out, ",", 1);
 		sql_json_text(out, f->name, strlen(f->name));

@@ -3,8 +3,8 @@
  * The virtual tables as SQLite sees them: CREATE VIRTUAL TABLE NAME USING recorder_table(TRACE, computed | event,
  * WHAT), where TRACE is a number of the connection's. sql_open.c writes these statements.
  *
- * A table of events is scanned when it is read for the first time by a cursor. A cursor that begins again is the inner
- * one of a join: then the table is put into memory, and later reads find their rows by an index.
+ * A table of events is scanned when it is read for the first time by a cursor. If a cursor begins again, the table is
+ * the inner one of a join: then its rows are put into memory, and later reads find them by an index.
  */
 #include "format/sql/sql_counts.h"
 
@@ -29,7 +29,7 @@ struct cursor {
 
 static int code_of(int err)
 {
-	return err == -ENOMEM ? SQLITE_NOMEM : err ? SQLITE_ERROR : SQLITE_OK;
+	return err == -ENOMEM ? SQLITE_NOMEM : err == -EINTR ? SQLITE_INTERRUPT : err ? SQLITE_ERROR : SQLITE_OK;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- tables */
@@ -103,7 +103,7 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	return sql_plan((struct sql_table *)vtab, info);
 }
 
-/* The cells of one event: only of the columns that queries use. */
+/* Adds the cells of one event; only the columns that queries use are filled. */
 static int add_event(const struct sql_table *table, struct sql_cells *cells, const struct sql_record *record,
 		     int64_t *row)
 {
@@ -153,7 +153,7 @@ static bool has_what_is_wanted(const struct sql_table *table)
 	return table->cells && !(table->wanted & ~table->cells->wanted);
 }
 
-/* Cursors that read other cells keep them. */
+/* Cursors that still read the previous cells keep those. */
 static int fill(struct sql_table *table)
 {
 	const bool is_computed = table->computed;
@@ -162,7 +162,7 @@ static int fill(struct sql_table *table)
 
 	if (has_what_is_wanted(table))
 		return 0;
-	/* Rows of events end with their numbers. */
+	/* The last cell of an event's row is the row's number. */
 	cells = sql_cells_open(&table->trace->pool, table->columns.kinds, table->columns.nr + !is_computed,
 			       table->wanted);
 	if (!cells)
@@ -174,7 +174,7 @@ static int fill(struct sql_table *table)
 	}
 	if (is_computed)
 		sql_cells_sort(cells);
-	/* A scan of all events has counted the steps back. */
+	/* The scan read all events, so all steps back in time are counted. */
 	cells->is_sorted = table->by_time && (is_computed || (table->trace->has_gaps && !table->trace->gaps.back));
 	sql_cells_close(table->cells);
 	table->cells = cells;
@@ -235,7 +235,7 @@ static bool row_passes(const struct cursor *cursor)
 	return true;
 }
 
-/* To the next row that passes, from cursor->row on. */
+/* Moves to the next row that passes, from cursor->row on. */
 static void cells_advance(struct cursor *cursor)
 {
 	while (cursor->row < cursor->end && !row_passes(cursor))
@@ -253,7 +253,7 @@ static int64_t cell_of(const struct sql_table *table, const struct sql_value *va
 	return text ? (int64_t)(intptr_t)text : SQL_CELL_NULL;
 }
 
-/* The first of the numbers, which rise, that is at least `row`. */
+/* The index of the first number in the ascending list that is at least `row`. */
 static size_t place_of(const uint32_t *numbers, size_t nr, size_t row)
 {
 	size_t low = 0;
@@ -320,7 +320,7 @@ static int scan_next(struct cursor *cursor)
 	return ret < 0 ? ret : 0;
 }
 
-/* The event that stands for all of its id. */
+/* The event whose values are those of all events of its id. */
 static void counts_show(struct cursor *cursor)
 {
 	cursor->at_end = !sql_counts_id(cursor->counts, &cursor->record.id);

@@ -4,6 +4,7 @@
 
 #include "format/sql/sql_table.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -20,84 +21,222 @@ static void close_traces(void *arg)
 
 /* ------------------------------------------------------------------------------------------------- names of tables */
 
-static bool is_taken_name(const struct event_table *table, const struct event_type *type, const char *name)
+/* The names of all events of a trace, sorted: there may be some thousand. */
+struct names {
+	const char **all;
+	size_t nr;
+};
+
+static int by_name(const void *a, const void *b)
 {
-	if (sql_computed_find(name) || !strcasecmp(name, "events"))
-		return true;
+	return strcasecmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* 0; -ENOMEM. */
+static int names_open(const struct event_table *table, struct names *ret_names)
+{
+	struct names names = { calloc(table->nr_events + 1u, sizeof(*names.all)), table->nr_events };
+
+	if (!names.all)
+		return -ENOMEM;
+	for (size_t i = 0; i < names.nr; i++)
+		names.all[i] = table->all[i].event->name;
+	qsort(names.all, names.nr, sizeof(*names.all), by_name);
+	*ret_names = names;
+	return 0;
+}
+
+/* Whether more than `most` events have this name. */
+static bool has_more(const struct names *names, const char *name, size_t most)
+{
+	size_t low = 0, high = names->nr;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (strcasecmp(names->all[middle], name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low + most < names->nr && !strcasecmp(names->all[low + most], name);
+}
+
+/* SQLite's own tables and those that all traces have. */
+static bool is_reserved_name(const char *name)
+{
+	return !sqlite3_strnicmp(name, "sqlite_", 7) || sql_computed_find(name) || !strcasecmp(name, "events");
+}
+
+/* Whether a text is SYSTEM_NAME of the event. */
+static bool is_long_name(const struct tep_event *event, const char *text)
+{
+	const size_t system = strlen(event->system);
+
+	return !strncasecmp(text, event->system, system) && text[system] == '_' &&
+	       !strcasecmp(text + system + 1, event->name);
+}
+
+/* Whether it is SYSTEM_NAME of another event: one of different shape, or with its underscores elsewhere. */
+static bool is_shared_name(const struct event_table *table, const struct event_type *type, const char *name)
+{
 	for (uint32_t i = 0; i < table->nr_events; i++) {
-		if (&table->all[i] != type && !strcasecmp(table->all[i].event->name, name))
+		if (&table->all[i] != type && is_long_name(table->all[i].event, name))
 			return true;
 	}
 	return false;
 }
 
-/* Events of one system and name, but of different shape. */
-static bool has_twin(const struct event_table *table, const struct event_type *type)
-{
-	for (uint32_t i = 0; i < table->nr_events; i++) {
-		const struct tep_event *other = table->all[i].event;
-
-		if (&table->all[i] != type && !strcasecmp(other->name, type->event->name) &&
-		    !strcasecmp(other->system, type->event->system))
-			return true;
-	}
-	return false;
-}
-
-/* The event's name; with its system, if that is not enough; and with its id, if its system has two. */
-static char *table_name(const struct event_table *table, const struct event_type *type)
+/*
+ * The name of an event's table: the event's name; if that is taken, with the system; if that is taken or shared, with
+ * the id as well.
+ */
+static char *table_name(const struct event_table *table, const struct names *names, const struct event_type *type)
 {
 	const struct tep_event *event = type->event;
+	char *name;
 
-	if (!is_taken_name(table, type, event->name))
+	if (!is_reserved_name(event->name) && !has_more(names, event->name, 1))
 		return sqlite3_mprintf("%s", event->name);
-	if (!has_twin(table, type))
-		return sqlite3_mprintf("%s_%s", event->system, event->name);
-	return sqlite3_mprintf("%s_%s_%d", event->system, event->name, event->id);
+	name = sqlite3_mprintf("%s_%s", event->system, event->name);
+	if (name && (is_reserved_name(name) || has_more(names, name, 0) || is_shared_name(table, type, name))) {
+		sqlite3_free(name);
+		name = sqlite3_mprintf("%s_%s_%d", event->system, event->name, event->id);
+	}
+	return name;
 }
 
 /* ---------------------------------------------------------------------------------------------------- making tables */
 
+/*
+ * SQLite needs a second for some thousand CREATE VIRTUAL TABLE statements, one for each event of a kernel. So the rows
+ * of the schema are written as that statement would write them, and SQLite reads the schema again. It connects a table
+ * when a statement uses it for the first time.
+ */
 struct making {
 	sqlite3 *db;
 	unsigned int number; /* of the trace */
+	sqlite3_stmt *insert;
 	char *error;
 };
 
 /* Takes the name, which may be NULL. */
-static int make_table(struct making *m, char *name, const char *kind, const char *what)
+static int make_table(const struct making *m, char *name, const char *kind, const char *what)
 {
-	char prefix[16] = "", *statement;
+	char prefix[16] = "";
 	int code = SQLITE_NOMEM;
 
 	if (m->number)
 		sqlite3_snprintf(sizeof(prefix), prefix, "f%u_", m->number + 1);
-	statement = name ? sqlite3_mprintf("CREATE VIRTUAL TABLE temp.\"%w%w\" USING recorder_table(%u, %s, %s)",
-					   prefix, name, m->number, kind, what)
-			 : NULL;
-	if (statement)
-		code = sqlite3_exec(m->db, statement, NULL, NULL, m->error ? NULL : &m->error);
-	sqlite3_free(statement);
+	if (name) {
+		sqlite3_bind_text(m->insert, 1, sqlite3_mprintf("%s%s", prefix, name), -1, sqlite3_free);
+		sqlite3_bind_text(m->insert, 2,
+				  sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w%w\" USING recorder_table(%u, %s, %s)",
+						  prefix, name, m->number, kind, what),
+				  -1, sqlite3_free);
+		sqlite3_step(m->insert);
+		code = sqlite3_reset(m->insert);
+	}
 	sqlite3_free(name);
 	return code;
 }
 
-static int make_tables(struct making *m, const struct sql_trace *trace)
+static int make_tables(const struct making *m, const struct sql_trace *trace)
 {
 	int code = make_table(m, sqlite3_mprintf("events"), "event", "-1");
+	struct names names;
 
+	if (names_open(trace->table, &names))
+		return SQLITE_NOMEM;
 	for (const struct sql_computed *c = sql_computed_tables; code == SQLITE_OK && c->name; c++)
 		code = make_table(m, sqlite3_mprintf("%s", c->name), "computed", c->name);
 	for (uint32_t i = 0; code == SQLITE_OK && i < trace->table->nr_events; i++) {
 		const struct event_type *type = &trace->table->all[i];
 		char id[16];
 
-		/* Of two formats with one id, the first counts. */
+		/* If two formats have the same id, the first one is used. */
 		if (event_type(trace->table, type->event->id) != type)
 			continue;
 		sqlite3_snprintf(sizeof(id), id, "%d", type->event->id);
-		code = make_table(m, table_name(trace->table, type), "event", id);
+		code = make_table(m, table_name(trace->table, &names, type), "event", id);
 	}
+	free(names.all);
+	return code;
+}
+
+/* SQLite would not accept a schema in which a name occurs twice. */
+static int check_names(struct making *m)
+{
+	static const char query[] = "SELECT min(name) FROM temp.sqlite_master GROUP BY lower(name) HAVING count(*) > 1";
+	sqlite3_stmt *statement;
+	int code = sqlite3_prepare_v2(m->db, query, -1, &statement, NULL);
+
+	if (code == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
+		m->error = sqlite3_mprintf("there is already a table %s", sqlite3_column_text(statement, 0));
+		sqlite3_finalize(statement);
+		return SQLITE_ERROR;
+	}
+	return code == SQLITE_OK ? sqlite3_finalize(statement) : code;
+}
+
+static int write_schema(struct making *m, const struct sql_trace *trace)
+{
+	int code = sqlite3_prepare_v2(m->db,
+				      "INSERT INTO temp.sqlite_master (type, name, tbl_name, rootpage, sql)"
+				      " VALUES ('table', ?1, ?1, 0, ?2)",
+				      -1, &m->insert, NULL);
+
+	if (code == SQLITE_OK)
+		code = make_tables(m, trace);
+	sqlite3_finalize(m->insert);
+	if (code == SQLITE_OK)
+		code = check_names(m);
+	return code;
+}
+
+/* The settings of a connection that decide whether its schema can be written. */
+struct permissions {
+	int is_defensive, is_writable;
+};
+
+static struct permissions take_permissions(sqlite3 *db)
+{
+	struct permissions before = { 0 };
+
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, -1, &before.is_defensive);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, -1, &before.is_writable);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
+	return before;
+}
+
+static void give_back(sqlite3 *db, struct permissions before)
+{
+	sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, before.is_writable, NULL);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, before.is_defensive, NULL);
+}
+
+/*
+ * All tables of the trace, or none. Setting the schema's version makes the change one of the schema: if the transaction
+ * is rolled back, SQLite reads the schema again.
+ */
+static int add_tables(struct making *m, const struct sql_trace *trace)
+{
+	static const char end[] = "RELEASE recorder_open; PRAGMA writable_schema = RESET;"
+				  "PRAGMA temp.schema_version = 1";
+	int code = sqlite3_exec(m->db, "SAVEPOINT recorder_open", NULL, NULL, &m->error);
+	struct permissions before;
+
+	if (code != SQLITE_OK)
+		return code;
+	before = take_permissions(m->db);
+	code = write_schema(m, trace);
+	if (code != SQLITE_OK && code != SQLITE_NOMEM && !m->error)
+		m->error = sqlite3_mprintf("%s", sqlite3_errmsg(m->db));
+	if (code != SQLITE_OK)
+		sqlite3_exec(m->db, "ROLLBACK TO recorder_open", NULL, NULL, NULL);
+	sqlite3_exec(m->db, end, NULL, NULL, NULL);
+	give_back(m->db, before);
 	return code;
 }
 
@@ -111,19 +250,13 @@ int sql_open(sqlite3 *db, struct sql_traces *traces, const char *path, char **re
 	if (!more)
 		return SQLITE_NOMEM;
 	traces->traces = more;
-	if (sql_trace_open(path, &more[traces->nr], &error)) {
+	if (sql_trace_open(path, traces->takes_cut, &more[traces->nr], &error)) {
 		*ret_error = sqlite3_mprintf("%s: %s", path, error.text);
 		return SQLITE_ERROR;
 	}
-	/* From here on it is closed with the connection. */
+	/* From here on, closing the connection closes the trace. */
 	traces->nr++;
-	code = sqlite3_exec(db, "SAVEPOINT recorder_open", NULL, NULL, &m.error);
-	if (code == SQLITE_OK)
-		code = make_tables(&m, more[traces->nr - 1]);
-	if (code == SQLITE_OK)
-		code = sqlite3_exec(db, "RELEASE recorder_open", NULL, NULL, &m.error);
-	else
-		sqlite3_exec(db, "ROLLBACK TO recorder_open; RELEASE recorder_open", NULL, NULL, NULL);
+	code = add_tables(&m, more[traces->nr - 1]);
 	*ret_error = m.error;
 	return code;
 }

@@ -17,14 +17,14 @@ struct sql_scan {
 	int id;
 	struct dat_merge *merge;
 	struct sql_gaps gaps; /* of the events so far */
-	bool is_part;	      /* not from the start, or not of all CPUs */
+	bool is_part;	      /* the scan does not begin at the start of the file, or is not of all CPUs */
 	int64_t first_ts, last_ts;
-	bool *passes;		 /* by id: whether names and id pass; NULL: all do */
+	bool *passes;		 /* by id: whether the event's id and names pass the filters; NULL: all pass */
 	struct number_map tasks; /* by thread: the logical task that it works for */
 	bool has_tasks;
 };
 
-/* A column that is the same in all events of an id. */
+/* Whether a column has the same value in all events of an id. */
 static bool is_of_id(const struct sql_column *column)
 {
 	return column->source == SQL_OF_SYSTEM || column->source == SQL_OF_NAME || column->source == SQL_OF_ID;
@@ -104,7 +104,7 @@ static void find_bounds(struct sql_scan *scan)
 	}
 }
 
-/* Which ids can pass: that of the table, or those whose names do. */
+/* Finds the ids that can pass: that of the table, or those whose names pass. */
 static int find_types(struct sql_scan *scan)
 {
 	bool has_filters = false;
@@ -187,7 +187,7 @@ static int follow_task(struct sql_scan *scan, const struct sql_record *record)
 	if (rule->meaning != MODEL_TASK || !rule->value ||
 	    !sql_field_number(rule->value, record->event.data, record->event.size, scan->trace->file->big, &task))
 		return 0;
-	/* The map has no place for 0. */
+	/* The map cannot store the value 0. */
 	return number_map_set(&scan->tasks, (uint64_t)(uint32_t)record->tid, task ? (uint64_t)task : UINT64_MAX);
 }
 
@@ -204,7 +204,7 @@ static int id_passes(struct sql_scan *scan, const struct sql_record *record)
 		return record->id == scan->id;
 	if (!scan->passes)
 		return 1;
-	/* A record that is too short for an id, or one of a file whose ids are longer. */
+	/* The record is too short for an id, or the file's ids have another size. */
 	if (record->id < 0 || record->id >= (int)NR_IDS)
 		return filters_pass(scan, record, true);
 	return scan->passes[record->id];
@@ -240,6 +240,8 @@ int sql_scan_next(struct sql_scan *scan, struct sql_record *ret_record)
 	int ret = 0;
 
 	while (!ret && scan->merge) {
+		if (sql_interrupted)
+			return -EINTR;
 		if (!dat_merge_next(scan->merge, &ret_record->event)) {
 			if (!scan->is_part)
 				sql_trace_read_all(scan->trace, &scan->gaps, scan->merge);

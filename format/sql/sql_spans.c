@@ -8,9 +8,9 @@ const char *sql_span_state(const struct model_span *span)
 {
 	if (span->flags & MODEL_NO_BEGIN)
 		return "no begin";
-	if (span->flags & MODEL_NO_END)
-		return "open";
-	return span->flags & MODEL_CUT ? "cut" : "whole";
+	if (span->flags & MODEL_CUT)
+		return "cut";
+	return span->flags & MODEL_NO_END ? "open" : "whole";
 }
 
 /* A key of one number is a number. Keys of several numbers are distinguished by the first. */

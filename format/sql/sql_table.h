@@ -20,20 +20,21 @@ struct sql_table {
 
 /* How a query reads a table. SQLite passes these numbers from the plan to the cursor. */
 enum sql_way {
-	SQL_WAY_ROWS,	/* row by row, as the filters permit */
-	SQL_WAY_COUNTS, /* events by name: rows that differ in nothing that the query uses stand for each other */
+	SQL_WAY_ROWS,	/* row by row, those that pass the filters */
+	SQL_WAY_COUNTS, /* one row for each event name: the query cannot distinguish the events of a name */
 };
 
 /* Chooses a way for SQLite: xBestIndex. An SQLite code. */
 int sql_plan(struct sql_table *table, sqlite3_index_info *info);
 
-/* What SQLite calls. Its user data is the connection's struct sql_traces. */
+/* The functions that SQLite calls. Their user data is the connection's struct sql_traces. */
 extern const sqlite3_module sql_module;
 
 /* The traces that a connection has opened. */
 struct sql_traces {
 	struct sql_trace **traces;
 	unsigned int nr;
+	bool takes_cut; /* files that were cut off are opened as well; set by a user that reports what they lack */
 };
 
 #endif

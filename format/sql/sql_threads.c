@@ -16,7 +16,7 @@ struct span_of_events {
 	uint64_t threads;
 };
 
-/* The number of an id in `list` plus one is its value in `places`. */
+/* `places` maps an id to its index in `list` plus one. */
 struct census {
 	struct number_map places;
 	struct span_of_events *list;
@@ -29,7 +29,7 @@ static void census_close(struct census *census)
 	free(census->list);
 }
 
-/* The map has no place for what would be 0; keys may be any number. */
+/* Adds 1 to a place, because the map cannot store the value 0. */
 static struct span_of_events *census_of(struct census *census, int32_t id, uint64_t ts)
 {
 	uint64_t place = number_map_get(&census->places, (uint64_t)(uint32_t)id);
@@ -155,7 +155,6 @@ static int add_clock(struct sql_row *row, const struct clock_offset *offset, con
 /* A row for each CPU whose kernel clock was compared with the programs'; otherwise one row for the file. */
 int sql_collect_clocks(struct sql_trace *trace, struct sql_cells *cells)
 {
-	const struct dat_option *version = dat_option(trace->file, DAT_VERSION);
 	struct sql_row row = { .trace = trace, .cells = cells };
 	struct clock_offset offset;
 	struct dat_notes notes;
@@ -163,7 +162,7 @@ int sql_collect_clocks(struct sql_trace *trace, struct sql_cells *cells)
 	const char *clock = dat_clock_name(trace->file, name, sizeof(name)) ? name : NULL;
 	int err = 0;
 
-	dat_notes_read(version ? version->data : NULL, &notes);
+	dat_notes_of(trace->file, &notes);
 	if (!notes.offsets)
 		return add_clock(&row, NULL, clock, notes.time_error);
 	while (!err && clock_offsets_next(&notes.offsets, &offset))

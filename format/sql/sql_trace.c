@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a file for each event, for the planner of queries: what small events take, and after compression. */
+/* Bytes of a file for each event, an estimate for the query planner: of small events, uncompressed and compressed. */
 #define BYTES_AN_EVENT	       32.0
 #define BYTES_AN_EVENT_SMALLER 4.0
 
@@ -28,8 +28,10 @@ static double estimate_rows(const struct dat_file *file)
 	return rows;
 }
 
-static int open_parts(struct sql_trace *t, const char *path, struct dat_error *error)
+static int open_parts(struct sql_trace *t, const char *path, bool takes_cut, struct dat_error *error)
 {
+	int (*const open)(const char *, const struct dat_codec *, struct dat_file **, struct dat_error *) =
+		takes_cut ? dat_open_rest : dat_open;
 	int err;
 
 	t->path = strdup(path);
@@ -37,13 +39,19 @@ static int open_parts(struct sql_trace *t, const char *path, struct dat_error *e
 	t->room = malloc(SQL_FIELD_ROOM);
 	if (!t->path || !t->names || !t->room)
 		return -ENOMEM;
-	err = dat_open(path, dat_compress_zstd(), &t->file, error);
+	err = open(path, dat_compress_zstd(), &t->file, error);
 	if (err)
 		return err;
+	for (size_t i = 0; i < t->file->nr_buffers; i++) {
+		if (t->file->buffers[i].latency) {
+			snprintf(error->text, sizeof(error->text), "has the text of a latency tracer and no events");
+			return -EBADMSG;
+		}
+	}
 	err = dat_time_open(t->file, 0, &t->time, error);
 	if (err)
 		return err;
-	err = event_table_open(t->file, 0, &t->table);
+	err = event_table_open(t->file, EVENT_FUNCTIONS_LATER, &t->table);
 	if (!err)
 		err = model_rules_open(t->table, &t->rules);
 	if (!err)
@@ -51,13 +59,13 @@ static int open_parts(struct sql_trace *t, const char *path, struct dat_error *e
 	return err;
 }
 
-int sql_trace_open(const char *path, struct sql_trace **ret_trace, struct dat_error *ret_error)
+int sql_trace_open(const char *path, bool takes_cut, struct sql_trace **ret_trace, struct dat_error *ret_error)
 {
 	struct sql_trace *t = calloc(1, sizeof(*t));
 	int err;
 
 	*ret_error = (struct dat_error){ 0 };
-	err = t ? open_parts(t, path, ret_error) : -ENOMEM;
+	err = t ? open_parts(t, path, takes_cut, ret_error) : -ENOMEM;
 	if (err) {
 		if (!ret_error->text[0])
 			snprintf(ret_error->text, sizeof(ret_error->text), "%s", strerror(-err));
@@ -143,13 +151,15 @@ const char *sql_trace_line(struct sql_trace *trace, const struct dat_event *even
 		return NULL;
 	text = printer->text.text + printer->parts.name;
 	*ret_size = printer->text.size - printer->parts.name;
-	/* The blanks that align what follows the names. */
+	/* Skip the blanks that align the text after the names. */
 	while (*ret_size && *text == ' ') {
 		text++;
 		--*ret_size;
 	}
 	return text;
 }
+
+volatile sig_atomic_t sql_interrupted;
 
 void sql_trace_read_all(struct sql_trace *trace, const struct sql_gaps *gaps, const struct dat_merge *merge)
 {
@@ -164,18 +174,22 @@ int sql_trace_gaps(struct sql_trace *trace, struct sql_gaps *ret_gaps)
 	struct sql_gaps gaps = { 0 };
 	struct dat_merge *merge;
 	const struct dat_event *event;
+	int err = 0;
 
 	if (!trace->has_gaps) {
 		if (dat_merge_open(trace->file, &trace->time, NULL, NULL, &merge))
 			return -ENOMEM;
-		/* Losses and steps back are at events that are never left out. */
+		/* Events with losses or steps back in time are never skipped. */
 		if (event_ids_lead(trace->table))
 			dat_merge_only(merge, no_types);
-		while ((event = dat_merge_take(merge)))
+		while (!err && (event = dat_merge_take(merge))) {
 			sql_gaps_note(&gaps, event);
-		sql_trace_read_all(trace, &gaps, merge);
+			err = sql_interrupted ? -EINTR : 0;
+		}
+		if (!err)
+			sql_trace_read_all(trace, &gaps, merge);
 		dat_merge_close(merge);
 	}
 	*ret_gaps = trace->gaps;
-	return 0;
+	return err;
 }

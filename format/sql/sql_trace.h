@@ -15,16 +15,18 @@
 #include "format/text/event_parse.h"
 #include "format/text/event_print.h"
 
-/* An event id, and the texts of its names. */
+#include <signal.h>
+
+/* The names of an event id. */
 struct sql_event_name {
 	const struct pooled_text *system;
 	const struct pooled_text *name;
 };
 
-/* What is missing from the file. */
+/* The losses of the file. */
 struct sql_gaps {
 	struct dat_gaps events;
-	uint64_t back; /* events earlier than the one before: only in a damaged file */
+	uint64_t back; /* events earlier than the one before, in SQL's signed numbers: only in a damaged file */
 	uint64_t last_ts;
 };
 
@@ -41,43 +43,53 @@ struct sql_trace {
 	struct event_printer printer;
 	bool has_printer;
 	char *room;   /* for a field as text: SQL_FIELD_ROOM */
-	bool is_read; /* a row was taken since this was last set to false */
+	bool is_read; /* set to true when a row is read */
 	double rows;  /* an estimate of its events */
 	struct sql_gaps gaps;
-	bool has_gaps; /* a pass over all events has counted them */
+	bool has_gaps; /* gaps is complete: a pass has read all events */
 };
 
-/* The trace has one user. 0, or -errno with ret_error filled in. */
-int sql_trace_open(const char *path, struct sql_trace **ret_trace, struct dat_error *ret_error);
+/*
+ * The new trace has one user. takes_cut: a file that was cut off is opened as well, and file->missing has the reason.
+ * 0, or -errno with ret_error filled in.
+ */
+int sql_trace_open(const char *path, bool takes_cut, struct sql_trace **ret_trace, struct dat_error *ret_error);
 
-/* One user less; the last one closes the trace. Takes NULL; returns NULL. */
+/* Removes a user; the last one closes the trace. Takes NULL; returns NULL. */
 struct sql_trace *sql_trace_close(struct sql_trace *trace);
 
 /* The name of a thread, for as long as the trace is open. NULL: the file does not name it, or there is no memory. */
 const struct pooled_text *sql_trace_comm(struct sql_trace *trace, int32_t tid);
 
-/* The process of a thread; NULL if the file does not say it. */
+/* The process of a thread; NULL: the file does not state it. */
 struct sql_value sql_trace_process(const struct sql_trace *trace, int32_t tid);
 
 /* The names of an event id; NULLs for one without a format. */
 const struct sql_event_name *sql_trace_name(struct sql_trace *trace, int id);
 
 /*
- * What report prints of an event after its name, valid until the next call; NULL: out of memory.
+ * The text that `recorder report` prints after the event's name; valid until the next call; NULL: out of memory.
  */
 const char *sql_trace_line(struct sql_trace *trace, const struct dat_event *event, size_t *ret_size);
 
-/* For each event that is read, if all are: sql_trace_read_all() at the end keeps what was counted. */
+/*
+ * Set by the command when its user interrupts a statement, in a handler of a signal. SQLite notices interrupts only
+ * between its own instructions; so passes over the file ask for it, too, and return -EINTR.
+ */
+extern volatile sig_atomic_t sql_interrupted;
+
+/* Called for each event in a pass over all events. At its end, sql_trace_read_all() stores the counts. */
 static inline void sql_gaps_note(struct sql_gaps *gaps, const struct dat_event *event)
 {
 	dat_gaps_note(&gaps->events, event);
-	gaps->back += event->ts < gaps->last_ts;
+	/* As numbers of SQL, times of 2^63 ns and more are before all others. Before the first event last_ts is 0. */
+	gaps->back += event->ts < gaps->last_ts || (gaps->last_ts && (int64_t)event->ts < (int64_t)gaps->last_ts);
 	gaps->last_ts = event->ts;
 }
 
 void sql_trace_read_all(struct sql_trace *trace, const struct sql_gaps *gaps, const struct dat_merge *merge);
 
-/* Reads the whole file, if that was not done before. 0; -ENOMEM. */
+/* Reads the whole file, if that was not done before. 0; -ENOMEM; -EINTR. */
 int sql_trace_gaps(struct sql_trace *trace, struct sql_gaps *ret_gaps);
 
 #endif

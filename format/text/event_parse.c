@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /* See event_parse.h. */
 #include "format/text/event_parse.h"
+
+#include "format/dat/dat_notes.h"
+#include "format/text/event_lists.h"
 #include "format/text/event_probe.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace-seq.h>
 
 /*
- * libtraceevent's parser recurses with every parenthesis and operator, some hundred bytes of stack each; the longest
- * formats of a kernel have a few hundred.
+ * libtraceevent's parser recurses for every parenthesis and operator, with some hundred bytes of stack each time. The
+ * longest formats of a kernel have a few hundred of these.
  */
 #define OPERATORS_MAX 4096u
 #define FORMAT_MAX    (1u << 20)
@@ -57,7 +61,7 @@ static struct tep_format_field *field_of(const struct tep_event *event, const st
 	return tep_find_any_field((struct tep_event *)(uintptr_t)event, arg->field.name);
 }
 
-/* The value of an expression, as libtraceevent will compute it. False: it is not one of the simple ones. */
+/* The value of an expression, as libtraceevent will compute it. False: the expression is not simple enough. */
 static bool evaluate(const struct tep_event *event, const struct tep_print_arg *arg, void *data, uint64_t *ret_value)
 {
 	struct tep_format_field *field;
@@ -135,7 +139,7 @@ static bool op_is_safe(const struct tep_event *event, const struct tep_print_arg
 		if (!data || !right || !evaluate(event, right, data, &divisor) || !divisor)
 			return false;
 	}
-	/* An index: elements are at most 8 bytes. */
+	/* Checks an index: elements are at most 8 bytes long. */
 	if (op && !strcmp(op, "[") && (!data || !bounded(event, right, data, EVENT_FIELD_MAX / 8)))
 		return false;
 	return (!left || arg_is_safe(event, left, data)) && (!right || arg_is_safe(event, right, data));
@@ -259,6 +263,31 @@ static void try_format(void *arg, size_t i)
 	print_trial(tep, event, &type, 0xff, trial->file->big);
 }
 
+/* Copies a text up to its end or a line's; characters that no name has become a ?. */
+static void copy_name(char *to, size_t room, const char *from, size_t size)
+{
+	size_t n = 0;
+
+	for (; n < size && n + 1 < room && from[n] && from[n] != '\n'; n++)
+		to[n] = isalnum((unsigned char)from[n]) || from[n] == '_' ? from[n] : '?';
+	to[n] = '\0';
+}
+
+static void leave_out(struct event_left_out *out, const struct dat_format *format)
+{
+	static const char label[] = "name: ";
+	const size_t begin = strlen(label);
+	const struct dat_text *text = &format->text;
+	char system[sizeof(out->first) / 2], name[sizeof(out->first) / 2] = "";
+
+	if (out->nr++)
+		return;
+	copy_name(system, sizeof(system), format->system, strlen(format->system));
+	if (text->size >= begin && !memcmp(text->text, label, begin))
+		copy_name(name, sizeof(name), text->text + begin, text->size - begin);
+	snprintf(out->first, sizeof(out->first), "%s:%s", system, name);
+}
+
 static int parse_formats(struct event_table *t, const struct dat_file *file)
 {
 	struct trial trial = { .table = t, .file = file };
@@ -269,9 +298,12 @@ static int parse_formats(struct event_table *t, const struct dat_file *file)
 		const struct dat_format *format = &file->formats[i];
 
 		errno = 0; /* libtraceevent prints it with its messages */
-		if (bad[i] || !may_parse(&format->text) ||
-		    tep_parse_event(t->tep, format->text.text, format->text.size, format->system))
+		if (bad[i] || !may_parse(&format->text)) {
+			leave_out(&t->left_out, format);
 			t->failures++;
+		} else if (tep_parse_event(t->tep, format->text.text, format->text.size, format->system)) {
+			t->failures++;
+		}
 	}
 	free(bad);
 	return err;
@@ -282,7 +314,7 @@ static void find_common(const struct event_table *t, const char *name, uint32_t 
 	struct tep_event **events = tep_list_events(t->tep, TEP_EVENT_SORT_ID);
 	struct tep_format_field *field = NULL;
 
-	/* Equal in all events of a file, so that of the lowest id can be used. */
+	/* The field is the same in all events of a file, so the event with the lowest id is used. */
 	for (uint32_t i = 0; i < t->nr_events && !field; i++)
 		field = tep_find_common_field(events[i], name);
 	*ret_offset = field ? (uint32_t)field->offset : 0;
@@ -312,90 +344,47 @@ static int index_events(struct event_table *t)
 	return 0;
 }
 
-/*
- * The form in which libtraceevent gets a line of `len` characters: written to `to`, which has room for LINE_MORE more.
- * Returns the number of characters; 0: the line is malformed.
- */
-#define LINE_MORE 2u
-typedef size_t (*take_line)(const char *line, size_t len, char *to);
-
-/* "ffffffff81000000 T name" */
-static size_t take_symbol(const char *line, size_t len, char *to)
+static void parse_functions(struct event_table *t)
 {
-	size_t digits = strspn(line, "0123456789abcdefABCDEF");
-
-	if (!digits || digits > 16 || len <= digits + 3 || line[digits] != ' ' || line[digits + 2] != ' ')
-		return 0;
-	memcpy(to, line, len);
-	return len;
-}
-
-/*
- * "0xffffffff82000000 : \"text\"". libtraceevent removes a line feed from the text's end, and looks for it two
- * characters before the closing quote, even if the text is shorter than that. So a shorter text gets one that can be
- * removed.
- */
-static size_t take_printk(const char *line, size_t len, char *to)
-{
-	size_t digits = strspn(line + 2 * (len > 2), "0123456789abcdefABCDEF");
-	/* Of the opening quote. */
-	size_t place = 2 + digits + 3;
-
-	if (!digits || digits > 16 || len < place + 2 || strncmp(line, "0x", 2) != 0 ||
-	    strncmp(line + 2 + digits, " : \"", 4) != 0 || line[len - 1] != '"')
-		return 0;
-	memcpy(to, line, len);
-	if (len - place >= 4)
-		return len;
-	memcpy(to + len - 1, "\\n\"", 3);
-	return len + LINE_MORE;
-}
-
-/* "123 name" */
-static size_t take_cmdline(const char *line, size_t len, char *to)
-{
-	size_t digits = strspn(line, "0123456789");
-
-	if (!digits || digits > 10 || len <= digits + 1 || line[digits] != ' ')
-		return 0;
-	memcpy(to, line, len);
-	return len;
-}
-
-/* Lines that are well-formed are no shorter than this. */
-#define LINE_MIN 4u
-
-/*
- * Gives the well-formed lines to libtraceevent, which needs to write into them. If `skip`, continues after a malformed
- * line, as libtraceevent does with symbols and formats; it ends its list of names there. A NUL ends the text.
- */
-static int parse_copy(const struct dat_text *text, struct tep_handle *tep, take_line take, bool skip,
-		      int (*parse)(struct tep_handle *tep, const char *text))
-{
-	char *copy, *to;
-
-	if (!text->text || !text->size)
-		return 0;
-	copy = to = malloc(text->size + text->size / LINE_MIN * LINE_MORE + LINE_MORE + 2);
-	if (!copy)
-		return -ENOMEM;
-	for (const char *line = text->text; *line;) {
-		size_t len = strcspn(line, "\n");
-		size_t taken = take(line, len, to);
-
-		if (taken) {
-			to += taken;
-			*to++ = '\n';
-		} else if (!skip) {
-			break;
-		}
-		line += len + (line[len] == '\n');
+	t->functions = tep_alloc();
+	if (t->functions && event_list_functions(t->functions, t->later)) {
+		tep_free(t->functions);
+		t->functions = NULL;
 	}
-	*to = '\0';
-	if (to > copy)
-		parse(tep, copy);
-	free(copy);
-	return 0;
+	t->later = NULL;
+}
+
+/* libtraceevent calls it for each address. Without memory, functions have no names. */
+static char *find_function(void *arg, unsigned long long *address, char **ret_module)
+{
+	struct event_table *t = arg;
+	const char *name;
+
+	(void)ret_module;
+	if (t->later)
+		parse_functions(t);
+	name = t->functions ? tep_find_function(t->functions, *address) : NULL;
+	if (name)
+		*address = tep_find_function_address(t->functions, *address);
+	return (char *)(uintptr_t)name;
+}
+
+static int prepare_functions(struct event_table *t, const struct dat_file *file, unsigned int flags)
+{
+	const struct dat_text *text = dat_symbols(file);
+
+	if (!(flags & EVENT_FUNCTIONS_LATER))
+		return event_list_functions(t->tep, text);
+	t->later = text;
+	return tep_set_function_resolver(t->tep, find_function, t) ? -ENOMEM : 0;
+}
+
+static int read_losses(const struct dat_file *file, struct dat_losses *ret_losses)
+{
+	struct dat_notes notes;
+
+	dat_notes_of(file, &notes);
+	return dat_losses_read(notes.losses, ret_losses);
 }
 
 int event_table_open(const struct dat_file *file, unsigned int flags, struct event_table **ret_table)
@@ -423,16 +412,17 @@ int event_table_open(const struct dat_file *file, unsigned int flags, struct eve
 	tep_parse_header_page(t->tep, file->header_page.text, file->header_page.size, (int)file->commit_size);
 	err = parse_formats(t, file);
 	if (!err)
-		err = parse_copy(dat_symbols(file), t->tep, take_symbol,
-				 true, tep_parse_kallsyms);
+		err = prepare_functions(t, file, flags);
 	if (!err)
-		err = parse_copy(&file->printk, t->tep, take_printk, true, tep_parse_printk_formats);
+		err = event_list_printk(t->tep, &file->printk);
 	if (!err)
-		err = parse_copy(&file->cmdlines, t->tep, take_cmdline, false, tep_parse_saved_cmdlines);
+		err = event_list_threads(t->tep, &file->cmdlines);
 	if (!err)
 		err = index_events(t);
 	if (!err)
 		err = dat_processes_open(file, &t->processes);
+	if (!err)
+		err = read_losses(file, &t->losses);
 	if (err) {
 		event_table_close(t);
 		return err;
@@ -445,7 +435,7 @@ int event_table_add_symbols(struct event_table *table, const char *text, size_t 
 {
 	const struct dat_text one = { .text = (char *)(uintptr_t)text, .size = size };
 
-	return parse_copy(&one, table->tep, take_symbol, true, tep_parse_kallsyms);
+	return event_list_functions(table->tep, &one);
 }
 
 struct event_table *event_table_close(struct event_table *table)
@@ -455,7 +445,9 @@ struct event_table *event_table_close(struct event_table *table)
 	if (table->plugins)
 		tep_unload_plugins(table->plugins, table->tep);
 	tep_free(table->tep);
+	tep_free(table->functions);
 	dat_processes_close(&table->processes);
+	dat_losses_free(&table->losses);
 	free(table->types);
 	free(table->all);
 	free(table);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Passes the blobs of a trace.dat to libtraceevent, with the plugins that trace-cmd loads. libtraceevent trusts format
- * texts and records. So texts that could exhaust its stack are not passed, fields beyond any record are shortened, and
- * before a record is printed event_check() decides whether its print format may be evaluated for it.
+ * texts and records. So texts that could exhaust its stack are not passed on, and fields beyond any record are
+ * shortened. Before a record is printed, event_check() decides whether its print format may be evaluated.
  */
 #ifndef FORMAT_EVENT_PARSE_H
 #define FORMAT_EVENT_PARSE_H
 
+#include "format/dat/dat_losses.h"
 #include "format/dat/dat_process.h"
 #include "format/dat/dat_read.h"
 
@@ -29,6 +30,12 @@ struct event_type {
 	bool raw_only;	 /* its print format is never evaluated */
 };
 
+/* The formats of a file whose events are unknown in the table. */
+struct event_left_out {
+	uint32_t nr;
+	char first[64]; /* "system:name" of the first one, with a ? for each character that no name has */
+};
+
 /* Ids have 16 bits. */
 #define EVENT_NR_IDS 65536u
 
@@ -36,28 +43,42 @@ struct event_table {
 	struct tep_handle *tep;
 	struct tep_plugin_list *plugins;
 	bool no_plugins;   /* no plugins were requested */
-	bool no_overrides; /* the texts of functions are those of the formats, not those of plugins */
+	bool no_overrides; /* print function events by their formats, not by plugins */
 	bool big;	   /* byte order of the records */
 	struct event_type **types; /* by id, EVENT_NR_IDS of them */
 	struct event_type *all;
 	uint32_t nr_events;
 	uint32_t failures; /* formats that libtraceevent could not parse in whole */
+	struct event_left_out left_out; /* some of the failures: formats that it must not parse (event_probe.h) */
 	uint32_t type_offset, type_size; /* of common_type; size 0: no event states it */
 	uint32_t pid_offset, pid_size;
 	uint32_t flags_offset, flags_size;
 	struct dat_processes processes;
+	struct dat_losses losses; /* the times of losses; empty: the file does not have them */
+	const struct dat_text *later; /* EVENT_FUNCTIONS_LATER: the list of functions, until it is parsed */
+	struct tep_handle *functions; /* that list, parsed; or NULL */
 };
 
 #define EVENT_NO_PLUGINS    1u
 #define EVENT_LOCAL_PLUGINS 2u /* those of the user alone */
 
 /*
- * What libtraceevent itself prints while it parses and when it is closed: its level, from TEP_LOG_NONE, the default, to
- * TEP_LOG_ALL. It prints warnings on standard error, the rest on standard output.
+ * Parse the list of functions only when the first name is asked for, because this takes most of the time of opening a
+ * table for a recording of the kernel. The file must outlive the table, and only one thread at a time may use the
+ * table. event_table_add_symbols() has no effect.
+ */
+#define EVENT_FUNCTIONS_LATER 4u
+
+/*
+ * The level of libtraceevent's own messages while it parses and when it is closed, from TEP_LOG_NONE, the default, to
+ * TEP_LOG_ALL. It prints warnings on standard error, other messages on standard output.
  */
 #define EVENT_LOG(level) ((unsigned int)(level) << 8)
 
-/* 0, or -ENOMEM, or the -errno of mmap or fork (event_probe.h). The file may be closed before the table. */
+/*
+ * 0, or -ENOMEM, or the -errno of mmap or fork (event_probe.h). The file may be closed before the table, except with
+ * EVENT_FUNCTIONS_LATER.
+ */
 int event_table_open(const struct dat_file *file, unsigned int flags, struct event_table **ret_table);
 
 /* Adds the functions of a text in the form of /proc/kallsyms; before the first event is printed. 0; -ENOMEM. */
@@ -74,7 +95,7 @@ int event_id(const struct event_table *table, const void *data, uint32_t size);
 int event_pid(const struct event_table *table, const void *data, uint32_t size);
 int event_flags(const struct event_table *table, const void *data, uint32_t size);
 
-/* Whether ids are where dat_merge_only() looks for them. */
+/* Whether ids are at the place where dat_merge_only() reads them. */
 static inline bool event_ids_lead(const struct event_table *table)
 {
 	return table->type_size == 2 && !table->type_offset;
@@ -83,7 +104,7 @@ static inline bool event_ids_lead(const struct event_table *table)
 /* The process of a thread, as dat_process(). */
 int32_t event_process(const struct event_table *table, int32_t tid);
 
-/* The name of a thread, or of a process: that of its first thread. Empty: the file does not have it. */
+/* The name of a thread, or of a process, which is that of its first thread. Empty: the file has no name. */
 const char *event_comm(const struct event_table *table, int32_t tid);
 
 /* NULL: no format has this id. */

@@ -22,6 +22,7 @@ struct file_check {
 	/* Called for each problem. */
 	void (*report)(void *arg, const struct check_problem *problem);
 	void *arg;
+	bool strict; /* report also what every reader must survive, and what kernels and trace-cmd write */
 
 	/* results */
 	uint64_t problems;

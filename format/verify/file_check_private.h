@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by file_check.c, which checks what stands before the pages, and page_check.c. */
+/* Shared by file_check.c, which checks the head of the file, part_check.c, text_check.c and page_check.c. */
 #ifndef FORMAT_FILE_CHECK_PRIVATE_H
 #define FORMAT_FILE_CHECK_PRIVATE_H
 
@@ -16,8 +16,14 @@ struct checking {
 	char text[256];
 };
 
-/* Report a problem, of the stream that is checked if there is one. */
+/* Report a problem; if a stream is being checked, the report names it. */
 void check_say(struct checking *c, uint64_t offset, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+
+/* Where sections, buffers and the data of CPUs are, and which CPUs and buffers there are. 0; -ENOMEM. */
+int check_parts(struct checking *c);
+
+/* The names of threads, and the statistics of CPUs. 0; -ENOMEM. */
+int check_texts(struct checking *c);
 
 /* All pages of all buffers. 0; -ENOMEM. */
 int check_pages(struct checking *c);

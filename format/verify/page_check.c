@@ -7,6 +7,12 @@
 
 #include "format/dat/dat_page.h"
 
+#define CHUNK_MAX (1u << 20) /* what writers compress at once: trace-dat.md W6 */
+
+#define MAP_SIZE 4096u /* offsets of mmap() are multiples of this */
+
+#define COMMIT_FREE (7u << 27) /* bits without a meaning */
+
 /* What the check of a page needs to know of earlier pages of the stream. */
 struct so_far {
 	uint64_t page_time;
@@ -44,10 +50,11 @@ static void check_records(struct checking *c, const struct dat_page *page, struc
 	const bool has_lost = walk->page_lost != 0;
 	struct dat_error error = { 0 };
 	struct dat_record record;
-	bool back = false, seen = false;
+	bool back = false, seen = false, slow = false;
 	int ret;
 
 	while ((ret = dat_walk_next(walk, &record, &error)) > 0) {
+		slow = slow || (record.kind == DAT_RECORD_PADDING && record.delta > 1);
 		if (record.kind != DAT_RECORD_DATA)
 			continue;
 		c->check->events++;
@@ -63,6 +70,25 @@ static void check_records(struct checking *c, const struct dat_page *page, struc
 			  "the page does not begin with an event: no viewer shows that events were lost");
 	if (back)
 		check_say(c, page->offset, "time goes back");
+	if (slow && c->check->strict)
+		check_say(c, page->offset, "padding takes time: kernels and viewers count it differently");
+}
+
+/* Checks what the commit word states about losses, and that its other bits are 0. */
+static void check_commit(struct checking *c, const struct dat_page *page, const struct dat_walk *walk)
+{
+	const unsigned char *high = page->data + (c->file->big ? 8 : 12);
+	const bool is_counted = walk->commit & REC_COMMIT_LOST_STORED;
+
+	if (is_counted && !(walk->commit & REC_COMMIT_LOST))
+		check_say(c, page->offset, "the page has a number of lost events, and says that none were lost");
+	else if (is_counted && page->size - walk->used < c->file->commit_size)
+		check_say(c, page->offset, "the number of lost events does not fit into the page");
+	if (walk->commit & COMMIT_FREE)
+		check_say(c, page->offset, "reserved bits of the commit word are set");
+	/* Kernels extend the sign of the mark of a loss into the upper bits. */
+	else if (c->check->strict && c->file->commit_size == 8 && memcmp(high, "\0\0\0", 4) != 0)
+		check_say(c, page->offset, "the high half of the commit word is not 0");
 }
 
 static void check_page(struct checking *c, const struct dat_page *page, struct so_far *so_far)
@@ -78,8 +104,12 @@ static void check_page(struct checking *c, const struct dat_page *page, struct s
 		check_say(c, page->offset, "%s", error.text);
 		return;
 	}
-	if (walk.used == walk.header)
+	check_commit(c, page, &walk);
+	if (walk.used == walk.header) {
+		if (walk.page_lost)
+			check_say(c, page->offset, "the page has no events: no viewer shows that events were lost");
 		return; /* unused */
+	}
 	if (walk.page_ts < so_far->page_time)
 		check_say(c, page->offset, "the page's time is before that of the page before");
 	so_far->page_time = walk.page_ts;
@@ -88,6 +118,31 @@ static void check_page(struct checking *c, const struct dat_page *page, struct s
 	else if (walk.page_lost < 0)
 		c->check->gaps++;
 	check_records(c, page, &walk, so_far);
+}
+
+/* The place of the data, of which viewers map whole pages; compressed data can be anywhere. */
+static void check_place(struct checking *c, const struct dat_stream *stream)
+{
+	if (c->buffer->compressed)
+		return;
+	if (stream->offset % c->buffer->page_size)
+		check_say(c, stream->offset, "the data begins at %" PRIu64 ", not at a page", stream->offset);
+	else if (c->check->strict && stream->offset % MAP_SIZE)
+		check_say(c, stream->offset, "the data begins at %" PRIu64 ", which cannot be mapped", stream->offset);
+}
+
+/* After the last page: trace-cmd writes sizes that do not count the number of chunks. */
+static void check_end(struct checking *c, const struct dat_cursor *cursor, const struct so_far *so_far)
+{
+	const uint64_t end = cursor->stream->offset + cursor->stream->size;
+
+	if (!c->check->strict)
+		return;
+	if (so_far->is_short)
+		check_say(c, cursor->stream->offset, "the last page is shorter than a page");
+	if (cursor->pos != end)
+		check_say(c, cursor->stream->offset, "the chunks end at %" PRIu64 ", the data at %" PRIu64,
+			  cursor->pos, end);
 }
 
 static int check_stream(struct checking *c, const struct dat_stream *stream)
@@ -101,15 +156,19 @@ static int check_stream(struct checking *c, const struct dat_stream *stream)
 	if (!stream->size)
 		return 0;
 	c->cpu = stream->cpu;
-	if (!c->buffer->compressed && stream->offset % c->buffer->page_size)
-		check_say(c, stream->offset, "the data begins at %" PRIu64 ", not at a page", stream->offset);
+	check_place(c, stream);
 	ret = dat_cursor_open(c->file, c->buffer, stream, &cursor);
 	if (ret)
 		return ret;
-	while ((ret = dat_cursor_next(&cursor, &page, &error)) > 0)
+	while ((ret = dat_cursor_next(&cursor, &page, &error)) > 0) {
+		if (c->check->strict && !page.in_chunk && cursor.chunk_size > CHUNK_MAX)
+			check_say(c, page.offset, "a chunk has %zu bytes, more than %u", cursor.chunk_size, CHUNK_MAX);
 		check_page(c, &page, &so_far);
+	}
 	if (ret < 0)
 		check_say(c, error.offset, "%s", error.text);
+	else
+		check_end(c, &cursor, &so_far);
 	dat_cursor_close(&cursor);
 	return 0;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which events matter, the values of their fields by the offsets of their formats, and the order within each stream. */
+/*
+ * Finds the relevant events and the values of their fields (by the offsets in their formats), and checks the order
+ * within each stream.
+ */
 #include "format/verify/verify.h"
 #include "format/dat/dat_notes.h"
 #include "format/io/bytes.h"
@@ -144,7 +147,7 @@ static void say_back(struct verify *v, const struct verify_stream *stream, const
 	char text[160];
 
 	snprintf(text, sizeof(text), "CPU %" PRIu32 " goes back by %" PRIu64 " ns", event->cpu, last->ts - event->ts);
-	/* If this event is on another page, the page of the event before is no longer there. */
+	/* If this event is on another page, the previous event's page is no longer readable. */
 	verify_say(v, &(struct verify_violation){ VERIFY_BACK, 1, text, last->offset == event->offset ? last : NULL,
 						  event, NULL });
 }
@@ -161,7 +164,7 @@ static void note_loss(struct verify *v, struct verify_stream *stream, const stru
 }
 
 /*
- * Whether the kernel has recorded something on every CPU, so that the absence of a thread's events means something. A
+ * Whether the kernel has recorded events on every CPU. Only then does the absence of a thread's events show anything; a
  * CPU without events may be masked.
  */
 static bool have_all_begun(const struct verify *v)
@@ -182,8 +185,8 @@ static bool have_all_begun(const struct verify *v)
 }
 
 /*
- * The time up to which it is known of all CPUs that nothing is missing: on a CPU that runs a thread up to its last
- * switch, because the next may contradict it; on an idle one up to its last event, or to the end of the file.
+ * The time up to which it is known that no CPU misses events. For a CPU that runs a thread, this is its last switch,
+ * because the next switch may contradict it; for an idle CPU, its last event, or the end of the file.
  */
 static uint64_t known_until(const struct verify *v, bool at_end)
 {
@@ -224,7 +227,7 @@ static int take_switch(struct verify *v, const struct dat_event *event)
 		return 0;
 	if (!v->sched)
 		v->sched = event->buffer;
-	/* Another buffer may have the same events again, begins and ends at other times, and has counts of its own. */
+	/* Other buffers may repeat the same events, begin and end at other times, and have their own counts. */
 	if (!cpu->buffer)
 		cpu->buffer = has_pages(v, v->sched, event->cpu) ? v->sched : event->buffer;
 	if (cpu->buffer != event->buffer)
@@ -257,7 +260,7 @@ static int take_user(struct verify *v, const struct dat_event *event)
 	return verify_cpu_user(v, event, (int32_t)pid);
 }
 
-/* It shows whose switches are recorded, if the file does not say so. */
+/* If the file does not state whose switches are recorded, this event shows it. */
 static int take_own(struct verify *v, const struct dat_event *event)
 {
 	int64_t tid;
@@ -326,7 +329,7 @@ int verify_event(struct verify *verify, const struct dat_event *event)
 	if (event->lost) {
 		note_loss(v, stream, event, kind == EVENT_END);
 		/*
-		 * What a program lost does not matter for the kernel's events; a gap of unknown origin may be anyone's.
+		 * Losses of programs do not affect the kernel's events; a gap of unknown origin may.
 		 */
 		if (is_kernel || event->lost < 0 || kind == EVENT_END) {
 			verify_thread_lost(v, stream->kernel_ts);
@@ -385,13 +388,12 @@ static int learn_events(struct verify *v)
 /* A recorder makes the kernel leave out its own threads, and names them. */
 static int learn_writer(struct verify *v)
 {
-	const struct dat_option *version = dat_option(v->file, DAT_VERSION);
 	struct dat_notes notes;
 	const char *at;
 	int32_t tid;
 	int err = 0;
 
-	v->is_foreign = !dat_notes_read(version ? version->data : NULL, &notes);
+	v->is_foreign = !dat_notes_of(v->file, &notes);
 	v->has_some = notes.some_threads;
 	at = notes.hidden ? notes.hidden : "";
 	while (!err && dat_notes_next_thread(&at, &tid))

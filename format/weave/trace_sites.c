@@ -2,8 +2,7 @@
 /*
  * Call sites of rec_printf. A viewer finds the format of a record in the PRINTK text and its function in KALLSYMS,
  * both by address. The addresses of several processes overlap, so each site of each process gets an address of its
- * own. It is far from the addresses of programs and of the kernel, and far enough from the next one that each site is
- * a symbol of its own.
+ * own, as dat_sites.h has them.
  */
 #include "format/weave/trace_info_private.h"
 
@@ -13,13 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* This is not a canonical address on x86-64 or arm64; the letters are "rec". */
-#define SITE_BASE UINT64_C(0x7265630000000000)
-#define SITE_STEP UINT64_C(16)
+#include "format/dat/dat_sites.h"
 
 static uint64_t site_address(size_t index)
 {
-	return SITE_BASE + index * SITE_STEP;
+	return DAT_SITE_BASE + index * DAT_SITE_STEP;
 }
 
 /* The format as the PRINTK text has it; NULL with *ret_err 0: malformed. */

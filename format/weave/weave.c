@@ -45,8 +45,13 @@ static void sift_down(struct heap *heap, unsigned int at)
 static void end_input(struct weave *weave, struct weave_input *input)
 {
 	const struct weave_loss trailing = weave_input_trailing(input);
+	struct weave_owner *owner = &weave->owners[input->process];
 
-	weave_loss_join(&weave->owners[input->process].trailing, &trailing);
+	if (!weave_loss_any(&trailing))
+		return;
+	if (!weave_loss_any(&owner->trailing) || input->lost_since < owner->trailing_since)
+		owner->trailing_since = input->lost_since;
+	weave_loss_join(&owner->trailing, &trailing);
 }
 
 /* The first event of each stream of the programs. */
@@ -128,7 +133,10 @@ uint64_t weave_end_time(const struct weave *weave, unsigned int number)
 	return time;
 }
 
-/* Losses after which no event follows: one synthetic event for each process; for --raw, those without a stream. */
+/*
+ * Writes one synthetic event for each process with losses that no event follows; for --raw, only for losses without a
+ * stream.
+ */
 static int end_processes(struct weave *weave)
 {
 	const struct weave_meta *meta = &weave->meta;
@@ -141,7 +149,8 @@ static int end_processes(struct weave *weave)
 
 		if (weave_loss_any(&owner->trailing))
 			err = weave_out_end(weave, of_lane ? weave->nr_lanes : owner->last_cpu, i,
-					    weave_end_time(weave, i), owner->trailing, owner->no_lane);
+					    weave_end_time(weave, i), owner->trailing, owner->trailing_since,
+					    owner->no_lane);
 		owner->trailing = (struct weave_loss){ 0, false };
 	}
 	return err ? err : weave_out_flush_all(weave);
@@ -171,7 +180,8 @@ static int put_kernel(struct weave *weave)
 		if (!input)
 			continue;
 		/*
-		 * Pages that stay unchanged are not written out of order, so they need no reserved place before them.
+		 * If the kernel's pages stay unchanged, they are not written straight to their place, so no space is
+		 * reserved before them.
 		 */
 		if (!is_straight && !weave_kernel_as_is(weave, input)) {
 			is_straight = true;
@@ -194,7 +204,7 @@ static int merge(struct weave *weave)
 	if (!heap.inputs)
 		return -ENOMEM;
 	err = fill_heap(weave, &heap);
-	/* Nothing is merged: the file takes the kernel's clock, and its pages unchanged. */
+	/* If nothing is merged, the file uses the kernel's clock, and has its pages unchanged. */
 	if (!heap.nr && weave->kernel)
 		weave->raw_tsc = weave->kernel->clock == REC_CLOCK_TSC;
 	joins = has_kernel && heap.nr && !weave->meta.split;
@@ -202,7 +212,7 @@ static int merge(struct weave *weave)
 		err = weave_stage_begin(weave);
 	if (!err)
 		err = merge_heap(weave, &heap);
-	/* In time: a CPU that was joined is complete. */
+	/* Called before the CPUs are joined, because a CPU that was joined is complete. */
 	if (!err && joins)
 		err = end_processes(weave);
 	if (!err)
@@ -228,6 +238,7 @@ static void clean_up(struct weave *weave)
 		free(weave->buffers[i].cpus);
 	}
 	free(weave->buffers);
+	dat_losses_free(&weave->losses);
 	kernel_tasks_free(weave->tasks);
 	hidden_threads_free(&weave->hidden);
 	free(weave->kernel_inputs);

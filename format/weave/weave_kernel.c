@@ -21,7 +21,7 @@ int weave_kernel_next_on_page(struct weave *weave, struct weave_input *input, co
 		id = weave_kernel_id(input->record.payload, input->record.size);
 		if (!id) {
 			weave->stats.unknown_events++;
-			weave_loss_add(&input->loss, 1);
+			weave_input_lose(input, 1, input->ns);
 			continue;
 		}
 		err = kernel_tasks_see(weave->tasks, id, input->record.time, input->record.payload,
@@ -96,5 +96,6 @@ int weave_kernel_end(struct weave *weave, struct weave_input *input)
 
 	if (!weave_loss_any(&trailing))
 		return 0;
-	return weave_out_end(weave, input->cpu, input->process, weave_end_time(weave, input->process), trailing, 0);
+	return weave_out_end(weave, input->cpu, input->process, weave_end_time(weave, input->process), trailing,
+			     input->lost_since, 0);
 }

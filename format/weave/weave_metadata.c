@@ -18,7 +18,7 @@ static int emit_format(void *arg, const char *system, const char *text, size_t s
 	return dat_write_format(arg, system, text, size);
 }
 
-/* The id that a format gives itself; 0: none. */
+/* The id in a format's text; 0: the text has no id. */
 static unsigned int format_id(const struct weave_text *text)
 {
 	const char *line = memmem(text->data, text->size, "\nID: ", 5);
@@ -30,7 +30,7 @@ static unsigned int format_id(const struct weave_text *text)
 	return id;
 }
 
-/* The formats that are not in the file yet; `given` has the ids of those that are. */
+/* Writes the formats that are not in the file yet; `given` has the ids of those that are. */
 static int put_formats_of(struct weave *weave, const struct weave_kernel *kernel, bool *given)
 {
 	int err = 0;
@@ -60,7 +60,7 @@ static int put_kernel_formats(struct weave *weave)
 	return err;
 }
 
-/* A text of lines: the kernel's, then ours. */
+/* Writes a text of lines: the kernel's, then ours. */
 static int put_text(struct weave *weave, enum dat_id id, const struct weave_text *kernel,
 		    int (*make)(const struct trace_info *, struct blob *))
 {
@@ -112,7 +112,7 @@ static int put_system(struct weave *weave)
 static int put_notes(struct weave *weave)
 {
 	struct dat_notes notes = *weave->meta.notes;
-	struct blob text = BLOB_INIT, processes = BLOB_INIT, others = BLOB_INIT;
+	struct blob text = BLOB_INIT, processes = BLOB_INIT, others = BLOB_INIT, losses = BLOB_INIT;
 	int err = trace_info_processes(weave->in.info, &processes);
 
 	blob_put(&processes, "", 1);
@@ -120,18 +120,24 @@ static int put_notes(struct weave *weave)
 		if (weave->meta.processes[i].other_pids)
 			trace_info_threads_of(weave->in.info, i, &others);
 	blob_put(&others, "", 1);
-	err = err ? err : processes.error ? processes.error : others.error;
+	dat_losses_join(&weave->losses);
+	dat_losses_put(&weave->losses, &losses);
+	blob_put(&losses, "", 1);
+	err = err ? err : processes.error ? processes.error : others.error ? others.error : losses.error;
+	err = err ? err : weave->losses.error;
 	if (!err) {
 		notes.program = notes.program ? notes.program : "librecorder";
 		notes.time_error = weave->stats.time_error;
 		notes.processes = (const char *)processes.data;
 		notes.other_pids = (const char *)others.data;
+		notes.losses = (const char *)losses.data;
 		dat_notes_put(&text, &notes);
 		err = put_string(weave, DAT_VERSION, &text);
 	}
 	blob_free(&text);
 	blob_free(&processes);
 	blob_free(&others);
+	blob_free(&losses);
 	return err;
 }
 
@@ -163,7 +169,7 @@ static int put_maps(struct weave *weave)
 	return err;
 }
 
-/* A CPU's statistics under the kernel's names for them; nothing was left unread. */
+/* A CPU's statistics, under the kernel's names. All events were read. */
 static void put_figures(struct blob *text, const struct weave_figures *figures, uint64_t bytes)
 {
 	dat_stats_put(text, DAT_STAT_ENTRIES, 0);
@@ -177,7 +183,7 @@ static void put_figures(struct blob *text, const struct weave_figures *figures, 
 	dat_stats_put(text, DAT_STAT_READ, figures->events);
 }
 
-/* Add what the programs have on this CPU of a buffer. */
+/* Add the programs' events on this CPU of a buffer. */
 static void add_figures(struct weave_figures *sum, const struct weave_figures *figures)
 {
 	weave_loss_join(&sum->loss, &figures->loss);
@@ -190,7 +196,7 @@ static void add_figures(struct weave_figures *sum, const struct weave_figures *f
 	sum->events += figures->events;
 }
 
-/* The kernel's stream of this CPU in a buffer. NULL: there is none. */
+/* The kernel's stream of this CPU in a buffer. NULL: there is no such stream. */
 static const struct weave_input *find_kernel_input(const struct weave *weave, unsigned int buffer, unsigned int cpu)
 {
 	if (!buffer)
@@ -204,7 +210,10 @@ static const struct weave_input *find_kernel_input(const struct weave *weave, un
 	return NULL;
 }
 
-/* The kernel's own statistics, or ours if it gave none; and how many of these events the file lacks. */
+/*
+ * Writes the kernel's own statistics of a CPU, and the numbers of events that the file does not have. If there are no
+ * statistics of the kernel, writes our counts instead.
+ */
 static void put_kernel_stats(struct weave *weave, const struct weave_kernel *kernel, unsigned int number,
 			     unsigned int cpu, struct blob *text)
 {
@@ -314,7 +323,7 @@ static uint64_t shown_error(const struct weave *weave, uint64_t from, uint64_t t
 	return error + time_map_line_error(map, &line, from, to);
 }
 
-/* Those with events, in any buffer. */
+/* The number of CPUs with events, in any buffer. */
 static unsigned int count_cpus(const struct weave *weave)
 {
 	unsigned int nr = 0;
@@ -334,7 +343,7 @@ static unsigned int count_cpus(const struct weave *weave)
 	return nr;
 }
 
-/* Sum up the streams. ret_from and ret_to: first and last TSC time, 0 without. */
+/* Sum up the streams. *ret_from and *ret_to are the first and last TSC time; 0 if no event has a TSC time. */
 static void sum_up(struct weave *weave, uint64_t *ret_from, uint64_t *ret_to)
 {
 	const struct weave_meta *meta = &weave->meta;

@@ -65,8 +65,11 @@ void weave_out_account(struct weave *weave, struct weave_cpu *cpu, unsigned int 
 	weave->owners[process].last_cpu = cpu->number;
 }
 
-void weave_out_lost(struct weave *weave, struct weave_cpu *cpu, unsigned int process, const struct weave_loss *loss)
+void weave_out_lost(struct weave *weave, struct weave_cpu *cpu, unsigned int process, const struct weave_loss *loss,
+		    uint64_t since, uint64_t until)
 {
+	if (weave_loss_any(loss))
+		dat_losses_add(&weave->losses, since, until);
 	weave_loss_join(&figures_of(weave, cpu, process)->loss, loss);
 	weave->stats.lost += loss->known;
 	weave->stats.lost_unknown += loss->unknown;
@@ -109,7 +112,7 @@ int weave_cpu_page(struct weave *weave, struct weave_cpu *cpu)
 	return cpu->page ? 0 : -ENOMEM;
 }
 
-/* Room on a page that is begun for this event. */
+/* Begin a page for this event, and make room on it. */
 static int room_on_new(struct weave *weave, struct weave_cpu *cpu, uint64_t time, uint32_t size,
 		       const struct weave_loss *loss, void **ret_room)
 {
@@ -162,7 +165,7 @@ int weave_out_event(struct weave *weave, struct weave_input *input, unsigned int
 		err = trace_info_seen(weave->in.info, input->process, common.pid);
 	}
 	if (weave_loss_any(&input->loss)) {
-		weave_out_lost(weave, cpu, input->process, &input->loss);
+		weave_out_lost(weave, cpu, input->process, &input->loss, input->lost_since, input->ns);
 		input->loss = (struct weave_loss){ 0, false };
 	}
 	weave_out_account(weave, cpu, input->process, 1, input->ns, input->ns);
@@ -171,7 +174,7 @@ int weave_out_event(struct weave *weave, struct weave_input *input, unsigned int
 }
 
 int weave_out_end(struct weave *weave, unsigned int number, unsigned int process, uint64_t time, struct weave_loss loss,
-		  uint64_t no_lane)
+		  uint64_t since, uint64_t no_lane)
 {
 	struct trace_end_event event = {
 		.common = { .type = TRACE_INFO_END_ID, .pid = (int32_t)weave->owners[process].pid },
@@ -188,7 +191,7 @@ int weave_out_end(struct weave *weave, unsigned int number, unsigned int process
 	if (err)
 		return err;
 	memcpy(payload, &event, sizeof(event));
-	weave_out_lost(weave, cpu, process, &loss);
+	weave_out_lost(weave, cpu, process, &loss, since, DAT_LOSS_NO_END);
 	weave->stats.synthetic++;
 	return 0;
 }

@@ -10,7 +10,7 @@
 struct walk {
 	uint64_t events;
 	uint64_t first, last; /* times */
-	bool whole;	      /* every viewer shows correctly what is on the page */
+	bool whole;	      /* every viewer shows the contents of the page correctly */
 };
 
 /* Walk over plain events, whose length is in their word, up to a record of another kind. Their number, or -ENOMEM. */
@@ -74,7 +74,10 @@ static int walk_page(struct weave *weave, struct weave_input *input, struct walk
 	return 0;
 }
 
-/* The file's pages all have one size: if it is larger than the kernel's, several of the kernel's pages go to one. */
+/*
+ * All pages of the file have the same size. If that is larger than the kernel's, one page of the file gets several of
+ * the kernel's.
+ */
 static bool is_page_size(const struct weave *weave, const struct weave_input *input)
 {
 	return input->subbuf_size == weave->page_size;
@@ -124,22 +127,22 @@ static int put_whole(struct weave *weave, struct weave_cpu *cpu, struct weave_in
 	input->seen = (uint32_t)walk->events;
 	weave_out_account(weave, cpu, input->process, walk->events, weave_input_ns(input, walk->first),
 			  weave_input_ns(input, walk->last));
-	weave_out_lost(weave, cpu, input->process, &input->loss);
+	weave_out_lost(weave, cpu, input->process, &input->loss, input->lost_since, walk->first);
 	input->loss = (struct weave_loss){ 0, false };
 	weave_input_page_end(input, false);
 	return put_page(weave, cpu, input);
 }
 
-/* Whether the page reports by itself what was lost before it. */
+/* Whether the page's own header reports the events lost before it. */
 static bool reports_loss(const struct weave_input *input)
 {
 	return input->page.lost == rec_page_lost(input->page.data, input->subbuf_size - REC_SUBBUF_HEADER_SIZE);
 }
 
-/* 1: a page was put; 0: there is none; -errno. */
+/* Puts the input's next page into the file. 1; 0: the input is at its end; -errno. */
 static int take_page(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input)
 {
-	/* If an earlier loss has not been reported yet, the page's own header does not have it. */
+	/* An earlier loss that has not been reported yet is not in the page's own header. */
 	const bool after_loss = weave_loss_any(&input->loss);
 	struct walk walk;
 	int got = weave_input_page(input);

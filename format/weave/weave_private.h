@@ -8,6 +8,7 @@
 #ifndef FORMAT_WEAVE_PRIVATE_H
 #define FORMAT_WEAVE_PRIVATE_H
 
+#include "format/dat/dat_losses.h"
 #include "format/dat/dat_write.h"
 #include "format/io/page_store.h"
 #include "format/weave/hidden_threads.h"
@@ -28,8 +29,8 @@ struct weave_loss {
 };
 
 /*
- * What the files that read streams need: parts of the parameters (struct weave_params describes them), the list of the
- * events, and the counts.
+ * The data that the files that read streams need: some of the parameters (described in struct weave_params), the list
+ * of events, and the counts.
  */
 struct weave_in {
 	struct rec_source *source;
@@ -42,7 +43,7 @@ struct weave_in {
 	struct weave_stats *stats;
 };
 
-/* What was taken from one stream and is not yet written. */
+/* The state of one stream, and the event that was taken from it and is not yet written. */
 struct weave_input {
 	const struct weave_in *in; /* NULL for pages that wait: they are not read from a stream */
 	unsigned int number;
@@ -51,7 +52,7 @@ struct weave_input {
 	uint32_t subbuf_size; /* of its pages; 0: not known */
 	bool is_kernel;
 	bool staged;	  /* programs' events on a CPU, with ids and times of the file */
-	unsigned int cpu; /* of the file, where all its events go: the kernel's, or raw's */
+	unsigned int cpu; /* the CPU of the file that gets all its events, for the kernel's streams and for raw */
 	const struct time_map *time;
 	const struct trace_process_map *ids;
 	unsigned int hint; /* of the time map */
@@ -67,7 +68,8 @@ struct weave_input {
 	uint64_t ns; /* its time in the file, never earlier than the one before it */
 	bool ended;  /* for the kernel's streams: there is no current event */
 	struct weave_loss loss; /* immediately before it */
-	uint64_t left_out;	/* of the kernel's: those of hidden threads */
+	uint64_t lost_since;	/* if there is a loss: nothing of the stream was lost up to this time of the file */
+	uint64_t left_out;	/* for the kernel's streams: events of hidden threads that were left out */
 
 	uint64_t events;
 	uint64_t first_clock, last_clock;
@@ -105,10 +107,11 @@ struct weave_owner { /* a process */
 	unsigned int buffer; /* of the file */
 	unsigned int last_cpu;
 	struct weave_loss trailing;
+	uint64_t trailing_since; /* as lost_since */
 	uint64_t no_lane;
 };
 
-/* What the metadata of the file are made of. */
+/* The data from which the metadata of the file are made. */
 struct weave_meta {
 	const struct weave_process *processes;
 	unsigned int nr_processes;
@@ -116,8 +119,8 @@ struct weave_meta {
 	const struct weave_text *maps;
 	unsigned int nr_maps;
 	uint64_t date;
-	bool raw;   /* lanes have buffers for themselves: beside the kernel, one for all; */
-	bool split; /* each process one */
+	bool raw;   /* lanes are in other buffers than the kernel: one for all, */
+	bool split; /* or one for each process */
 };
 
 struct weave {
@@ -128,9 +131,9 @@ struct weave {
 	struct dat_writer *writer;
 	struct page_store *stage; /* for pages that wait; NULL: no page has to wait */
 	bool is_staging;	  /* pages go there */
-	bool has_texts;		  /* the texts known before the last event are written */
+	bool has_texts;		  /* the texts that are known before the last event have been written */
 	uint32_t page_size;
-	unsigned int nr_cpus; /* that the file has at least */
+	unsigned int nr_cpus; /* the smallest number of CPUs of the file */
 	unsigned int nr_lanes; /* streams of programs */
 	bool raw_tsc;	      /* pages keep their TSC times */
 	struct weave_input *inputs;
@@ -143,6 +146,7 @@ struct weave {
 	struct weave_buffer *buffers; /* the top one first */
 	unsigned int nr_buffers;
 	struct weave_owner *owners;
+	struct dat_losses losses; /* when */
 	uint64_t last_ns;
 };
 
@@ -154,10 +158,12 @@ static inline bool weave_is_apart(const struct weave *weave, const struct weave_
 
 /* weave_params.c: 0, or as weave_to_dat(). */
 int weave_check(struct weave *weave, const struct weave_params *params);
-/* Give each step its part of the parameters, and describe processes and streams. 0, -errno. */
+/* Give each step its part of the parameters, and fill in the descriptions of processes and streams. 0, -errno. */
 int weave_take(struct weave *weave, const struct weave_params *params);
 
 void weave_loss_add(struct weave_loss *loss, uint64_t lost);
+/* Counts events that were lost before the stream's next event, the first of them after `since`. */
+void weave_input_lose(struct weave_input *input, uint64_t lost, uint64_t since);
 void weave_loss_join(struct weave_loss *loss, const struct weave_loss *other);
 static inline bool weave_loss_any(const struct weave_loss *loss)
 {
@@ -165,16 +171,16 @@ static inline bool weave_loss_any(const struct weave_loss *loss)
 }
 
 /*
- * weave_stream.c, which knows only the part of the weave that input->in has.
+ * weave_stream.c, which uses only the part of the weave in input->in.
  *
  * 1: the input's next event is in its fields; 0: it has ended; -errno: weaving cannot continue.
  */
 int weave_input_next(struct weave_input *input);
 
-/* Only the next page, as above; loss is the one before its event at `from`. */
+/* Take only the next page, with results as above; `loss` precedes the page's event at `from`. */
 int weave_input_page(struct weave_input *input);
 
-/* The page ends here, by damage or normally: missing events become losses. */
+/* The page ends here, normally or by damage: the events that it should still have had become losses. */
 void weave_input_page_end(struct weave_input *input, bool damaged);
 
 /* The id and kind of an event; asks for a newer log if needed. id 0: unknown. 0 or -ENOMEM. */
@@ -202,8 +208,8 @@ int weave_kernel_end(struct weave *weave, struct weave_input *input);
 int weave_kernel_next_on_page(struct weave *weave, struct weave_input *input, const struct time_map *time);
 
 /*
- * weave_passthrough.c: write a whole stream, of which nothing was taken yet, if nothing is merged into it; with
- * unchanged pages if possible.
+ * weave_passthrough.c: write a whole stream that nothing is merged into, and of which no event was taken yet; its pages
+ * stay unchanged if possible.
  */
 int weave_kernel_pages(struct weave *weave, struct weave_input *input);
 
@@ -240,7 +246,7 @@ static inline unsigned int weave_kernel_id(const void *payload, uint32_t size)
 	return id < REC_EVENT_ID_FIRST ? id : 0;
 }
 
-/* A time, in the file's clock, for a synthetic event: that of the last event, or of the newest anchor. */
+/* The time of a synthetic event, in the file's clock: that of the last event, or of the newest anchor. */
 uint64_t weave_end_time(const struct weave *weave, unsigned int process);
 
 /* A time of the stream in ns, whatever clock the file has. */
@@ -260,14 +266,15 @@ int weave_out_room(struct weave *weave, struct weave_cpu *cpu, uint64_t time, ui
 int weave_out_event(struct weave *weave, struct weave_input *input, unsigned int cpu);
 /* The event that carries a loss that no event follows, on a CPU of the process's buffer. */
 int weave_out_end(struct weave *weave, unsigned int cpu, unsigned int process, uint64_t time, struct weave_loss loss,
-		  uint64_t no_lane);
+		  uint64_t since, uint64_t no_lane);
 /* Write the CPU's page, if one was begun. */
 int weave_out_flush(struct weave *weave, struct weave_cpu *cpu);
 int weave_out_flush_all(struct weave *weave);
-/* Account for events or a gap of a process on a CPU. */
+/* Account for events or a gap of a process on a CPU; what was lost, was lost between the two times of the file. */
 void weave_out_account(struct weave *weave, struct weave_cpu *cpu, unsigned int process, uint64_t events,
 		       uint64_t first_ns, uint64_t last_ns);
-void weave_out_lost(struct weave *weave, struct weave_cpu *cpu, unsigned int process, const struct weave_loss *loss);
+void weave_out_lost(struct weave *weave, struct weave_cpu *cpu, unsigned int process, const struct weave_loss *loss,
+		    uint64_t since, uint64_t until);
 /* Store the length, the loss and its count in a page of the file's size; clear the unused rest. */
 void weave_page_seal(const struct weave *weave, unsigned char *page, uint32_t size, uint64_t lost);
 
@@ -278,7 +285,7 @@ void weave_page_seal(const struct weave *weave, unsigned char *page, uint32_t si
 int weave_take_buffers(struct weave *weave);
 int weave_name_buffers(struct weave *weave);
 
-/* weave_raw.c: every stream to the CPU of its number. */
+/* weave_raw.c: write every stream to the CPU with its number. */
 int weave_raw(struct weave *weave);
 
 /* weave_metadata.c: the metadata that are known once the programs' pages were read. 0, -errno. */

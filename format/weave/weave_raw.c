@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A page that is being made, and the state that this needs. */
+/* A page that is being made, and its state. */
 struct raw_page {
 	unsigned char *bytes; /* weave->page_size */
 	uint32_t size;	      /* of the data */
@@ -158,7 +158,7 @@ static void begin_with_event(struct raw *raw)
 	rest = page->size - iter.offset;
 	memcpy(other, &record.time, sizeof(record.time));
 	memcpy(data, page->bytes + REC_SUBBUF_HEADER_SIZE + record.offset, used);
-	/* The page's time is the event's. */
+	/* The page's time becomes that of the event. */
 	page_put32(data, page_word(page_word_type(page_get32(data, 0), 0), 0));
 	if (record.cpu != REC_CPU_UNKNOWN && used + rest + PAGE_RESTATE_SIZE + PAGE_LOST_SIZE <= capacity) {
 		page_put_restate(data + used, record.cpu, record.time);
@@ -186,8 +186,9 @@ static int take_page(struct raw *raw)
 	struct weave *weave = raw->weave;
 	struct weave_input *input = raw->input;
 	struct raw_page *page = &raw->page;
-	struct weave_loss loss = input->loss; /* before this page; walk() adds those within it */
+	struct weave_loss loss = input->loss; /* the loss before this page; walk() adds losses within it */
 	const uint32_t capacity = weave->page_size - REC_SUBBUF_HEADER_SIZE;
+	uint64_t since;
 	int err;
 
 	input->loss = (struct weave_loss){ 0, false };
@@ -207,11 +208,12 @@ static int take_page(struct raw *raw)
 	}
 	if (!input->events)
 		input->first_clock = page->first_clock;
+	since = input->last_clock;
 	input->last_clock = page->last_clock;
 	input->events += page->events;
 	weave_out_account(weave, raw->cpu, input->process, page->events, weave_input_ns(input, page->first_clock),
 			  weave_input_ns(input, page->last_clock));
-	weave_out_lost(weave, raw->cpu, input->process, &loss);
+	weave_out_lost(weave, raw->cpu, input->process, &loss, since, page->first_clock);
 	return put_page(raw, loss.unknown ? REC_LOST_UNKNOWN : loss.known);
 }
 
@@ -248,7 +250,7 @@ static int take_stream(struct raw *raw, unsigned int number, bool last_of_proces
 	struct weave_owner *owner = &weave->owners[input->process];
 	const bool convert = !weave->raw_tsc && !input->time->identity;
 	struct weave_loss trailing;
-	uint64_t no_lane = 0;
+	uint64_t no_lane = 0, end, since;
 	int err;
 
 	err = weave_cpu_get(weave, owner->buffer, input->cpu, &raw->cpu);
@@ -259,14 +261,15 @@ static int take_stream(struct raw *raw, unsigned int number, bool last_of_proces
 	if (err)
 		return err;
 	trailing = weave_input_trailing(input);
+	end = convert ? input->ns : input->last_clock;
+	since = last_of_process && weave_loss_any(&owner->trailing) ? 0 : end;
 	if (last_of_process) {
 		weave_loss_join(&trailing, &owner->trailing);
 		no_lane = owner->no_lane;
 		owner->trailing = (struct weave_loss){ 0, false };
 	}
 	if (weave_loss_any(&trailing))
-		err = weave_out_end(weave, input->cpu, input->process, convert ? input->ns : input->last_clock,
-				    trailing, no_lane);
+		err = weave_out_end(weave, input->cpu, input->process, end, trailing, since, no_lane);
 	return err ? err : weave_out_flush(weave, raw->cpu);
 }
 

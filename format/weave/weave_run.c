@@ -52,7 +52,7 @@ int weave_put_record(struct weave *weave, struct weave_cpu *cpu, struct weave_in
 		return err;
 	memcpy(payload, input->record.payload, input->record.size);
 	if (!input->staged)
-		weave_out_lost(weave, cpu, input->process, &input->loss);
+		weave_out_lost(weave, cpu, input->process, &input->loss, input->lost_since, input->ns);
 	input->loss = (struct weave_loss){ 0, false };
 	return 0;
 }
@@ -63,7 +63,7 @@ int weave_put_record(struct weave *weave, struct weave_cpu *cpu, struct weave_in
  */
 static uint64_t last_clock(const struct time_stretch *stretch, uint64_t until)
 {
-	/* Limited so that no sum wraps. */
+	/* The value is limited, so that no sum wraps. */
 	const uint64_t end = stretch->end - 1 < INT64_MAX ? stretch->end - 1 : INT64_MAX;
 	unsigned __int128 ticks;
 
@@ -77,7 +77,7 @@ static uint64_t last_clock(const struct time_stretch *stretch, uint64_t until)
 struct run {
 	const unsigned char *from;
 	unsigned char *to;
-	uint32_t size; /* bytes of records that exist and for which there is room */
+	uint32_t size; /* bytes of records that the input has and that fit the output page */
 	uint32_t used; /* of it */
 	uint64_t clock, last; /* times: of the last record that was put; the last one that may be put */
 };
@@ -95,7 +95,7 @@ static inline void copy_bytes(unsigned char *to, const unsigned char *from, uint
 		memcpy(to, from, PIECE);
 }
 
-/* Put records; for the kernel's, `weave` is set, otherwise NULL. Their number, or -ENOMEM. */
+/* Put records; `weave` is set for the kernel's records, otherwise NULL. Returns their number, or -ENOMEM. */
 static inline __attribute__((always_inline)) int copy_run(struct run *run, const struct time_stretch *stretch,
 							  bool is_kernel, const struct weave *weave)
 {

@@ -26,6 +26,22 @@ void weave_loss_join(struct weave_loss *loss, const struct weave_loss *other)
 	loss->unknown |= other->unknown;
 }
 
+void weave_input_lose(struct weave_input *input, uint64_t lost, uint64_t since)
+{
+	if (lost && (!weave_loss_any(&input->loss) || since < input->lost_since))
+		input->lost_since = since;
+	weave_loss_add(&input->loss, lost);
+}
+
+/* In the units of the file's pages. The time of the first lost event is that of an event that is not there. */
+static uint64_t lost_since(struct weave_input *input)
+{
+	const uint64_t time = input->page.lost_time;
+	const uint64_t ns = time && !input->is_kernel ? time_map_ns(input->time, &input->hint, time) : 0;
+
+	return ns ? ns - 1 : input->ns;
+}
+
 int weave_input_page(struct weave_input *input)
 {
 	const struct weave_in *in = input->in;
@@ -46,7 +62,7 @@ int weave_input_page(struct weave_input *input)
 	/* Sources promise valid pages, but a page that is larger than possible must not cause a crash. */
 	if (input->page.size > REC_SUBBUF_MAX - REC_SUBBUF_HEADER_SIZE)
 		input->page.size = 0;
-	weave_loss_add(&input->loss, input->page.lost);
+	weave_input_lose(input, input->page.lost, lost_since(input));
 	rec_page_iter_init(&input->iter, input->page.data, input->page.size);
 	input->seen = 0;
 	input->in_page = true;
@@ -62,9 +78,10 @@ void weave_input_page_end(struct weave_input *input, bool damaged)
 	if (missing || damaged)
 		input->in->stats->damaged_pages++;
 	input->in->stats->damaged_events += missing;
-	weave_loss_add(&input->loss, missing);
-	/* If the source has not counted the events, the number lost by the damage is unknown. */
-	input->loss.unknown |= damaged && !entries;
+	weave_input_lose(input, missing, input->ns);
+	/* If the source has not counted the page's events, the number lost by damage is unknown. */
+	if (damaged && !entries)
+		weave_input_lose(input, REC_LOST_UNKNOWN, input->ns);
 }
 
 static struct trace_event_map look_up(const struct trace_process_map *ids, uint16_t id)
@@ -171,7 +188,7 @@ int weave_input_next(struct weave_input *input)
 			continue;
 		if (!input->to.id) {
 			input->in->stats->unknown_events++;
-			weave_loss_add(&input->loss, 1);
+			weave_input_lose(input, 1, input->ns);
 			continue;
 		}
 		weave_input_time(input, time_map_ns(input->time, &input->hint, input->record.time));
@@ -181,9 +198,10 @@ int weave_input_next(struct weave_input *input)
 
 struct weave_loss weave_input_trailing(struct weave_input *input)
 {
-	struct weave_loss loss = input->loss;
+	struct weave_loss loss;
 
-	weave_loss_add(&loss, input->stream->lost);
+	weave_input_lose(input, input->stream->lost, input->ns);
+	loss = input->loss;
 	input->loss = (struct weave_loss){ 0, false };
 	return loss;
 }

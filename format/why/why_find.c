@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds things in what is kept of a trace: threads and CPUs by number, items by time, texts. */
+/* Searches the data kept of a trace: threads and CPUs by number, items by time; and makes their texts. */
 #include "format/why/why_private.h"
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -52,52 +53,37 @@ const char *why_thread_name(struct why *why, int32_t tid)
 
 /* ----------------------------------------------------------------------------------------------------------- search */
 
-size_t why_state_from(const struct blob *states, uint64_t ts)
+/* The first of the items, of `size` bytes each, whose end, at `offset`, is later than `ts`. */
+static size_t first_after(const struct blob *items, size_t size, size_t offset, uint64_t ts)
 {
-	size_t nr, low = 0;
-	const struct why_state *list = why_items(struct why_state, states, nr);
+	size_t low = 0, high = items->size / size;
+	uint64_t end;
 
-	while (low < nr) {
-		const size_t middle = low + (nr - low) / 2;
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
 
-		if (list[middle].end <= ts)
+		memcpy(&end, items->data + middle * size + offset, sizeof(end));
+		if (end <= ts)
 			low = middle + 1;
 		else
-			nr = middle;
+			high = middle;
 	}
 	return low;
+}
+
+size_t why_state_from(const struct blob *states, uint64_t ts)
+{
+	return first_after(states, sizeof(struct why_state), offsetof(struct why_state, end), ts);
 }
 
 size_t why_run_from(const struct blob *runs, uint64_t ts)
 {
-	size_t nr, low = 0;
-	const struct why_run *list = why_items(struct why_run, runs, nr);
-
-	while (low < nr) {
-		const size_t middle = low + (nr - low) / 2;
-
-		if (list[middle].end <= ts)
-			low = middle + 1;
-		else
-			nr = middle;
-	}
-	return low;
+	return first_after(runs, sizeof(struct why_run), offsetof(struct why_run, end), ts);
 }
 
 size_t why_loss_from(const struct blob *losses, uint64_t ts)
 {
-	size_t nr, low = 0;
-	const struct why_loss *list = why_items(struct why_loss, losses, nr);
-
-	while (low < nr) {
-		const size_t middle = low + (nr - low) / 2;
-
-		if (list[middle].end <= ts)
-			low = middle + 1;
-		else
-			nr = middle;
-	}
-	return low;
+	return first_after(losses, sizeof(struct why_loss), offsetof(struct why_loss, end), ts);
 }
 
 const struct why_inner *why_innermost(const struct blob *inner, uint64_t ts, uint64_t since, uint64_t *until)

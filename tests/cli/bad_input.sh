@@ -256,4 +256,38 @@ for cut in 0 1 15 16 63 64 1000 $((size / 2)) $((size - 64)) $((size - 1)); do
 done
 is "damaged programs are listed, or refused with one line" "$bad" 0
 
+# ---- a file with formats that must not be parsed
+
+"$top_builddir/tests/golden/mkdat" v6-plain | python3 -c '
+import sys
+data = sys.stdin.buffer.read()
+for name in b"name: kinds", b"name: bytes":
+    at = data.index(b"print fmt", data.index(name))
+    data = data[:at] + b"\0" + data[at + 1:]
+sys.stdout.buffer.write(data)' >formats.dat
+# left_out ARGUMENT...: recorder reports the formats once, on standard error
+left_out()
+{
+	run "$RECORDER" "$@"
+	is "$1 reports formats that are left out" "$(grep -c 'left out' <<<"$err") $(grep 'left out' <<<"$err")" \
+		"1 recorder $1: formats.dat: 2 event formats are left out, because libtraceevent cannot parse them safely; the first: test:kinds"
+}
+
+left_out report formats.dat
+left_out sql formats.dat 'SELECT 1; SELECT 2'
+left_out top formats.dat
+left_out hist formats.dat -e submit
+left_out assert formats.dat 'lost == 0'
+left_out why formats.dat --span test:x
+left_out verify formats.dat
+left_out export --perfetto -o formats.pftrace formats.dat
+left_out profile formats.dat
+left_out latency formats.dat io:request
+left_out split -i formats.dat -o formats.split --event io:submit
+left_out view -o formats.html formats.dat
+run "$RECORDER" diff formats.dat formats.dat
+is "diff, of both files" "$(grep -c '2 event formats are left out' <<<"$err")" 2
+run "$RECORDER" sql formats.dat "SELECT recorder_open('formats.dat')"
+is "sql, of a file that a statement opens" "$(grep -c '2 event formats are left out' <<<"$err")" 2
+
 done_testing

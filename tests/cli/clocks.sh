@@ -49,6 +49,8 @@ ok "the first event comes after the first reading, the last one before the last"
 	'"$0" report -t out.dat | sed -nE "s/^.* ([0-9]+)\.([0-9]{9}): .*/\1\2/p" | sort -n >times &&
 	[ "$(head -1 times)" -ge "$(cut -d " " -f 1 shown | head -1)" ] && [ "$(tail -1 times)" -le "$(cut -d " " -f 1 shown | tail -1)" ]' \
 	"$RECORDER"
+is "the boot id of this machine" "$(grep -a -o '; boot [0-9a-f-]*' out.dat)" "; boot $(cat /proc/sys/kernel/random/boot_id)"
+is "the error of the readings" "$(grep -a -c '; clocks read within [1-9][0-9]* ns' out.dat)" 1
 check "CLOCK_MONOTONIC" mono.dat 2 "$RECORDER" record -q -C mono -o mono.dat "$told"
 check "raw" raw.dat 2 "$RECORDER" record -q --raw -o raw.dat "$told"
 check "with the date" date.dat 2 "$RECORDER" record -q --date -o date.dat "$told"
@@ -56,6 +58,8 @@ check "version 7" v7.dat 2 "$RECORDER" record -q --compression zstd -o v7.dat "$
 ok "converted" "$RECORDER" convert --file-version 6 -i v7.dat -o v6.dat
 readings_of v7.dat >shown
 is "a converted file has the readings of the first" "$(readings_of v6.dat)" "$(cat shown)"
+ok "recordings of one boot are merged" "$RECORDER" merge -o merged.dat out.dat mono.dat date.dat
+unlike "by their clock, not by readings" "$out" "moved by"
 if can_trace; then
 	check "the kernel alone" kernel.dat 2 "$RECORDER" record -q -o kernel.dat -e sched_process_exec -u none true
 else

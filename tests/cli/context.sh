@@ -56,6 +56,8 @@ int main(int argc, char **argv)
 	requests = atoi(argv[1]);
 	events = atoi(argv[2]);
 	pthread_barrier_init(&done, NULL, 3);
+	if (argc > 3)
+		rec_context_set(argv[3], "any");
 	REC(server, step, "", "");
 	pthread_create(&threads[0], NULL, serve, "red");
 	pthread_create(&threads[1], NULL, serve, "blue");
@@ -107,6 +109,29 @@ threads="1*server:server-PID 13*blue:server-PID 13*red:server-PID"
 run python3 processes.py
 is "JSON and CSV have the process of each thread" "$(tr ' ' '\n' <<<"$out" | sort | tr '\n' ' ')" \
 	"$(for _ in json csv; do tr ' ' '\n' <<<"${threads//PID/$(cat pid)}"; done | sort | tr '\n' ' ')"
+
+# Filters compare what the record does not have; its own field tenant takes precedence.
+counted()
+{
+	"$RECORDER" report -F "$1" all.dat | grep -c ' step: '
+}
+is "a filter selects a request" "$(counted 'server:step if trace_id == "red-1"')" 4
+is "or several, by a pattern" "$(counted 'server:step if trace_id ~ "blue-*" && trace_id != "blue-0"')" 8
+is "or events of no request" "$(counted 'server:step if trace_id == ""')" 3
+is "filters without patterns, too" "$(counted 'trace_id == "red-1" && tenant == "red"')" 4
+is "a process by its name" "$(counted 'server:step if process == "server" && comm == "red"')" 13
+is "and by its number" "$(counted "server:step if tgid == $(cat pid)") $(counted "server:step if tgid != $(cat pid)")" "27 0"
+is "hist, too" "$("$RECORDER" hist all.dat -e 'server:step if trace_id == "red-1"' -k tenant | grep -c 'hitcount: *4$')" 1
+for key in cpu comm tgid; do
+	ok "a key has the name of a field of any event: $key" "$RECORDER" record -o "$key.dat" ./server 3 4 "$key"
+	filter='server:step if trace_id == "red-1" && cpu < 65536 && comm == "red" && tgid > 0'
+	is "the field takes precedence" "$("$RECORDER" report -F "$filter" "$key.dat" | grep -c ' step: ')" 4
+done
+fails "a key that the file does not have" "$RECORDER" report -F 'server:step if trace_ids == "red-1"' all.dat
+like "is an error" "$err" "none of these events has a field 'trace_ids' \(column 16\)"
+
+fails "a key while the file is written" "$RECORDER" report --follow -F 'server:step if trace_id == "red-1"' all.dat
+like "is one, too" "$err" "none of these events has a field 'trace_id'"
 
 is "SQL has each value once" "$("$RECORDER" sql --list all.dat "SELECT group_concat(value, ' ') FROM
 	(SELECT value FROM contexts ORDER BY key, value)" | tail -n 1)" "blue red blue-0 blue-1 blue-2 red-0 red-1 red-2"

@@ -143,6 +143,7 @@ like "no file" "$status $err" "^1 recorder report: nosuch.dat: cannot follow: No
 
 # ---- a recording that is piped into a file
 
+rm grown.dat
 "$RECORDER" record -o - "$told" >grown.dat 2>record.err < <(echo go) 3>&- &
 recorder=$!
 wait_until test -e grown.dat
@@ -163,7 +164,7 @@ for option in --csv --summary --spans --profile --clock --stat "--since 1" "--un
 	is "$option: status, lines" "$status $(wc -l <<<"$err")" "2 1"
 	like "$option: the message" "$err" "^recorder report: --follow prints events as they arrive; it cannot be used with "
 done
-# The pager says that it ran.
+# The pager prints a line when it runs.
 page()
 {
 	rm -f paged

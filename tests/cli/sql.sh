@@ -57,6 +57,39 @@ for table in spans counters states flows contexts tasks sched irqs syscalls stac
 	is "$table: none here" "$(sql "SELECT count(*) FROM $table")" 0
 done
 
+# ---- names of tables
+
+cat >names.c <<'EOF'
+#include <librecorder/event.h>
+REC_EVENT(x, y, u64(n));
+REC_EVENT(z, y, u64(n));
+REC_EVENT(w, x_y, u64(n));
+REC_EVENT(a_b, c, u64(n));
+REC_EVENT(a, b_c, u64(n));
+REC_EVENT(w, c, u64(n));
+REC_EVENT(w, b_c, u64(n));
+REC_EVENT(w, sqlite_temp_master, u64(n));
+int main(void)
+{
+	REC(x, y, 1);
+	REC(z, y, 2);
+	REC(w, x_y, 3);
+	REC(a_b, c, 4);
+	REC(a, b_c, 5);
+	REC(w, sqlite_temp_master, 6);
+	return 0;
+}
+EOF
+# shellcheck disable=SC2086
+ok "events whose tables could have the same name: compile" $CC -D_GNU_SOURCE $CFLAGS_FOR_TEST -pthread -o names names.c $LDADD_FOR_TEST
+ok "record" "$RECORDER" record -q -o names.dat ./names
+id_of()
+{
+	"$RECORDER" sql --list names.dat "SELECT id FROM events WHERE system = '$1' AND name = '$2'"
+}
+is "each has its own" "$("$RECORDER" sql --list names.dat "SELECT (SELECT n FROM x_y_$(id_of x y)), (SELECT n FROM z_y), (SELECT n FROM x_y),
+	(SELECT n FROM a_b_c_$(id_of a_b c)), (SELECT n FROM a_b_c_$(id_of a b_c)), (SELECT n FROM w_sqlite_temp_master)" 2>&1)" "1|2|3|4|5|6"
+
 # ---- aggregates
 
 is "percentile" "$(sql 'SELECT percentile(number, 0), percentile(number, 50), percentile(number, 100) FROM count')" "0.0|499.5|999.0"
@@ -107,7 +140,8 @@ io()
 {
 	"$RECORDER" sql --list io.dat "$1" 2>&1
 }
-# What the kernel would do: each end takes the last begin with its key. Here the keys are few, and meet in any order.
+# The result that the kernel would have: each end takes the last begin with its key. Here there are few keys, in any
+# order.
 cat >pairs.py <<'EOF'
 import sys
 begun = {}
@@ -231,6 +265,11 @@ fails "a file that is no trace" "$RECORDER" sql "$top_srcdir/README.md"
 like "is named" "$err" "^recorder sql: $top_srcdir/README.md: "
 is "one line" "$(wc -l <<<"$err")" 1
 
+# ---- the shell on a terminal
+
+is "completion, and interrupts of a line, a statement and a box" \
+	"$(python3 -B "$top_srcdir/tests/cli/sql_terminal.py" "$RECORDER" trace.dat 2>&1)" "whole"
+
 # ---- all of it in a database
 
 ok "--save" "$RECORDER" sql --save saved.sqlite trace.dat
@@ -264,7 +303,7 @@ db.close()' "$extension" 2>&1)" $'trace.dat\n2970 1498365'
 	fi
 	if [ "$python" ]; then
 		ok "spans, counters, states, flows and tasks" "$RECORDER" record -q -o storage.dat "$top_builddir/examples/07_storage" 20
-		is "some columns have the same values as all; two statements at once have their own" \
+		is "some columns have the same values as all; two statements, and threads, have their own" \
 			"$($python -B "$top_srcdir/tests/cli/sql_tables.py" "$extension" storage.dat 2>&1)" True
 	else
 		skip "columns of tables" "no Python that loads extensions of SQLite"
@@ -290,6 +329,21 @@ print(*db.execute("SELECT count(*) FROM count WHERE " + sys.argv[2]).fetchone())
 	else
 		skip "what a query reads" "no strace"
 	fi
+	is "a table of the same name is kept, and no table is made" "$(printf '%s\n' ".load $extension" 'CREATE TEMP TABLE Count (x);' \
+		"SELECT recorder_open('trace.dat');" 'SELECT type, name FROM temp.sqlite_master;' 'DROP TABLE Count;' \
+		"SELECT recorder_open('trace.dat');" 'SELECT count(*) FROM temp.f2_count;' | sqlite3 2>&1 | sed -E 's/^.*(there is already)/\1/')" \
+		$'there is already a table Count\ntable|Count\ntrace.dat\n3000'
+	is "a connection stays as protected as it was" "$(printf '%s\n' ".load $extension" '.dbconfig defensive on' \
+		"SELECT recorder_open('trace.dat');" '.dbconfig defensive' "DELETE FROM temp.sqlite_master;" | sqlite3 2>&1 | sed 's/^.*: //' | tr -s ' ')" \
+		$' defensive on\ntrace.dat\n defensive on\ntable sqlite_temp_master may not be modified'
+	is "tables outlive a transaction that is rolled back" "$(printf '%s\n' ".load $extension" "SELECT recorder_open('trace.dat');" \
+		'BEGIN; CREATE TEMP TABLE x (y); ROLLBACK; SELECT count(*) FROM count;' 'DROP TABLE temp.count;' 'SELECT 1 FROM count;' | sqlite3 2>&1 | sed 's/^.*: //')" \
+		$'trace.dat\n3000\ncount'
+	is "tables that are made within it do not" "$(printf '%s\n' ".load $extension" 'BEGIN;' "SELECT recorder_open('trace.dat');" \
+		'SELECT count(*) FROM count;' 'ROLLBACK;' 'SELECT 1 FROM count;' | sqlite3 2>&1 | grep -v '^ ' | sed 's/^.*: //')" \
+		$'trace.dat\n3000\ncount'
+	like "a statement that writes cannot open a file" "$(printf '%s\n' ".load $extension" \
+		"CREATE TABLE x AS SELECT recorder_open('trace.dat');" | sqlite3 2>&1)" 'cannot open savepoint'
 	like "a file that is missing" "$(printf '%s\n' ".load $extension" "SELECT recorder_open('missing.dat');" | sqlite3 2>&1)" \
 		"missing.dat: .*No such file"
 	like "it exports its entry alone" "$(nm -D --defined-only "$extension" | awk '{ print $3 }' | tr '\n' ' ')" \

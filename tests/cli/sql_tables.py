@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """
 sql_tables.py EXTENSION FILE: queries that use some columns of a table, each in a connection of its own, compared with the whole
-table; then statements that take turns. Prints what differs, and the number of queries.
+table; then statements that take turns, and connections of several threads. Prints what differs, and whether there were enough
+queries.
 """
 
 import sqlite3
 import sys
+import threading
 
 TABLES = "spans counters states flows tasks threads processes events".split()
 # The second statement needs more columns than the first one, which goes on with its rows.
@@ -54,6 +56,29 @@ def check_turns(first, second):
         print(f"{first}; {second}: differ")
 
 
+def check_threads():
+    """Each thread has a connection of its own to the same file; sqlite3 releases Python's lock while a statement runs."""
+    queries = [f"SELECT * FROM {table}" for table in ("spans", "events", "states", "counters")]
+    alone = [connect().execute(query).fetchall() for query in queries]
+    start, results = threading.Barrier(len(queries)), [[] for _ in queries]
+
+    def work(number):
+        start.wait()
+        db = connect()
+        for i in range(len(queries)):
+            which = (number + i) % len(queries)
+            results[number].append((which, db.execute(queries[which]).fetchall()))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(len(queries))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if any(len(result) != len(queries) or any(rows != alone[which] for which, rows in result) for result in results):
+        print("threads with connections of their own have other rows")
+
+
 for turns in TURNS:
     check_turns(*turns)
+check_threads()
 print(sum(check_table(table) for table in TABLES) > 80 or "few queries")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What is different on a terminal, and nowhere else: control characters are escaped; there are colours and a pager.
+# Differences on a terminal only: control characters are escaped; there are colours and a pager.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -61,6 +61,29 @@ on_terminal "$RECORDER" report --raw-strings --color never strings.dat
 is "--raw-strings: as piped" "$out" "$(cat piped)"
 is "--raw-strings piped: the same" "$("$RECORDER" report --raw-strings strings.dat)" "$(cat piped)"
 unlike "the escapes differ from that" "$escaped" $'\033'
+
+# ---- names of programs and files: UTF-8 stays, control characters are question marks, also those of 8 bits
+
+cp strings $'Gr\303\274\303\237e\033\302\23331m\2331m'
+mkfifo hold
+exec 9<>hold
+RECORDER_ENABLE='*' $'./Gr\303\274\303\237e\033\302\23331m\2331m' <hold &
+hostile=$!
+is_listed()
+{
+	"$RECORDER" ps 2>/dev/null | grep -q started
+}
+ok "a program with such a name runs" wait_until is_listed
+for command in "ps" "list -P $hostile" "stat -P $hostile" "enable -P $hostile term:*"; do
+	# shellcheck disable=SC2086
+	on_terminal "$RECORDER" $command
+	like "$command: the name is shown" "$(plain <<<"$out")" 'Grüße\?\?\?31m\?1m'
+done
+fails "a message names a file" "$RECORDER" report $'no\302\23331m'
+is "and so does it" "$err" "recorder report: no??31m: cannot open: No such file or directory"
+echo >&9
+wait $hostile
+exec 9>&-
 
 # ---- lists and parts of a file: names and texts of which any byte may be in the file
 

@@ -15,12 +15,7 @@ if ! ok "the packages install" inside "$root" 'dpkg -i /packages/*.deb'; then
 	exit
 fi
 
-kinds=()
-if can_trace; then
-	kinds=(kernel)
-else
-	skip "the kernel's events" "this kernel has no tracefs"
-fi
+tutorial_kinds
 tutorial_script "$root/try" "${kinds[@]}"
 # The kernel calls threads by the ids of the first pid namespace.
 namespaces=(--mount)

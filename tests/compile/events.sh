@@ -55,18 +55,28 @@ each=("gcc -std=c11")
 [ -z "$clang" ] || each+=("clang++ -x c++ -std=c++17")
 [ "${COMPILERS-}" != all ] || each+=("g++ -x c++ -std=c++17" ${clang:+"clang -std=c11"})
 
-# Mistakes in a declaration: the compiler reports which one, in a sentence, wherever the event is used. declares FIELD
-# REGEX: in each language, with each compiler
+# Mistakes in declarations: the compiler reports which one, in a sentence, wherever the event is used. All of them are
+# compiled at once, each in a "file" of its own, case-N, with a group of its own.
+cases=()
+regexes=()
+echo '#include <librecorder/event.h>' >"$TMP/mistakes.c"
+
+# wrong NAME CODE REGEX: code whose group is m and whose function is f, in which the compiler finds an error
+wrong()
+{
+	local n=${#cases[@]} code
+
+	code=${2//(m, /(m$n, }
+	code=${code// f(/ f$n(}
+	printf '# 1 "case-%d"\n%s\n' "$n" "$code" >>"$TMP/mistakes.c"
+	cases+=("$1")
+	regexes+=("$3")
+}
+
+# declares FIELD REGEX
 declares()
 {
-	local compiler language
-
-	printf '#include <librecorder/event.h>\nREC_EVENT(m, e, u8(first), %s);\n' "$1" >"$TMP/mistake.c"
-	for compiler in "${each[@]}"; do
-		# shellcheck disable=SC2086
-		fails "$compiler: $1" $compiler -I"$top_srcdir/include" -fsyntax-only "$TMP/mistake.c"
-		like "the error says so" "$err" "error: static.assert[a-z]* failed.*$2"
-	done
+	wrong "$1" "REC_EVENT(m, e, u8(first), $1);" "static.assert[a-z]* failed.*$2"
 }
 declares "int(n)" 'int\(n\) is not a kind of field: write s32\(n\)'
 declares "float(n)" 'float\(n\) is not a kind of field: write f32\(n\)'
@@ -80,14 +90,7 @@ declares "real(n, 22)" 'real\(n\): 0 to 18 decimals'
 # The same in declarations with a meaning. misdeclares DECLARATION REGEX
 misdeclares()
 {
-	local compiler
-
-	printf '#include <librecorder/event.h>\n%s;\n' "$1" >"$TMP/mistake.c"
-	for compiler in "${each[@]}"; do
-		# shellcheck disable=SC2086
-		fails "$compiler: $1" $compiler -I"$top_srcdir/include" -fsyntax-only "$TMP/mistake.c"
-		like "the error says so" "$err" "error: static.assert[a-z]* failed.*$2"
-	done
+	wrong "$1" "$1;" "static.assert[a-z]* failed.*$2"
 }
 misdeclares "REC_EVENT(m, e, u8(a), end(u8(b)))" 'key\(\) and end\(\) belong into a span or a state'
 misdeclares "REC_SPAN(m, e, key(u8(a)))" 'REC_SPAN has no key\(\): use REC_SPAN_KEYED'
@@ -108,17 +111,7 @@ misdeclares "REC_SPAN(m, e, end(u8(a))); void f(void); void f(void) { REC_SCOPE(
 # The same in formats. misformats FORMAT REGEX
 misformats()
 {
-	local compiler
-
-	cat >"$TMP/mistake.c" <<-END
-		#include <librecorder/event.h>
-		REC_EVENT_FMT(m, e, ($1), u8(first), s64(big), f64(part), string(s), named(op, 1, 2));
-	END
-	for compiler in "${each[@]}"; do
-		# shellcheck disable=SC2086
-		fails "$compiler: $1" $compiler -I"$top_srcdir/include" -fsyntax-only "$TMP/mistake.c"
-		like "the error says so" "$err" "error: .*$2"
-	done
+	wrong "$1" "REC_EVENT_FMT(m, e, ($1), u8(first), s64(big), f64(part), string(s), named(op, 1, 2));" "$2"
 }
 misformats '"%d", frist' "'?frist'?.*(undeclared|not declared|undeclared identifier|did you mean)"
 misformats '"%d", REC->frist' "no member named 'frist'"
@@ -132,7 +125,27 @@ misformats '"%d", big' "(type 'int'|%d.*'int')"
 misformats '"%d %d", first' "(matching 'int' argument|more '%' conversions than data arguments)"
 misformats '"%d", first, first' "(too many arguments for format|data argument not used)"
 
-# What is right has no warning, and nothing is left of the check.
+# errors_of N: the errors in case N. gcc reports some where a macro stands, and the case in a note after that.
+errors_of()
+{
+	awk -v here="case-$1:" '
+		function flush() { if (error && where == here) print error }
+		/ error: / { flush(); error = $0; where = "" }
+		error && where == "" && match($0, /case-[0-9]+:/) { where = substr($0, RSTART, RLENGTH) }
+		END { flush() }' "$TMP/.err"
+}
+
+for compiler in "${each[@]}"; do
+	limit=-fmax-errors=0
+	case $compiler in clang*) limit=-ferror-limit=0 ;; esac
+	# shellcheck disable=SC2086
+	fails "$compiler: mistakes are errors" $compiler $limit -I"$top_srcdir/include" -fsyntax-only "$TMP/mistakes.c"
+	for i in "${!cases[@]}"; do
+		like "$compiler: ${cases[i]}" "$(errors_of "$i")" "error: .*${regexes[i]}"
+	done
+done
+
+# Correct formats cause no warning, and the check leaves no code.
 cat >"$TMP/unchecked.c" <<'END'
 #include <librecorder/event.h>
 #if defined(REC_NO_FORMAT_CHECK) && defined(__print_flags)
@@ -286,6 +299,7 @@ works()
 
 objects "$TMP/plain" -O2
 objects "$TMP/sections" -O2 -ffunction-sections -fdata-sections
+[ "$sanitized" = yes ] || objects "$TMP/nopie" -O0 -fno-pie
 
 for linker in bfd gold lld mold; do
 	if ! command -v "ld.$linker" >/dev/null && ! command -v "$linker" >/dev/null; then
@@ -296,7 +310,7 @@ for linker in bfd gold lld mold; do
 		continue # sanitizers and gold disagree about sections of their own
 	fi
 	for options in "plain" "sections -Wl,--gc-sections" "sections -Wl,--gc-sections -Wl,-z,start-stop-gc" \
-		"plain -no-pie" "sections -Wl,--gc-sections -Wl,-O1 -s"; do
+		"nopie -no-pie" "sections -Wl,--gc-sections -Wl,-O1 -s"; do
 		read -ra words <<<"$options"
 		case "$linker $options" in
 		"gold "*start-stop-gc* | "mold "*start-stop-gc*) continue ;; # they do not know the option
@@ -305,14 +319,8 @@ for linker in bfd gold lld mold; do
 		driver=${clangxx:-$CXX}
 		[ "$sanitized" = no ] && [ "$linker" != mold ] || driver=$CXX
 		flags=("${words[@]:1}")
-		if [[ $options == *no-pie* ]]; then
-			objects "$TMP/plain-nopie" -O2 -fno-pie
-			dir=$TMP/plain-nopie
-		else
-			dir=$TMP/${words[0]}
-		fi
-		if ok "$linker links: $options" "$driver" -fuse-ld=$linker "${flags[@]}" "${cflags[@]}" -o "$TMP/program" "$dir"/*.o \
-			"${library[@]}" -lpthread; then
+		if ok "$linker links: $options" "$driver" -fuse-ld=$linker "${flags[@]}" "${cflags[@]}" -o "$TMP/program" \
+			"$TMP/${words[0]}"/*.o "${library[@]}" -lpthread; then
 			works "and it works" 1 "$TMP/program"
 			run "$RECORDER" list "$TMP/program"
 			like "and its events are found in the file" "$out" 'kinds:others'
@@ -334,7 +342,7 @@ fi
 shared=$top_builddir/.libs/librecorder.so
 if [ -e "$shared" ]; then
 	export LD_LIBRARY_PATH=$top_builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-	objects "$TMP/pic" -O2 -fPIC
+	objects "$TMP/pic" -O0 -fPIC
 	for part in part_a part_b part_c; do
 		ok "$part as a shared library" "$CXX" -shared "${cflags[@]}" -o "$TMP/lib$part.so" "$TMP/pic/$part.o" "$shared"
 	done

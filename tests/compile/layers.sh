@@ -33,13 +33,13 @@ format/diff : format/io format/dat format/text format/model format/stats format/
 format/verify : format/io format/dat format/print format/text : page
 format/view : format/io format/dat format/text format/model :
 kernelshark : format/io format/dat format/text format/model :
-cli/base : librecorder/core/proc_stat.h :
-cli/recording : cli/base format/io format/weave librecorder/core/dir_rules.h librecorder/core/stats_text.h librecorder/os/pid_namespace.h : buffer_dir clock event_text filter lane log page pattern reader source
-cli/kernel : cli/base cli/recording format/dat format/io format/weave librecorder/core/stats_text.h librecorder/os/pid_namespace.h librecorder/os/mount.h : clock lane map page
+cli/base : librecorder/core/no_controls.h librecorder/core/proc_stat.h :
+cli/recording : cli/base format/io format/weave librecorder/core/dir_rules.h librecorder/core/stats_text.h librecorder/os/boot_id.h librecorder/os/pid_namespace.h : buffer_dir clock event_text filter lane log page pattern reader source
+cli/kernel : cli/base cli/recording format/dat format/io format/weave librecorder/core/stats_text.h librecorder/os/boot_id.h librecorder/os/pid_namespace.h librecorder/os/mount.h : clock lane map page
 cli/common : cli/base cli/recording format/dat format/io format/series format/text : reader
 cli/programs : cli/common cli/kernel cli/recording format/text format/weave cli/base format/io : event_text lane log map page pattern reader
 cli/record : cli/base cli/common cli/kernel cli/programs cli/recording format/dat : buffer_dir page
-cli/report : cli/common format/dat format/io format/model format/text format/print cli/base : event_text filter pattern
+cli/report : cli/common format/dat format/io format/model format/text format/print cli/base : context event_text filter pattern
 cli/ask : cli/base cli/common cli/report format/dat format/diff format/export format/hist format/io format/model format/series format/sql format/text format/why :
 cli/files : cli/common format/dat format/io format/text : page pattern
 cli/view : cli/common cli/kernel cli/recording format/dat format/io format/model format/view format/text format/weave : clock
@@ -100,22 +100,19 @@ includes >"$TMP/includes"
 ok "there are includes" test "$(wc -l <"$TMP/includes")" -gt 500
 is "no arrow upwards" "$(arrows <"$TMP/includes")" ""
 
-# Each folder, and each folder that it may not use.
-wrong=
-while IFS=' :' read -r here _; do
+# Each folder, and each folder and header that it may not use.
+headers=$(cd include/librecorder && find . -name '*.h' | sed 's|^\./||; s|\.h$||')
+while IFS=: read -r here rooms public; do
+	here=${here% }
 	while IFS=' :' read -r there _; do
-		case $here in "$there") continue ;; esac
-		line="$here/x.c \" $there/y.h"
-		grep -qE "^$here : ([^:]* )?$there( |:)" "$TMP/rooms" && continue
-		[ "$(arrows <<<"$line")" = "$line" ] || wrong+="$line; "
+		[ "$here" = "$there" ] || [[ "$rooms " == *" $there "* ]] || echo "$here/x.c \" $there/y.h"
 	done <"$TMP/rooms"
-	while IFS= read -r header; do
-		line="$here/x.c < librecorder/$header.h"
-		grep -qE "^$here :[^:]*:.* $header( |\$)" "$TMP/rooms" && continue
-		[ "$(arrows <<<"$line")" = "$line" ] || wrong+="$line; "
-	done < <(cd include/librecorder && find . -name '*.h' | sed 's|^\./||; s|\.h$||')
-done <"$TMP/rooms"
-is "any other arrow is found" "$wrong" ""
+	for header in $headers; do
+		[[ "$public " == *" $header "* ]] || echo "$here/x.c < librecorder/$header.h"
+	done
+done <"$TMP/rooms" >"$TMP/forbidden"
+ok "most arrows are not permitted" test "$(wc -l <"$TMP/forbidden")" -gt 1500
+is "any of those is found" "$(arrows <"$TMP/forbidden" | diff "$TMP/forbidden" -)" ""
 for line in 'librecorder/core/x.c < zstd.h' 'format/io/x.h < traceevent/event-parse.h' 'format/dat/dat_read.c < zstd.h' \
 	'include/librecorder/x.h " librecorder/process/process.h'; do
 	is "and so is $line" "$(arrows <<<"$line")" "$line"
@@ -124,21 +121,34 @@ is "a folder that the table does not have" "$(arrows <<<'cli/attic/x.c < stdio.h
 
 # ------------------------------------------------------------------------------------------------ calls
 
-# symbols: "folder kind symbol", with an address before the kind if it is defined there, of each folder's objects. What an
-# earlier build left, of sources that are gone, does not count.
+# objects FOLDER: "source object" for each source there: its newest object, which an earlier build may have given another
+# name. What an earlier build left of sources that are gone does not count.
+objects()
+{
+	local object name
+
+	ls -t "$top_builddir/$1"/*.o "$top_builddir/$1"/.libs/*.o 2>/dev/null | while read -r object; do
+		name=${object##*/}
+		name=${name%.o}
+		name=$1/${name##*-}.c
+		[ ! -e "$name" ] && [ ! -e "$top_builddir/$name" ] || echo "$name $object"
+	done | awk '!seen[$1]++'
+}
+
+while IFS=' :' read -r folder _; do
+	objects "$folder"
+done <"$TMP/rooms" >"$TMP/objects"
+is "each source of format has an object" \
+	"$(find format -name '*.c' | sort | comm -23 - <(cut -d ' ' -f 1 "$TMP/objects" | sort))" ""
+
+# symbols: "folder kind symbol", with an address before the kind if it is defined there, of each folder's objects
 symbols()
 {
-	local folder objects
+	local source object
 
-	while IFS=' :' read -r folder _; do
-		objects=$(ls "$top_builddir/$folder"/*.o 2>/dev/null || ls "$top_builddir/$folder"/.libs/*.o 2>/dev/null)
-		objects=$(for object in $objects; do
-			source=$folder/$(basename "$object" .o | sed 's/.*-//').c
-			[ ! -e "$source" ] && [ ! -e "$top_builddir/$source" ] || echo "$object"
-		done)
-		# shellcheck disable=SC2086
-		[ -z "$objects" ] || nm -A $objects | sed -E "s|^[^:]*:|$folder |"
-	done <"$TMP/rooms"
+	while read -r source object; do
+		nm "$object" | sed "s|^|${source%/*} |"
+	done <"$TMP/objects"
 }
 
 # calls: "user symbol definer" for each function or variable of the tree that an object of another folder refers to
@@ -349,5 +359,14 @@ is "those that start one run under the thread sanitizer in the short tier" \
 ok "the libc-only lists of format are not empty" test "$(wc -l <<<"$libc")" -gt 40
 is "the libc-only files of format need libc alone" \
 	"$(grep -E " < $external" "$TMP/includes" | grep -F -f <(printf '%s\n' "$libc" | sed 's/$/ /'))" ""
+
+# In docs/TESTING.md, a name without a folder is in that of the name before.
+named=$(for name in $(sed -nE 's/^\| (.*) \| not in it \|$/\1/p' docs/TESTING.md | tr -d ,); do
+	[[ $name == */* ]] || name=$folder/$name
+	folder=${name%/*}
+	echo "${name%.sh}"
+done | sort)
+is "docs/TESTING.md names the tests that only the long tier has" "$named" \
+	"$({ tests_in long_shell_tests; tests_in long_programs; } | sed -E 's,^(tests/(package|vm))/.*,\1,' | sort -u)"
 
 done_testing

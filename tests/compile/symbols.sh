@@ -42,6 +42,12 @@ missing=$(grep -vxF -f "$TMP/exported" "$TMP/functions")
 is "each declared function is exported" "$missing" ""
 ok "the headers declare functions" test -s "$TMP/functions"
 
+contracts=$top_srcdir/tests/compile/contracts.py
+is "their comments name threads and signal handlers" "$(python3 "$contracts" "$top_srcdir"/include/librecorder/*.h)" ""
+printf '/* Pure functions. */\n\n/* Any thread; signal-safe. */\nint rec_a(void);\n\nint rec_b(void);\n\n/* Any thread. */\nint rec_c(void); /* signals */\n' >"$TMP/bare.h"
+is "a function without them is found" "$(python3 "$contracts" "$TMP/bare.h")" "$TMP/bare.h: rec_b: no comment
+$TMP/bare.h: rec_c: signals"
+
 # The map lists each symbol in the node of the release that added it. The linker silently skips a listed name that is
 # not defined.
 map=$top_srcdir/librecorder/librecorder.map

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Every system call of the recorder fails once, or is its last one: in a small recording, and in recoveries of what was left. After each, the
-# recorder must have ended by itself and must have reported what is wrong unless the file is complete all the same, and no event may be lost:
-# it is in the file, or recover finds it. FAULTS=all for every call and every error; otherwise a sample that begins at RECORDER_SEED.
-# FAULTS=at:CALL:NUMBER:FAULT for a single one: that repeats a failure.
+# Each system call of the recorder fails once, or the recorder is killed at it: in a small recording, and in recoveries
+# of what was left. After each fault, the recorder must have ended by itself, it must have reported the fault unless the
+# file is complete nevertheless, and no event may be lost: each is in the file, or recover finds it. FAULTS=all for
+# every call and every error; otherwise a sample that begins at RECORDER_SEED. FAULTS=at:CALL:NUMBER:FAULT for a single
+# one: that repeats a failure.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -56,8 +57,9 @@ own_calls()
 		if (own && call !~ /^(exit_group|rt_sig)/) print call, nr[call] }' "$1"
 }
 
-# in_files FILE...: how many events the files hold together, provided that these are the first ones without a gap, and that
-# each is in one file. Only of several files: a page that was being copied when the disk was full may be in two.
+# in_files FILE...: the number of events in the files together, if these are the first ones without a gap, and each
+# event is in one file. An exception for several files: a page that was being copied when the disk was full may be in
+# two.
 in_files()
 {
 	local file same=
@@ -75,14 +77,14 @@ recover_rest()
 	[ -z "$(ls "$RECORDER_DIR")" ] || "$RECORDER" recover -q -o c.dat --all 2>>"$TMP/recover.err"
 }
 
-# The recorder has left only its files. What could not be removed, or is kept because the disk failed, may stay if this
-# is reported.
+# The recorder has left only its own files. Files that could not be removed, or are kept because the disk failed, may
+# stay if this is reported.
 judge_rest()
 {
 	[ -z "$(ls -A | grep -v '^[abc].dat$')" ] || grep -q -e "cannot remove" -e "tries again" <<<"$err" || echo "left: $(ls -A)"
 }
 
-# What is wrong with the end of a command with a fault, if anything.
+# Prints what is wrong with the end of a command that had a fault; nothing: it is right.
 judge_end()
 {
 	# 126: the program could not be started.
@@ -108,8 +110,8 @@ judge_record()
 	fi
 }
 
-# What is wrong after the recorder was killed, if anything: the program must have continued, and each event must be in
-# one file, once.
+# Prints what is wrong after the recorder was killed; nothing: it is right. The program must have continued, and each
+# event must be in one file, once.
 judge_kill()
 {
 	wait_until program_is_gone || { echo "the program does not end"; return; }
@@ -135,7 +137,7 @@ sampled()
 	case ${FAULTS:-} in
 	all) ;;
 	at:*) [ "$FAULTS" = "at:$1" ] ;;
-	*) [ $((turn % 32)) = 0 ] ;;
+	*) [ $((turn % 64)) = 0 ] ;;
 	esac
 }
 
@@ -146,7 +148,8 @@ clear_all()
 	: >"$TMP/recover.err"
 }
 
-# for_calls FAULTS PREPARE JUDGE COMMAND...: judges the command without a fault, and with each fault in the sample.
+# for_calls FAULTS PREPARE JUDGE COMMAND...: runs and judges the command without a fault, and with each fault in the
+# sample.
 for_calls()
 {
 	local faults=$1 prepare=$2 judge=$3 call number fault why

@@ -5,6 +5,7 @@
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"
+. "$top_srcdir/tests/told.sh"
 cd "$TMP" || exit 1
 command -v trace-cmd >/dev/null || skip_all "trace-cmd is not installed"
 
@@ -88,7 +89,7 @@ for cut in 8191 8192 $((size / 3)) $((size / 2)) $((size - 4097)) $((size - 1)) 
 		rm -f cut.spool
 		;;
 	*)
-		# Without its stage, which the recovery above has removed.
+		# The stage is missing here, because the recovery above has removed it.
 		is "a spool cut off at $cut is recovered, and what it lacks is reported" \
 			"$status $(grep -c "^recorder recover: cannot find '.*', whose pages '.*cut.spool' lacks" <<<"$err")" "1 1"
 		n=$("$RECORDER" report cut | awk '/ seq: / { n = $NF; sub(/number=/, "", n)
@@ -99,6 +100,51 @@ for cut in 8191 8192 $((size / 3)) $((size / 2)) $((size - 4097)) $((size - 1)) 
 	esac
 done
 rm -f cut.spool
+
+# ---- the lanes of a program that has grown
+
+# made_lanes: the number of the program's lanes that are made
+made_lanes()
+{
+	"$RECORDER" stat -P "$pid" | grep -c '^lane [0-9]*,'
+}
+
+# write_thirty TIMES: that many events, this number of times
+write_thirty()
+{
+	local i
+
+	for ((i = 0; i < $1; i++)); do
+		tell go
+	done
+}
+
+rm -f trace.dat
+RECORDER_BUFFER_KB=64 start_told
+"$RECORDER" record -q -P "$pid" &
+recorder=$!
+ok "a program is being recorded" wait_until is_attached trace.dat.spool "$told"
+kill -STOP $recorder
+write_thirty 400
+made=$(made_lanes)
+ok "while its recorder does not read, its thread takes further lanes ($made)" test "$made" -gt 1
+kill -CONT $recorder
+ok "their pages are read" wait_until has_size trace.dat.spool 150000
+end $recorder
+# As if some seconds had passed: no reader permits growth any more. The offset is that of the header's grow_until.
+printf '\1\0\0\0\0\0\0\0' | dd of="$(echo "$RECORDER_DIR"/*.rec)" bs=1 seek=2616 conv=notrunc status=none
+write_thirty 200
+is "the program keeps its lanes until their last events are read" "$(made_lanes)" "$made"
+ok "which a recovery does" "$RECORDER" recover
+is "every event that was not overwritten is in the file" \
+	"$(($("$RECORDER" report trace.dat | grep -c number=) + $(lost_in "$err")))" $((600 * 30))
+"$RECORDER" enable -P "$pid" '*' >enabled
+write_thirty 200
+is "then the lanes are given up" "$(made_lanes)" 1
+is "as stat shows" "$("$RECORDER" stat -P "$pid" | grep -c '^lane [0-9]*: no memory at the moment$')" $((made - 1))
+end_told
+ok "nothing of it is left" "$RECORDER" clean
+rm -f trace.dat enabled
 
 # ---- both
 

@@ -25,7 +25,7 @@
 #define MEMORY_MAX (UINT64_C(1) << 30) /* the reader allows chunks of 256 MiB; threads have stacks */
 #define HANG_AFTER 600u /* seconds for one input; a valid one takes milliseconds */
 
-/* What convert and split write. */
+/* The outputs of convert and split. */
 static char directory[] = "/tmp/fuzz_dat.XXXXXX", output[64], part[80];
 static int input_fd = -1, error_fd = -1, real_stderr = -1;
 
@@ -54,14 +54,44 @@ static void open_files(void)
 	close(null);
 }
 
-/* Commands that answer questions add lines about what the file lacks to a result. */
-enum lines { EXACTLY_ONE, WITH_NOTES };
+/*
+ * The lines of a failure: one; if the file is read twice, one or two; any number, because commands that answer
+ * questions add lines about events missing from the file, also without a failure.
+ */
+enum lines { EXACTLY_ONE, ONE_EACH, WITH_NOTES };
+
+static bool fits(enum lines allowed, int lines, bool failed)
+{
+	switch (allowed) {
+	case EXACTLY_ONE:
+		return lines == failed;
+	case ONE_EACH:
+		return failed ? lines == 1 || lines == 2 : !lines;
+	case WITH_NOTES:
+		break;
+	}
+	return lines || !failed;
+}
+
+/* Lines of a command's messages, without the notes of formats that are left out: one for each file that it reads. */
+static int count_lines(const char *text, size_t size)
+{
+	static const char note[] = "left out, because libtraceevent";
+	const char *const end = text + size;
+	int lines = 0;
+
+	for (const char *at = text; at < end; at++)
+		lines += *at == '\n';
+	for (const char *at = text; (at = memmem(at, (size_t)(end - at), note, strlen(note))) != NULL; at++)
+		lines--;
+	return lines;
+}
 
 static void run_with(int (*command)(int argc, char **argv), const char *const *words, const char *after,
 		     enum lines allowed)
 {
 	char path[32], *argv[12] = { 0 }, text[4096];
-	int argc = 0, status, lines = 0;
+	int argc = 0, status, lines;
 	ssize_t n;
 
 	while (words[argc]) {
@@ -79,13 +109,12 @@ static void run_with(int (*command)(int argc, char **argv), const char *const *w
 	fflush(stderr);
 	dup2(real_stderr, 2);
 	n = pread(error_fd, text, sizeof(text), 0);
-	for (ssize_t i = 0; i < n; i++)
-		lines += text[i] == '\n';
+	lines = n > 0 ? count_lines(text, (size_t)n) : 0;
 	if (n > 0 && memmem(text, (size_t)n, "memory", strlen("memory")))
 		give_up("too much memory for a small file", words[0]);
 	if (status != 0 && status != 1)
 		give_up("a strange status", words[0]);
-	if (allowed == WITH_NOTES ? status == 1 && !lines : lines != (status == 1))
+	if (!fits(allowed, lines, status == 1))
 		give_up("not one line for a failure, or a line without a failure,", words[0]);
 	if (n > 0 && text[n - 1] != '\n')
 		give_up("half a line", words[0]);
@@ -96,7 +125,9 @@ static void run(int (*command)(int argc, char **argv), const char *const *words)
 	run_with(command, words, NULL, EXACTLY_ONE);
 }
 
-/* Tables are scanned, computed, and read again by joins; events in the order of time and of names. */
+/*
+ * Queries that scan tables, compute tables, read them again in joins, and use events in the order of time and of names.
+ */
 static void run_queries(size_t which)
 {
 	static const char *const sql[] = { "sql", "--list", NULL };
@@ -125,12 +156,20 @@ static void run_queries(size_t which)
 	run_with(cmd_why, why, NULL, WITH_NOTES);
 }
 
-/* The file with itself. 1 says that something changed, 2 is a failure. */
+/* Compares the file with itself. Status 1 means that something changed, 2 is a failure. */
 static int diff_itself(int argc, char **argv)
 {
 	char *twice[] = { argv[0], argv[1], argv[argc - 1], argv[argc - 1], NULL };
 
 	return cmd_diff(4, twice) == 2 ? 1 : 0;
+}
+
+/* The file with itself, as one of the same machine. */
+static int merge_itself(int argc, char **argv)
+{
+	char *file = argv[argc - 1], *twice[] = { argv[0], argv[1], argv[2], argv[3], argv[4], file, file, NULL };
+
+	return cmd_merge(7, twice);
 }
 
 /* The other commands that answer questions. */
@@ -187,6 +226,7 @@ static void run_commands(const unsigned char *data, size_t size)
 	static const char *const packed[] = { "convert", "-o", output, "-i", NULL };
 	static const char *const plain[] = { "convert", "--file-version", "6", "-o", output, "-i", NULL };
 	static const char *const woven[] = { "convert", "--woven", "-o", output, "-i", NULL };
+	const char *const merged[] = { "merge", "--buffers", size % 32 < 16 ? "woven" : "split", "-o", output, NULL };
 	static const char *const parts[] = { "split", "-e", "20", "-c", "-o", output, "-i", NULL };
 
 	if (input_fd < 0)
@@ -213,6 +253,8 @@ static void run_commands(const unsigned char *data, size_t size)
 		run(cmd_split, parts);
 	else if (size % 8 == 6)
 		run(cmd_convert, woven);
+	else if (size % 16 == 7)
+		run_with(merge_itself, merged, NULL, ONE_EACH);
 	else
 		run(cmd_report, raw);
 	run_queries(size / 16);
@@ -334,7 +376,7 @@ static unsigned int count_makes(void)
 	return count;
 }
 
-/* Small variants: what is tried per second matters more than what is in a file. */
+/* Small variants of files, because many attempts per second are more effective than large files. */
 static void run_input(uint64_t number)
 {
 	size_t size, marks[DAT_MAKE_MARKS] = { 0 }, nr_marks = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A target of libfuzzer.sh: a trace.dat file of any bytes, read without libtraceevent, which trusts its texts.
- * Everything that the file's reader hands out is looked at; the sanitizers check the rest.
+ * All data that the file's reader returns are read; the sanitizers check the rest.
  */
 #include "format/dat/dat_compress.h"
 #include "format/dat/dat_notes.h"
@@ -84,7 +84,6 @@ static void read_text(const struct dat_file *file, const struct dat_buffer *buff
 
 static void read_notes(const struct dat_file *file)
 {
-	const struct dat_option *version = dat_option(file, DAT_VERSION);
 	struct dat_processes processes;
 	struct clock_offset offset;
 	struct dat_notes notes;
@@ -94,7 +93,7 @@ static void read_notes(const struct dat_file *file)
 		sink = (unsigned char)dat_process(&processes, 100);
 		dat_processes_close(&processes);
 	}
-	if (!version || !dat_notes_read(version->data, &notes))
+	if (!dat_notes_of(file, &notes))
 		return;
 	for (at = notes.offsets; at && clock_offsets_next(&at, &offset);)
 		sink = (unsigned char)clock_offset_bound(&offset);

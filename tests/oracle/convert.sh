@@ -132,6 +132,13 @@ head -c 20000 in.dat >cut.dat
 fails "a file that is cut" "$RECORDER" convert -i cut.dat -o out.dat
 like "is reported" "$err" "^recorder convert: cut.dat: truncated: "
 "$mkdat" v6-plain >in.dat
+head -c 20000 in.dat >cut.dat
+fails "a file that is cut, with events before that" "$RECORDER" convert -i cut.dat -o saved.dat
+like "is reported" "$err" "^recorder convert: cut.dat: truncated: .*; the rest of the file was read$"
+ok "something is left" test "$("$RECORDER" report cut.dat 2>/dev/null | wc -l)" -gt 10
+is "what is left is written, and trace-cmd reads it" "$(trace-cmd report -t saved.dat 2>&1 | cmp - <("$RECORDER" report -t cut.dat 2>/dev/null) && echo same)" same
+ok "recorder check" "$RECORDER" check saved.dat
+rm saved.dat
 "$RECORDER" convert -i in.dat -o packed.dat
 # The first chunk's bytes: after the last options, in the middle of the data.
 size=$(stat -c %s packed.dat)

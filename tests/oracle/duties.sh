@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The duties of writers in format/trace-dat.md: the document and duties.py have the same ones, what the commands write keeps
-# them, and files that break one are found.
+# The duties of writers in format/trace-dat.md: the document and duties.py list the same duties, the files that the
+# commands write keep them, and files that break one are found.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -21,9 +21,11 @@ for how in "" "--file-version 7" "--raw" "--buffers split" "--raw --file-version
 	# shellcheck disable=SC2086
 	"$RECORDER" record -q $how -o "made$how.dat" "$pinned" 10 200 >/dev/null
 	ok "record $how" python3 "$duties" "made$how.dat"
+	ok "record $how: recorder check" "$RECORDER" check --strict "made$how.dat"
 done
 "$RECORDER" record -q --compression zstd -b 4096 -o packed.dat "$pinned" 10 20000 >/dev/null
 ok "record --compression zstd" python3 "$duties" packed.dat
+ok "record --compression zstd: recorder check" "$RECORDER" check --strict packed.dat
 like "which is compressed" "$("$RECORDER" dump packed.dat)" "compression zstd"
 for how in "" "--raw"; do
 	RECORDER_ENABLE='test:*' RECORDER_KEEP=1 RECORDER_BUFFER_KB=16 "$pinned" 40 500 >/dev/null
@@ -51,15 +53,18 @@ done
 "$mkdat" v7-instances >b.dat
 "$RECORDER" merge -o out.dat --compression none a.dat b.dat >/dev/null
 ok "merge" python3 "$duties" out.dat
+ok "merge: recorder check" "$RECORDER" check --strict out.dat
 
 # ---- what breaks a duty is found
 
-# broken DUTY FILE: the file breaks this duty
+# broken DUTY FILE: the file breaks this duty, and recorder check has a problem with it
 broken()
 {
 	run python3 "$duties" "$2"
 	like "$1 is found" "$out" "^(.*
 )?$2 breaks $1: "
+	run "$RECORDER" check --strict "$2"
+	is "$1: recorder check" "$status" 1
 }
 # spoil OFFSET BYTES: bad.dat is a.dat with other bytes
 spoil()
@@ -91,6 +96,15 @@ at=$("$RECORDER" dump packed.dat | sed -nE 's/^  CPU [0-9]+: [0-9]+ bytes at ([0
 cp packed.dat chunk.dat
 printf '\1' | dd of=chunk.dat bs=1 seek=$((at + 8)) conv=notrunc 2>/dev/null
 broken W6 chunk.dat
+# Chunks of more than 1 MiB.
+if ldconfig -p | grep -q 'libz\.so\.1'; then
+	"$RECORDER" convert -i packed.dat -o plain.dat --file-version 7 --compression none
+	python3 "$top_srcdir/tests/oracle/zlib_file.py" plain.dat large.dat 300
+	broken W6 large.dat
+	like "recorder check, W6" "$out" "a chunk has [0-9]{7} bytes, more than 1048576"
+else
+	skip "chunks of more than 1 MiB" "zlib is not installed"
+fi
 # The second CPU's data is that of the first.
 table=$(grep -abo flyrecord a.dat | head -1 | cut -d : -f 1)
 cp a.dat twice.dat
@@ -98,5 +112,24 @@ dd if=a.dat of=twice.dat bs=1 skip=$((table + 10)) seek=$((table + 26)) count=8 
 broken W2 twice.dat
 sed 's/alpha/\x00lpha/' b.dat >buffers.dat
 broken W5 buffers.dat
+
+# ---- recorder check knows the same duties
+
+# Of commit words with 4 bytes, and of options that are compressed, duties.py knows nothing; ids without a format are no duty.
+declare -A apart=([v6-long4]=1 [v6-big-long4]=1 [v7-zstd]=1 [v7-zstd-instances]=1 [v6-unknown]=1 [v7-unknown]=1)
+nr=0
+for name in $("$mkdat"); do
+	[ -z "${apart[$name]:-}" ] || continue
+	"$mkdat" "$name" >in.dat
+	python3 "$duties" in.dat >expected
+	should=$?
+	nr=$((nr + 1))
+	run "$RECORDER" check --strict in.dat
+	[ "$status" = "$should" ] && continue
+	fail "recorder check --strict: $name"
+	diag "$(<expected)" "$out"
+	differ=yes
+done
+is "recorder check --strict agrees on $nr files" "${differ:-no}" no
 
 done_testing

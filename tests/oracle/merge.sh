@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder merge: the parts of every file that tests/golden can make, merged, are reported as the file is; files whose events
-# have the same ids keep their names; what has no common time is refused.
+# recorder merge: every file that tests/golden can make is split and merged again; the result is reported as the file is.
+# If files use one id for different events, each event keeps its name. Files whose times have nothing in common are
+# refused.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -9,7 +10,7 @@ mkdat=$top_builddir/tests/golden/mkdat
 cd "$TMP" || exit 99
 command -v trace-cmd >/dev/null || skip_all "trace-cmd is not installed"
 
-# events FILE: the lines of recorder's report of a file that both report alike
+# events FILE: the lines of recorder's report of a file; nothing if trace-cmd's report is not the same
 events()
 {
 	local at=$TMP/.report.$BASHPID
@@ -98,13 +99,14 @@ for shift in date offset time_shift; do
 	refused "option $shift in the first file alone" 1 "a.dat: only one of it and the first file .*\(option $shift\)" -o out.dat shift.dat a.dat
 	ok "option $shift in both" "$RECORDER" merge -o out.dat shift.dat shift.dat
 done
-# The id of the other machine, 0x1234, is that of the file whose clock it is.
+# The times of shift.dat were moved to the clock of a machine with the id 0x1234: that of host.dat.
 sed 's/\x88\x77\x66\x55\x44\x33\x22\x11/\x34\x12\x00\x00\x00\x00\x00\x00/' a.dat >host.dat
 ok "times that were moved to those of the other file" "$RECORDER" merge -o out.dat host.dat shift.dat
 "$mkdat" v6-clocks >clocks.dat
 sed 's/realtime 17000/realtime 17009/g' clocks.dat >later.dat
-refused "another boot" 1 "later.dat: its machine was booted 900000 s after that of the first file: " -o out.dat clocks.dat later.dat
-refused "an earlier boot" 1 "clocks.dat: its machine was booted 900000 s before that of the first file: " -o out.dat later.dat clocks.dat
+ok "another boot" "$RECORDER" merge -o out.dat clocks.dat later.dat
+like "is joined by the time of day" "$out" "later.dat: moved by 900000.000000000 s, by the time of day, within 50000 ns, plus errors that the files do not state"
+refused "an earlier boot" 1 "clocks.dat: its events are before time 0 of the first file's clock: " -o out.dat later.dat clocks.dat
 ok "the same boot" "$RECORDER" merge -o out.dat clocks.dat clocks.dat
 # The times of other machines were moved to those of the first: they were not booted at the same time.
 python3 - <<'END'
@@ -120,6 +122,14 @@ open("peer.dat", "wb").write(peer.replace(b"realtime 17000", b"realtime 17009"))
 END
 ok "another boot of a machine whose times were moved to those of the first" "$RECORDER" merge -o out.dat host.dat peer.dat
 ok "in any order" "$RECORDER" merge -o out.dat peer.dat host.dat
+"$mkdat" v6-plain | head -c 20000 >cut.dat
+cp cut.dat before.dat
+refused "a cut file that the output would replace" 1 "cut.dat: truncated: .*; it is not replaced: name another output$" -o cut.dat a.dat cut.dat
+ok "it is as before" cmp cut.dat before.dat
+refused "by another name, too" 1 "cut.dat: .*; it is not replaced" -o "$TMP/cut.dat" cut.dat a.dat
+cp a.dat whole.dat
+ok "a whole file is replaced" "$RECORDER" merge -o whole.dat whole.dat b.dat
+ok "by the result" test "$(events whole.dat | wc -l)" = 1200
 refused "no output" 2 "missing -o FILE" a.dat b.dat
 refused "one file" 2 "missing FILE FILE" -o out.dat a.dat
 refused "version 6, compressed" 2 "version 6 has no compression" -o out.dat --file-version 6 --compression zstd a.dat b.dat

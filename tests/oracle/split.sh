@@ -61,7 +61,7 @@ for how in "-e 100" "-u 50" "-m 1" "-s 1" "-C 1" "$first" "$first $last" "0 $las
 	like "split $how: its number of events" "$out" "^ours.1: $(events ours.1 | grep -c .) events"
 done
 
-# files HOW...: the names of what is written
+# files HOW...: the names of the written files
 files()
 {
 	rm -f part.*
@@ -142,8 +142,23 @@ refused "events that are not there" 1 "no event of the file matches 'io:nothing'
 refused "a time after all" 1 "in.dat: no event is selected" 6
 head -c 20000 in.dat >cut.dat
 fails "a file that is cut" "$RECORDER" split -i cut.dat -o part
-like "is reported" "$err" "^recorder split: cut.dat: truncated: "
+like "is reported" "$err" "^recorder split: cut.dat: truncated: .*; the rest of the file was read$"
+is "what is left is written, and trace-cmd reads it" "$(trace-cmd report -t part.1 2>&1 | cmp - <("$RECORDER" report -t cut.dat 2>/dev/null) && echo same)" same
 fails "no such directory" "$RECORDER" split -i in.dat -o no/part
 like "is named" "$err" "^recorder split: cannot write 'no/part.1': No such file"
+
+# ---- the output would replace a file that is cut: another program may read more of it
+
+"$mkdat" v6-plain | head -c 20000 >x.1
+cp x.1 before
+fails "the output would replace a cut file" "$RECORDER" split -i x.1 -o x
+like "it is refused" "$err" "^recorder split: x.1: truncated: .*; it is not replaced: name another output$"
+ok "the file is as before" cmp x.1 before
+cp x.1 x.0001
+fails "so it is with -r" "$RECORDER" split -i x.0001 -o x -r -e 20
+like "on one line" "$err" "^recorder split: x.0001: .*; it is not replaced: name another output$"
+ok "and this file is as before" cmp x.0001 before
+"$mkdat" v6-plain >x.1
+ok "a whole file is replaced" "$RECORDER" split -i x.1 -o x
 
 done_testing

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-zlib_file.py IN OUT: a little-endian trace.dat of version 7 without compression, compressed with zlib as trace-cmd would: all
-sections except the options, and the data of CPUs in chunks of ten pages. The options are at the end.
+zlib_file.py IN OUT [PAGES]: a little-endian trace.dat of version 7 without compression, compressed with zlib as trace-cmd
+would: all sections except the options, and the data of CPUs in chunks of ten pages, or of PAGES. The options are at the end.
 """
 import struct
 import sys
@@ -11,6 +11,7 @@ with open(sys.argv[1], "rb") as file:
     data = file.read()
 out = bytearray(data[:18] + b"zlib\0" + b"1.2\0" + bytes(8))
 moved = {}  # sections
+pages = int(sys.argv[3]) if len(sys.argv) > 3 else 10
 
 
 def frame(plain):
@@ -31,7 +32,7 @@ def buffer(payload):
     out.extend(header(3, 1, 0))
     option = struct.pack("<Q", section) + payload[8:clock_end] + struct.pack("<II", page, count)
     for cpu, at, size in struct.iter_unpack("<IQQ", payload[clock_end + 8:]):
-        parts = [data[p:min(p + 10 * page, at + size)] for p in range(at, at + size, 10 * page)]
+        parts = [data[p:min(p + pages * page, at + size)] for p in range(at, at + size, pages * page)]
         stream = struct.pack("<I", len(parts)) + b"".join(frame(part) for part in parts)
         option += struct.pack("<IQQ", cpu, len(out), len(stream))
         out.extend(stream)

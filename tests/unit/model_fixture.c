@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "model_fixture.h"
 #include "format/model/model.h"
+#include "table_fixture.h"
 
 #include <criterion/criterion.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#define COMMON                                                                                                         \
-	"\tfield:u16 common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                                                    \
-	"\tfield:u8 common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                                                    \
-	"\tfield:u8 common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"                                            \
-	"\tfield:s32 common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-#define FORMAT(id, name, fields) "name: " name "\nID: " #id "\nformat:\n" COMMON fields "\nprint fmt: \"\"\n"
-#define FIELD(type, name, offset, size, sign)                                                                          \
-	"\tfield:" type " " name ";\toffset:" #offset ";\tsize:" #size ";\tsigned:" #sign ";\n"
-
-static const struct {
-	const char *system, *text;
-} formats[] = {
+static const struct table_format formats[] = {
 	{ "sched", FORMAT(300, "sched_switch",
 			  FIELD("pid_t", "prev_pid", 8, 4, 1) FIELD("int", "prev_prio", 12, 4, 1)
 				  FIELD("long", "prev_state", 16, 8, 1) FIELD("pid_t", "next_pid", 24, 4, 1)
@@ -76,23 +66,10 @@ static const struct {
 
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
-static struct dat_format dat_formats[NR_FORMATS];
-static char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-			    "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
-			    "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
 static const char symbols[] =
 	"0000000000001000 T vfs_read\n0000000000002000 T ksys_read\n0000000000003000 t flush_work\n"
 	"0000000000004000 t tcp_timer\n0000000000005000 t hrtimer_wakeup\n";
-static char version[] = "recorder 1.0.0; processes: 71 72, 81 82";
-static struct dat_option options[] = { { .id = DAT_VERSION, .size = sizeof(version), .data = version } };
-static struct dat_file file = {
-	.formats = dat_formats,
-	.nr_formats = NR_FORMATS,
-	.options = options,
-	.nr_options = 1,
-	.commit_size = 8,
-	.long_size = 8,
-};
+static const char notes[] = "recorder 1.0.0; processes: 71 72, 81 82";
 static struct dat_buffer buffer = { .name = (char[]){ "" } };
 static struct event_table *table;
 static struct model_rules *rules;
@@ -211,13 +188,7 @@ void model_fixture_open(void)
 		.point = say_point,
 	};
 
-	for (size_t i = 0; i < NR_FORMATS; i++)
-		dat_formats[i] = (struct dat_format){ .system = formats[i].system,
-						      .text = { (char *)(uintptr_t)formats[i].text,
-								strlen(formats[i].text), 0 } };
-	file.header_page = (struct dat_text){ header_page, sizeof(header_page) - 1, 0 };
-	cr_assert_eq(event_table_open(&file, EVENT_NO_PLUGINS, &table), 0);
-	cr_assert_eq(table->failures, 0);
+	table = table_of(formats, NR_FORMATS, notes);
 	cr_assert_eq(event_table_add_symbols(table, symbols, sizeof(symbols) - 1), 0);
 	cr_assert_eq(model_rules_open(table, &rules), 0);
 	cr_assert_eq(model_open(rules, &sink, &model), 0);
@@ -267,14 +238,20 @@ void event_of(int id, int32_t tid)
 	event_put32(tid);
 }
 
+void model_fixture_lose(uint64_t since, uint64_t until)
+{
+	dat_losses_add(&table->losses, since, until);
+	dat_losses_join(&table->losses);
+}
+
 void event_feed_lost(uint64_t ts, uint32_t cpu, int64_t lost)
 {
 	const struct dat_event event = {
-		.ts = ts, .cpu = cpu, .size = record_size, .data = record, .lost = lost, .buffer = &buffer
+		.ts = ts, .raw = ts, .cpu = cpu, .size = record_size, .data = record, .lost = lost, .buffer = &buffer
 	};
 
 	cr_assert_eq(model_event(model, &event), 0);
-	/* What must last is copied. */
+	/* Data that outlive the call are copied. */
 	memset(record, 0xee, sizeof(record));
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A model that is fed with events, and the items that it gives. No file is needed: formats are parsed from texts,
+ * A model that is fed with events, and the items that it reports. No file is needed: formats are parsed from texts,
  * records are made here.
  */
 #ifndef MODEL_FIXTURE_H
@@ -49,7 +49,7 @@ enum {
 	TIMED_END,
 };
 
-/* What the model has given so far: a line for each item. */
+/* The items so far, one on each line. */
 extern char items_text[8192];
 
 /* The CPUs for which threads waited. */
@@ -60,7 +60,7 @@ extern unsigned int items_nr_waits;
 void model_fixture_open(void);
 void model_fixture_close(void);
 
-/* An event begins with its common fields; the others are put after them, in their order; then it is fed. */
+/* Begin an event with its common fields, add the other fields in order, then feed it. */
 void event_of(int id, int32_t tid);
 void event_put32(int32_t value);
 void event_put64(int64_t value);
@@ -73,7 +73,10 @@ void feed_int(uint64_t ts, int id, int32_t tid, int32_t value);
 void feed_long(uint64_t ts, int id, int32_t tid, int64_t value);
 void feed_bare(uint64_t ts, int id, int32_t tid);
 
-/* The trace ends; the items are these. */
+/* The notes of the file state that something was lost between the times, before the first event is fed. */
+void model_fixture_lose(uint64_t since, uint64_t until);
+
+/* End the trace, and check that the items are these. */
 void expect_items(const char *wanted);
 
 /* The same for spans, counters and states of objects alone. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A file's notes on how it was made: the text, and what is read from it. */
+/* A file's notes about its making: the text, and the data parsed from it. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
 #include "format/dat/dat_notes.h"
+#include "format/dat/dat_process.h"
 #include "format/io/blob.h"
 
 static char *put(const struct dat_notes *notes)
@@ -32,6 +33,7 @@ Test(dat_notes, all_of_it)
 		.other_pids = " 2 3",
 		.processes = "100 101, 200",
 		.time_error = 40,
+		.losses = "100 to 200, 300 on",
 	};
 	char *text = put(&notes);
 	struct clock_offset offset;
@@ -42,7 +44,7 @@ Test(dat_notes, all_of_it)
 		text,
 		"recorder 1.0; kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 2 3 to 12 ns in 7 rounds; "
 		"switches of some threads alone; hidden threads: 12 345; threads of other pid namespaces: 2 3; "
-		"processes: 100 101, 200; time error at most 40 ns");
+		"processes: 100 101, 200; time error at most 40 ns; events lost from 100 to 200, 300 on");
 	cr_expect(dat_notes_read(text, &found));
 	cr_expect(found.some_threads);
 	cr_expect_eq(found.time_error, 40);
@@ -72,6 +74,7 @@ Test(dat_notes, all_of_it)
 	cr_assert(dat_notes_next_member(&found.processes, &pid, &tid));
 	cr_expect(pid == 200 && tid == 200);
 	cr_expect_not(dat_notes_next_member(&found.processes, &pid, &tid));
+	cr_expect_str_eq(found.losses, "100 to 200, 300 on");
 	free(text);
 	free(measured);
 }
@@ -81,16 +84,23 @@ Test(dat_notes, clocks)
 	const struct dat_notes notes = {
 		.program = "recorder 1.0",
 		.time_error = 7,
-		.readings = { { 5000, 1700000000000005000, 7000 },
-			      { 9000, 1700000000000009100, 18446744073709551615u } },
+		.readings = { { 5000, 1700000000000005000, 7000, 40, 3000000 },
+			      { 9000, 1700000000000009100, 18446744073709551615u, 50, 2000000 } },
 		.nr_readings = 2,
+		.boot = "1b4e28ba-2fa1-11d2-883f-0016d3cca427\n",
+		.is_merged = true,
+		.merge_error = 77,
+		.merge_is_open = true,
 	};
 	char *text = put(&notes);
 	struct dat_notes found;
 
 	cr_expect_str_eq(
 		text, "recorder 1.0; time error at most 7 ns; clocks: monotonic 5000 realtime 1700000000000005000 "
-		      "boottime 7000 ns, monotonic 9000 realtime 1700000000000009100 boottime 18446744073709551615 ns");
+		      "boottime 7000 ns, monotonic 9000 realtime 1700000000000009100 boottime 18446744073709551615 ns; "
+		      "clocks read within 50 ns; time of day within 3000000 ns; "
+		      "boot 1b4e28ba-2fa1-11d2-883f-0016d3cca427; merged within 77 ns "
+		      "and errors that are not stated");
 	cr_expect(dat_notes_read(text, &found));
 	cr_expect_eq(found.time_error, 7);
 	cr_assert_eq(found.nr_readings, 2);
@@ -98,6 +108,12 @@ Test(dat_notes, clocks)
 	cr_expect_eq(found.readings[0].realtime, 1700000000000005000);
 	cr_expect_eq(found.readings[0].boottime, 7000);
 	cr_expect_eq(found.readings[1].boottime, UINT64_MAX);
+	cr_expect_eq(found.readings[0].error, 50);
+	cr_expect_eq(found.readings[1].day_error, 3000000);
+	cr_assert_not_null(found.boot);
+	cr_expect_eq(strncmp(found.boot, notes.boot, DAT_BOOT_ID), 0);
+	cr_expect(found.is_merged && found.merge_is_open);
+	cr_expect_eq(found.merge_error, 77);
 	free(text);
 }
 
@@ -115,13 +131,18 @@ Test(dat_notes, damaged_clocks)
 		"monotonic 7 realtime 8 boottime 9 ns",
 		&found);
 	cr_expect_eq(found.nr_readings, 2);
+	cr_expect_eq(found.readings[0].error, 0);
+	cr_expect_eq(found.readings[0].day_error, 0);
+	cr_expect_not(found.is_merged);
+	dat_notes_read("recorder 1; boot 1b4e28ba", &found);
+	cr_expect_null(found.boot, "half a boot id");
 }
 
 /* The time of day gained 100 ns in 1000, and was set back by the second recording's end. */
 Test(dat_notes, realtime)
 {
-	const struct clock_reading gains[] = { { 1000, 50000, 0 }, { 2000, 51100, 0 } };
-	const struct clock_reading back[] = { { 1000, 50000, 0 }, { 2000, 40000, 0 } };
+	const struct clock_reading gains[] = { { 1000, 50000, 0, 0, 0 }, { 2000, 51100, 0, 0, 0 } };
+	const struct clock_reading back[] = { { 1000, 50000, 0, 0, 0 }, { 2000, 40000, 0, 0, 0 } };
 
 	cr_expect_eq(clock_reading_realtime(gains, 2, 900), 49900);
 	cr_expect_eq(clock_reading_realtime(gains, 2, 1000), 50000);
@@ -163,4 +184,20 @@ Test(dat_notes, others)
 	cr_expect_eq(found.time_error, DAT_TIME_ERROR_UNKNOWN);
 	cr_expect_not(dat_notes_read("3.1.6", &found));
 	cr_expect_not(dat_notes_read("recorders", &found));
+}
+
+/* Thread 500 of process 100 ended; a program that started later has its id. */
+Test(dat_notes, the_last_process_of_a_thread)
+{
+	char text[] = "recorder 1.0; processes: 100 500, 500, 600 601; time error at most 40 ns";
+	struct dat_option option = { .id = DAT_VERSION, .size = sizeof(text), .data = text };
+	const struct dat_file file = { .options = &option, .nr_options = 1 };
+	struct dat_processes processes;
+
+	cr_assert_eq(dat_processes_open(&file, &processes), 0);
+	cr_expect_eq(dat_process(&processes, 100), 100);
+	cr_expect_eq(dat_process(&processes, 500), 500);
+	cr_expect_eq(dat_process(&processes, 601), 600);
+	cr_expect_eq(dat_process(&processes, 602), -1);
+	dat_processes_close(&processes);
 }

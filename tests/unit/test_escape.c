@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/base/escape.h"
+#include "librecorder/core/no_controls.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -71,6 +72,39 @@ Test(escape, what_is_not_utf8)
 	cr_expect_str_eq(escaped("\xf4\x90\x80\x80"), "\\364\\220\\200\\200", "beyond Unicode");
 	cr_expect_str_eq(escaped("\xf8\x88\x80\x80\x80"), "\\370\\210\\200\\200\\200", "five bytes");
 	cr_expect_str_eq(escaped("\xc3x"), "\\303x", "the character after it stays");
+}
+
+Test(no_controls, each_control_character_is_a_question_mark)
+{
+	static const struct {
+		const char *text, *shown;
+	} texts[] = {
+		{ "", "" },
+		{ "a\nb\033[31m\177", "a?b?[31m?" },
+		{ "Gr\u00fc\u00dfe \u65e5\u672c \U0001f600 \u00a0 \u4e1b",
+		  "Gr\u00fc\u00dfe \u65e5\u672c \U0001f600 \u00a0 \u4e1b" },
+		{ "\xc2\x9b"
+		  "31m",
+		  "??31m" },
+		{ "\x9b"
+		  "31m\x80\x9f",
+		  "?31m??" },
+		{ "Gr\xfc\xdf"
+		  "e \xa0\xff",
+		  "Gr\xfc\xdf"
+		  "e \xa0\xff" },
+		{ "\xe0\x80\x9b", "\xe0??" },
+		{ "\xf0\x80\x80\x9b", "\xf0???" },
+		{ "\xc3\x9b\x9b", "\xc3\x9b?" },
+		{ "\xe6\x97", "\xe6\x97" },
+	};
+	char text[64];
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		strcpy(text, texts[i].text);
+		rec_no_controls(text);
+		cr_expect_str_eq(text, texts[i].shown, "text %zu", i);
+	}
 }
 
 Test(escape, layout)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the events of a program mean: each case feeds events, and compares the items that the model gives with what
- * should come. test_model_kernel.c has the kernel's events.
+ * The meaning of a program's events: each case feeds events and compares the model's items with the expected ones.
+ * test_model_kernel.c has the kernel's events.
  */
 #include "model_fixture.h"
 
@@ -53,7 +53,7 @@ Test(model, what_is_open_at_the_end_and_what_began_before)
 		     "io:outer 1 30-40 own 10 depth 0 open\n");
 }
 
-/* Begins without ends: the outermost are given up, as many as there are too many. The others end as usual. */
+/* Begins without ends: of too many open spans, the outermost are given up. The others end as usual. */
 Test(model, spans_that_never_end)
 {
 	for (uint64_t i = 0; i < 1026; i++)
@@ -132,7 +132,7 @@ Test(model, a_loss_on_the_cpu_where_a_thread_is_seen_next)
 		     "io:inner 1 40-50 own 10 depth 0\n");
 }
 
-/* A jump may have left the outer span at 30; then its end at 40 is that of another one. */
+/* A jump may have left the outer span at 30; then the end at 40 belongs to another span. */
 Test(model, an_end_without_a_begin_makes_what_is_open_doubtful)
 {
 	feed_int(10, PLAIN, 1, 0);
@@ -162,6 +162,49 @@ Test(model, keys_find_a_span_on_any_thread)
 		     "net:rpc 1 10-40 own 30 depth 0 no-begin key 9\n"
 		     "net:rpc 3 50-60 own 10 depth 0 key 6 to 4\n"
 		     "net:rpc 1 20-60 own 40 depth 0 open key 6\n");
+}
+
+/* Thread 1 has lost the end of its span and the begin of another one; its next event, at 60, reports that. */
+Test(model, a_loss_that_is_reported_after_another_thread_ended_the_span)
+{
+	model_fixture_lose(12, 60);
+	feed_int(5, RPC_BEGIN, 1, 4);
+	feed_int(6, RPC_END, 2, 4);
+	feed_int(10, RPC_BEGIN, 1, 5);
+	feed_int(11, RPC_BEGIN, 1, 6);
+	feed_int(12, RPC_END, 2, 6);
+	feed_int(30, RPC_END, 2, 5);
+	event_of(PLAIN, 1);
+	event_put32(0);
+	event_feed_lost(60, 0, 2);
+	feed_int(61, RPC_BEGIN, 1, 5);
+	feed_int(70, RPC_END, 2, 5);
+	expect_items("net:rpc 1 5-6 own 1 depth 0 key 4 to 2\n"
+		     "net:rpc 1 11-12 own 1 depth 0 key 6 to 2\n"
+		     "net:rpc 1 10-30 own 20 depth 0 cut key 5 to 2\n"
+		     "lost 2 before 60 on 0\n"
+		     "plain 1 at 60 in 0\n"
+		     "net:rpc 1 61-70 own 9 depth 0 key 5 to 2\n");
+}
+
+/* The end may be what was lost; of the span that began after the loss, nothing was. */
+Test(model, a_keyed_span_is_open_when_events_were_lost)
+{
+	model_fixture_lose(12, 60);
+	feed_int(10, RPC_BEGIN, 1, 5);
+	feed_int(61, RPC_BEGIN, 1, 6);
+	expect_items("net:rpc 1 10-61 own 51 depth 0 open cut key 5\n"
+		     "net:rpc 1 61-61 own 0 depth 0 open key 6\n");
+}
+
+/* In a piece of a recording, whose notes have the losses of all pieces. */
+Test(model, a_keyed_span_is_open_in_a_piece_before_the_losses)
+{
+	model_fixture_lose(50, 60);
+	feed_int(10, RPC_BEGIN, 1, 5);
+	feed_int(20, RPC_BEGIN, 1, 6);
+	expect_items("net:rpc 1 10-20 own 10 depth 0 open key 5\n"
+		     "net:rpc 1 20-20 own 0 depth 0 open key 6\n");
 }
 
 /* Also after the table has grown, several times. */
@@ -194,7 +237,7 @@ Test(model, of_equal_keys_a_process_ends_its_own)
 				     "net:rpc 71 4-6 own 2 depth 0 key 1 to 5\n");
 }
 
-/* The search for its own passes by 1024 spans of other processes; then the newest of all is taken. */
+/* The search for the process's own span skips 1024 spans of other processes; then the newest span of all is taken. */
 Test(model, of_equal_keys_very_many_of_another_process)
 {
 	feed_int(1, RPC_BEGIN, 71, 1);
@@ -272,7 +315,7 @@ Test(model, flows_link_events_with_the_same_number)
 	feed_long(20, SEND, 1, 99);
 	feed_long(30, SEND, 2, 99);
 	feed_long(40, SEND, 2, 98);
-	/* 0 links nothing. */
+	/* A flow number of 0 links no events. */
 	feed_long(42, SEND, 2, 0);
 	feed_long(44, SEND, 1, 0);
 	feed_int(50, OUTER_END, 1, 0);
@@ -298,7 +341,7 @@ Test(model, a_thread_works_for_tasks)
 	task(20, 1, 6, "");
 	feed_bare(25, INNER_END, 1);
 	task(30, 1, 0, "");
-	/* The name is that of the task, whatever thread gave it. */
+	/* The name belongs to the task, whichever thread set it. */
 	task(40, 2, 5, "");
 	expect_items("task 5 five 1 10-20\n"
 		     "io:inner 1 15-25 own 10 depth 0 task 5\n"
@@ -306,7 +349,7 @@ Test(model, a_thread_works_for_tasks)
 		     "task 5 five 2 40-40 open\n");
 }
 
-/* A counter called X_begin, a state called X_end and a span Y_end written at its end are no halves of spans. */
+/* A counter named X_begin, a state named X_end and a timed event Y_end are not halves of spans. */
 Test(model, type_words_come_before_names)
 {
 	feed_int(10, COUNTER_BEGIN, 1, 5);

@@ -1,25 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The spans of random programs. Threads begin and end spans, jump out of them, make system calls and move between CPUs.
- * What the model gives is compared with a plain list of all spans, made by a search backwards from each end.
+ * The model's spans are compared with a plain list, made by searching backwards from each end.
  *
- * Nothing lost: the two are equal. With losses: a span that the model gives without a mark is one of the program's, to
- * the nanosecond, and none is missing during which nothing was lost.
+ * Without losses the two are equal. With losses, each unmarked span of the model is one of the program's, to the
+ * nanosecond; and each span without a loss inside it is in the model.
  */
 #include "format/model/model.h"
 #include "repeat.h"
+#include "table_fixture.h"
 #include "tell.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <string.h>
-
-#define COMMON                                                                                                         \
-	"\tfield:u16 common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                                                    \
-	"\tfield:u8 common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                                                    \
-	"\tfield:u8 common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"                                            \
-	"\tfield:s32 common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-#define FORMAT(id, name) "name: " name "\nID: " #id "\nformat:\n" COMMON "\nprint fmt: \"\"\n"
 
 #define NR_THREADS 6
 #define NR_CPUS	   3
@@ -30,20 +24,16 @@
 enum { OUTER, INNER, CALL, NR_KINDS };
 enum { BEGIN, END, NOTE };
 
-static const struct {
-	const char *system, *text;
-} formats[] = {
-	{ "syscalls", FORMAT(304, "sys_enter_read") },
-	{ "syscalls", FORMAT(305, "sys_exit_read") },
-	{ "misc", FORMAT(306, "note") },
-	{ "io", FORMAT(16400, "outer_begin") },
-	{ "io", FORMAT(16401, "outer_end") },
-	{ "io", FORMAT(16402, "inner_begin") },
-	{ "io", FORMAT(16403, "inner_end") },
-	{ "io", FORMAT(16404, "note") },
+static const struct table_format formats[] = {
+	{ "syscalls", FORMAT(304, "sys_enter_read", "") },
+	{ "syscalls", FORMAT(305, "sys_exit_read", "") },
+	{ "misc", FORMAT(306, "note", "") },
+	{ "io", FORMAT(16400, "outer_begin", "") },
+	{ "io", FORMAT(16401, "outer_end", "") },
+	{ "io", FORMAT(16402, "inner_begin", "") },
+	{ "io", FORMAT(16403, "inner_end", "") },
+	{ "io", FORMAT(16404, "note", "") },
 };
-
-#define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 static const int ids[NR_KINDS][3] = {
 	[OUTER] = { 16400, 16401, 16404 },
@@ -51,7 +41,7 @@ static const int ids[NR_KINDS][3] = {
 	[CALL] = { 304, 305, 306 },
 };
 
-/* Something that happened; if it is lost, no one sees it. */
+/* An event of the program; if it is lost, the model does not get it. */
 struct act {
 	uint64_t ts;
 	int tid, kind, what;
@@ -106,7 +96,7 @@ static void make_acts(bool moves)
 			act->what = NOTE;
 			act->kind = in_call ? CALL : OUTER;
 		} else if (in_call || (depth[t] && below(2))) {
-			/* Now and then, a jump leaves inner spans. */
+			/* Sometimes a jump leaves inner spans. */
 			while (!in_call && depth[t] > 1 && !below(8))
 				depth[t]--;
 			act->what = END;
@@ -123,7 +113,7 @@ static bool is_kernel(const struct act *act)
 	return act->kind == CALL;
 }
 
-/* Whether one loss can be of both: a CPU's ring of the kernel, or a thread's lane. */
+/* Whether one loss can concern both events: they are in the same ring of the kernel, or in the same lane. */
 static bool is_same_ring(const struct act *a, const struct act *b)
 {
 	return is_kernel(a) == is_kernel(b) && (is_kernel(a) ? a->cpu == b->cpu : a->tid == b->tid);
@@ -250,7 +240,7 @@ static void run_model(void)
 	model_close(model);
 }
 
-/* Nothing was lost between the times, and no loss from before was found out between them. */
+/* Whether no event was lost between the times, and no earlier loss was reported between them. */
 static bool is_undisturbed(uint64_t begin, uint64_t end)
 {
 	for (unsigned int i = 0; i < NR_EVENTS; i++) {
@@ -271,7 +261,7 @@ static void compare(void)
 		while (k < nr_spans &&
 		       (spans[k].tid != g->tid || spans[k].kind != g->kind || spans[k].begin != g->begin))
 			k++;
-		/* That a system call is missing inside a span may be known later than its end. */
+		/* A missing system call inside a span may become known only after the span's end. */
 		cr_assert(k < nr_spans && spans[k].end == g->end &&
 				  (spans[k].own == g->own || !is_undisturbed(g->begin, g->end)),
 			  "kind %d of %d, %" PRIu64 " to %" PRIu64 ", own %" PRIu64 ": the program has %s %" PRIu64
@@ -291,19 +281,7 @@ static void compare(void)
 
 static void setup(void)
 {
-	static struct dat_format dat_formats[NR_FORMATS];
-	static char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-				    "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
-				    "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
-	struct dat_file file = { .formats = dat_formats, .nr_formats = NR_FORMATS, .commit_size = 8, .long_size = 8 };
-
-	for (size_t i = 0; i < NR_FORMATS; i++)
-		dat_formats[i] = (struct dat_format){ .system = formats[i].system,
-						      .text = { (char *)(uintptr_t)formats[i].text,
-								strlen(formats[i].text), 0 } };
-	file.header_page = (struct dat_text){ header_page, sizeof(header_page) - 1, 0 };
-	cr_assert_eq(event_table_open(&file, EVENT_NO_PLUGINS, &table), 0);
-	cr_assert_eq(table->failures, 0);
+	table = table_of(formats, sizeof(formats) / sizeof(formats[0]), NULL);
 	cr_assert_eq(model_rules_open(table, &rules), 0);
 }
 

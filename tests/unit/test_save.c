@@ -2,6 +2,9 @@
 /* A program saves its own lanes: everything once, including threads and losses, while others continue to write. */
 #include "weave_fixture.h"
 
+#include "format/dat/dat_notes.h"
+#include "format/dat/dat_read.h"
+
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <librecorder/buffer.h>
@@ -88,7 +91,7 @@ Test(save, every_thread_once)
 	}
 	seen_free(seen);
 
-	/* What was saved is gone from the lanes; what comes then is in the next file. */
+	/* Saved events are removed from the lanes; later events are in the next file. */
 	write_events(7, 100, 5);
 	seen = save();
 	cr_assert_eq(seen->nr, 5);
@@ -100,6 +103,27 @@ Test(save, every_thread_once)
 	seen_free(seen);
 }
 
+/* Files of one boot have one clock: merge recognises them by the id. */
+Test(save, the_boot_id)
+{
+	char id[64] = "";
+	FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+	struct dat_error error;
+	struct dat_notes notes;
+	struct dat_file *dat;
+
+	cr_assert(file && fgets(id, sizeof(id), file));
+	fclose(file);
+	configure(1 << 20, false);
+	write_events(0, 0, 1);
+	seen_free(save());
+	cr_assert_eq(dat_open(fixture_path("saved.dat"), NULL, &dat, &error), 0, "%s", error.text);
+	dat_notes_of(dat, &notes);
+	cr_assert(notes.boot);
+	cr_expect_eq(strncmp(notes.boot, id, DAT_BOOT_ID), 0);
+	dat_close(dat);
+}
+
 static struct seen *snapshot(void)
 {
 	const char *path = fixture_path("snapshot.dat");
@@ -109,7 +133,7 @@ static struct seen *snapshot(void)
 	return seen_read(path);
 }
 
-/* Snapshots continue each other; they take nothing from a save, nor does a save from them. */
+/* Snapshots continue one another. They take no events from a save, and a save takes none from them. */
 Test(save, snapshots)
 {
 	struct seen *seen;
@@ -135,7 +159,7 @@ Test(save, snapshots)
 	seen_free(seen);
 }
 
-/* Oldest or newest lost: the events in the file and those it reports lost are all that there were. */
+/* In both modes, the events in the file and those that it reports as lost are all events. */
 Test(save, losses_are_told)
 {
 	struct seen *seen;
@@ -169,7 +193,7 @@ Test(save, newest_lost)
 		cr_assert_eq(seen->events[i].number, i);
 	seen_free(seen);
 
-	/* Reported once, whatever page would carry them later. */
+	/* These losses are reported once, even if a later page carries them. */
 	seen = save();
 	cr_assert_eq(seen->nr, 0);
 	seen_free(seen);
@@ -286,7 +310,7 @@ Test(save, failures_leave_the_lanes_usable)
 	waitpid(child, NULL, 0);
 	write_events(0, 10, 10);
 	seen = save();
-	/* The reader that died had consumed ten but had not asked for the next page: they count as read by it. */
+	/* The dead reader had consumed ten events, but not requested the next page: these events count as read. */
 	cr_assert_geq(seen->nr, 10);
 	cr_assert_eq(seen->events[seen->nr - 1].number, 19);
 	seen_free(seen);

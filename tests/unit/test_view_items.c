@@ -9,39 +9,17 @@
 
 #include "format/view/view_items.h"
 #include "format/view/view_rows.h"
+#include "table_fixture.h"
 
-#define FORMAT(id, name, field, print)                                                                                 \
-	"name: " name "\nID: " #id "\nformat:\n"                                                                       \
-	"\tfield:u16 common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                                                    \
-	"\tfield:u8 common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                                                    \
-	"\tfield:u8 common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"                                            \
-	"\tfield:s32 common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n" field "\nprint fmt: " print "\n"
-
-static const char *const formats[] = {
-	FORMAT(16400, "heap", "\tfield:rec_counter_s64 bytes;\toffset:8;\tsize:8;\tsigned:1;\n",
-	       "\"%lld\", REC->bytes"),
-	FORMAT(16401, "state",
-	       "\tfield:rec_key_u64 id;\toffset:12;\tsize:8;\tsigned:0;\n"
-	       "\tfield:rec_key_s32 side;\toffset:20;\tsize:4;\tsigned:1;\n"
-	       "\tfield:rec_state_s32 value;\toffset:8;\tsize:4;\tsigned:1;\n",
-	       "\"value=%s\", __print_symbolic(REC->value, { 0, \"CLOSED\" }, { 3, \"<OPEN>\" })"),
-	FORMAT(16402, "rpc_begin", "\tfield:rec_key_u64 id;\toffset:8;\tsize:8;\tsigned:0;\n", "\"%llu\", REC->id"),
+static const struct table_format formats[] = {
+	{ "demo", FORMAT_PRINT(16400, "heap", FIELD("rec_counter_s64", "bytes", 8, 8, 1), "\"%lld\", REC->bytes") },
+	{ "demo", FORMAT_PRINT(16401, "state",
+			       FIELD("rec_key_u64", "id", 12, 8, 0) FIELD("rec_key_s32", "side", 20, 4, 1)
+				       FIELD("rec_state_s32", "value", 8, 4, 1),
+			"\"value=%s\", __print_symbolic(REC->value, { 0, \"CLOSED\" }, { 3, \"<OPEN>\" })") },
+	{ "demo", FORMAT_PRINT(16402, "rpc_begin", FIELD("rec_key_u64", "id", 8, 8, 0), "\"%llu\", REC->id") },
 };
 
-#define NR (sizeof(formats) / sizeof(formats[0]))
-
-static struct dat_format dat_formats[NR];
-static char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-			    "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
-			    "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
-static char notes[] = "recorder 1; processes: 7 8, 9";
-static struct dat_option version = { .id = DAT_VERSION, .size = sizeof(notes), .data = notes };
-static struct dat_file file = { .formats = dat_formats,
-				.nr_formats = NR,
-				.commit_size = 8,
-				.long_size = 8,
-				.options = &version,
-				.nr_options = 1 };
 static struct event_table *table;
 static struct model_rules *rules;
 static struct view_trace trace;
@@ -50,12 +28,7 @@ static struct model_sink sink;
 
 static void setup(void)
 {
-	for (size_t i = 0; i < NR; i++)
-		dat_formats[i] =
-			(struct dat_format){ .system = "demo",
-					     .text = { (char *)(uintptr_t)formats[i], strlen(formats[i]), 0 } };
-	file.header_page = (struct dat_text){ header_page, sizeof(header_page) - 1, 0 };
-	cr_assert_eq(event_table_open(&file, EVENT_NO_PLUGINS, &table), 0);
+	table = table_of(formats, sizeof(formats) / sizeof(formats[0]), "recorder 1; processes: 7 8, 9");
 	cr_assert_eq(model_rules_open(table, &rules), 0);
 	items = calloc(1, sizeof(*items));
 	cr_assert_not_null(items);
@@ -123,7 +96,7 @@ Test(view_items, counters)
 	}
 }
 
-/* Threads 7 and 8 are of process 7, and 9 is a process. Of 10 the file says nothing. */
+/* Threads 7 and 8 are of process 7, and 9 is a process. The file has no process for thread 10. */
 Test(view_items, each_process_has_its_own_counter)
 {
 	const int32_t tids[] = { 7, 9, 8, 10 };

@@ -99,6 +99,8 @@ Test(weave, losses_stand_before_the_next_event_of_their_stream)
 	cr_assert_eq(seen->events[6].number, 13);
 	cr_assert_eq(seen->events[6].common.pid, PID);
 	cr_assert_eq(seen->lost, 5 + 7 + 11 + 13);
+	/* Of the first stream all before 100, and then after 100; of the second after 110, and after its last event. */
+	cr_assert_str_eq(seen->losses, "0 to 130, 140 on");
 	weaving_end(&s, seen);
 }
 
@@ -122,7 +124,7 @@ Test(weave, losses_without_any_event)
 	weaving_end(&s, seen);
 }
 
-/* Events that were not asked for are neither in the file nor lost. */
+/* Events that were not requested are neither in the file nor lost. */
 Test(weave, only_what_is_wanted)
 {
 	struct weaving s;
@@ -301,7 +303,7 @@ Test(weave, no_room_for_the_count)
 		cr_assert_eq(s.stats.lost, 9);
 		cr_assert_eq(seen->events[0].lost, -1);
 		cr_assert_eq(seen->events[0].size, fills);
-		/* It is not known where it ran. */
+		/* The CPU is unknown. */
 		cr_assert_eq(s.stats.cpu_unknown, !raw);
 		weaving_end(&s, seen);
 	}

@@ -2,6 +2,7 @@
 #include "weave_fixture.h"
 
 #include "format/dat/dat_merge.h"
+#include "format/dat/dat_notes.h"
 #include "format/dat/dat_read.h"
 #include "format/dat/dat_time.h"
 
@@ -301,6 +302,14 @@ static char *copy_text(const struct dat_text *text)
 	return strdup(text->text ? text->text : "");
 }
 
+static char *copy_losses(const struct dat_file *file)
+{
+	struct dat_notes notes;
+
+	dat_notes_of(file, &notes);
+	return strdup(notes.losses ? notes.losses : "");
+}
+
 struct seen *seen_read(const char *path)
 {
 	struct seen *seen = calloc(1, sizeof(*seen));
@@ -346,6 +355,7 @@ struct seen *seen_read(const char *path)
 	seen->cmdlines = copy_text(&file->cmdlines);
 	seen->kallsyms = copy_text(&file->kallsyms);
 	seen->printk = copy_text(&file->printk);
+	seen->losses = copy_losses(file);
 	seen->version = file->version;
 	seen->page_size = file->page_size;
 	dat_close(file);
@@ -356,6 +366,7 @@ void seen_free(struct seen *seen)
 {
 	free(seen->events);
 	free(seen->clock);
+	free(seen->losses);
 	free(seen->cmdlines);
 	free(seen->kallsyms);
 	free(seen->printk);

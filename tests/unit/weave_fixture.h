@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A source in memory for the weave, page by page as lanes hand them over, and the contents of the file that results.
- * The pages are made here from the format's description alone.
+ * A source in memory for the weave, which delivers pages as lanes do, and the contents of the resulting file. The pages
+ * are made here from the format's description alone.
  */
 #ifndef WEAVE_FIXTURE_H
 #define WEAVE_FIXTURE_H
@@ -23,9 +23,9 @@ struct fake_stream {
 	uint64_t time; /* running */
 	uint32_t cpu;
 	uint64_t lost; /* before the next page */
-	bool open;     /* the last page takes more */
+	bool open;     /* the last page is still open */
 	bool kernel;   /* pages without CPU markers, whose events were not counted */
-	int error;     /* what the source returns at the end */
+	int error;     /* result of the source at the end */
 };
 
 struct fake {
@@ -47,7 +47,7 @@ struct fake_event {
 	uint64_t number;
 };
 
-/* One more event; begins pages and writes markers and time extends as needed. */
+/* Add an event; begins pages and writes markers and time extends as needed. */
 void fake_put(struct fake *fake, unsigned int stream, uint32_t cpu, uint64_t time, uint16_t id, int32_t pid,
 	      uint64_t number, uint32_t size);
 
@@ -62,7 +62,10 @@ void fake_discard(struct fake *fake, unsigned int stream, uint64_t time, uint32_
 void fake_lose(struct fake *fake, unsigned int stream, uint64_t lost);
 void fake_end_page(struct fake *fake, unsigned int stream);
 
-/* The last page again: as handed over from the event at `from` on (offset after the header), with this many entries. */
+/*
+ * Add the last page once more, handed over from the event at `from` on (offset after the header), with this number of
+ * entries.
+ */
 struct rec_page *fake_last_page(struct fake *fake, unsigned int stream);
 /* The offset at which the last page's event with this index begins. */
 uint32_t fake_offset(const struct rec_page *page, unsigned int index);
@@ -73,7 +76,7 @@ void fake_log_event(struct blob *log, uint16_t id, const char *system, const cha
 void fake_log_thread(struct blob *log, int32_t tid, const char *name);
 void fake_log_printf(struct blob *log, uint64_t site, const char *function, const char *format);
 
-/* What a file holds, in the order of time, by this project's reader. */
+/* The contents of a file in time order, as this project's reader returns them. */
 struct seen_event {
 	uint64_t time;
 	uint32_t cpu;
@@ -83,7 +86,7 @@ struct seen_event {
 	char buffer[32]; /* "" is the top one */
 	struct rec_event_common common;
 	uint64_t number;   /* bytes 8 to 15 */
-	uint64_t number2;  /* bytes 16 to 23, if there are */
+	uint64_t number2;  /* bytes 16 to 23, if they exist */
 };
 
 struct seen {
@@ -96,6 +99,7 @@ struct seen {
 	char *kallsyms;
 	char *printk;
 	char *clock;
+	char *losses; /* the times of losses, as in the notes; "": none */
 	unsigned int version;
 	uint32_t page_size;
 };
@@ -120,10 +124,10 @@ struct weaving {
 /* One process on CLOCK_MONOTONIC with events t:a and t:b, whose ids are these. */
 void weaving_begin(struct weaving *s, unsigned int nr_streams);
 
-/* For params.wants: events of this name. */
+/* A callback for params.wants: selects events of this name. */
 bool fake_wants(void *name, const struct rec_words *system, const struct rec_words *event);
 
-/* Weave; as many events and losses must be in the file as went in. */
+/* Weave; the file must have all events and losses of the source. */
 struct seen *weave(struct weaving *s);
 void weaving_end(struct weaving *s, struct seen *seen);
 

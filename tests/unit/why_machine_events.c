@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "why_machine_events.h"
+#include "table_fixture.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
-#define COMMON                                                                                                         \
-	"\tfield:u16 common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                                                    \
-	"\tfield:u8 common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                                                    \
-	"\tfield:u8 common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"                                            \
-	"\tfield:s32 common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
-#define FORMAT(id, name, fields) "name: " name "\nID: " #id "\nformat:\n" COMMON fields "\nprint fmt: \"\"\n"
-#define FIELD(type, name, offset, size, sign)                                                                          \
-	"\tfield:" type " " name ";\toffset:" #offset ";\tsize:" #size ";\tsigned:" #sign ";\n"
-
-static const struct {
-	const char *system, *text;
-} formats[] = {
+static const struct table_format formats[] = {
 	{ "sched", FORMAT(300, "sched_switch",
 			  FIELD("pid_t", "prev_pid", 8, 4, 1) FIELD("int", "prev_prio", 12, 4, 1)
 				  FIELD("long", "prev_state", 16, 8, 1) FIELD("pid_t", "next_pid", 24, 4, 1)
@@ -53,27 +43,9 @@ static const struct {
 				   0) "\tfield:__data_loc char[] name;\toffset:16;\tsize:4;\tsigned:0;\n") },
 };
 
-#define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
-
 struct event_table *machine_table(void)
 {
-	static struct dat_format dat_formats[NR_FORMATS];
-	static char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
-				    "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
-				    "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
-	static struct dat_file file = {
-		.formats = dat_formats, .nr_formats = NR_FORMATS, .commit_size = 8, .long_size = 8
-	};
-	struct event_table *table;
-
-	for (size_t i = 0; i < NR_FORMATS; i++)
-		dat_formats[i] = (struct dat_format){ .system = formats[i].system,
-						      .text = { (char *)(uintptr_t)formats[i].text,
-								strlen(formats[i].text), 0 } };
-	file.header_page = (struct dat_text){ header_page, sizeof(header_page) - 1, 0 };
-	cr_assert_eq(event_table_open(&file, EVENT_NO_PLUGINS, &table), 0);
-	cr_assert_eq(table->failures, 0);
-	return table;
+	return table_of(formats, sizeof(formats) / sizeof(formats[0]), NULL);
 }
 
 /* common_flags: in a hard interrupt; and the flag that the machine's interrupts are off. */

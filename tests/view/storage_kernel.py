@@ -34,9 +34,13 @@ def same(name, got, expected):
           f"missing {sorted(expected - got)[:3]}")
 
 
+def rows_of(name):
+    with open(f"{directory}/{name}.json", encoding="utf-8") as file:
+        return json.load(file)
+
+
 def from_sql():
-    with open(f"{directory}/sched.json", encoding="utf-8") as file:
-        rows = json.load(file)
+    rows = rows_of("sched")
     states = {(row["tid"], row["ts"], row["dur"], SQL.get(row["state"], row["state"])) for row in rows}
     wakes = {(row["tid"], row["ts"] + row["dur"], row["waker"]) for row in rows if row["waker"] and row["waker"] != row["tid"]}
     return states, wakes
@@ -59,7 +63,9 @@ def total(states, name):
 def main():
     states, wakes = from_sql()
     tids = {state[0] for state in states}
-    check("the server has three threads or more", len(tids) >= 3, tids)
+    # On a busy machine one worker may do all requests; the other one has no events then, so that its process is unknown.
+    writers = {row["tid"] for row in rows_of("writers")}
+    check("each thread that wrote an event has states", len(writers) >= 2 and writers <= tids, tids, writers)
     check("they run, wait for a CPU, and sleep", {"running", "runnable", "sleeping"} <= {state[3] for state in states}, tids)
     page_states, page_wakes = from_page(tids)
     same("page: the states of all threads", {one for one in page_states if one[3] in STATES}, {one for one in states if one[3] in STATES})

@@ -14,6 +14,8 @@ run "$RECORDER" sql --json out.dat "select count(*) as nr from losses"
 is "no event is lost" "$out" '[{"nr":0}]'
 ok "sql: sched" "$RECORDER" sql --json out.dat "select tid, ts, dur, state, waker from sched where pid is not null"
 cp .out sched.json
+ok "sql: the threads that wrote events" "$RECORDER" sql --json out.dat "select distinct tid from events where system = 'storage'"
+cp .out writers.json
 ok "view" "$RECORDER" view out.dat
 while IFS= read -r line; do
 	case $line in

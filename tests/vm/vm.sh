@@ -17,7 +17,7 @@ kernels=${RECORDER_KERNELS:-$top_srcdir/build/kernels}
 # attempt ends before this script is killed.
 vm_all=${VM_ALL:-540}
 vm_test=${VM_TEST:-300}
-vm_still=${VM_STILL:-150}
+vm_still=${VM_STILL:-100}
 vm_end=$((SECONDS + ${TEST_TIMEOUT:-600} - 40))
 vm_poll=${VM_POLL:-0.5}
 vm_proc=${VM_PROC:-/proc}

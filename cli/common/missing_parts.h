@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages about a file that was cut off or never finished, whose other parts are read. */
+#ifndef CLI_MISSING_PARTS_H
+#define CLI_MISSING_PARTS_H
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "cli/common/opts.h"
+#include "format/dat/dat_read.h"
+
+/* The exit status: 0 if the file has all its parts; else one line was printed. */
+static inline int complain_missing(const char *command, const char *path, const struct dat_file *file)
+{
+	if (!file->missing.text[0])
+		return 0;
+	complain(command, "%s: %s; the rest of the file was read", path, file->missing.text);
+	return EXIT_FAILURE;
+}
+
+/* Whether both paths lead to one file. */
+static inline bool is_in_place(const char *input, const char *output)
+{
+	struct stat in, out;
+
+	return !stat(input, &in) && !stat(output, &out) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+}
+
+/*
+ * Whether the output would replace an input that has not all its parts: another program may read more of it. Then one
+ * line was printed.
+ */
+static inline bool complain_in_place(const char *command, const char *path, const struct dat_file *file,
+				     const char *output)
+{
+	if (!file->missing.text[0] || !is_in_place(path, output))
+		return false;
+	complain(command, "%s: %s; it is not replaced: name another output", path, file->missing.text);
+	return true;
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How the times of one file become times of another file's clock: by an option of the file, because both have one
+ * clock, or by the readings of the clocks that recorder notes in its files. Files of one boot of one machine are joined
+ * by CLOCK_BOOTTIME, other ones by the time of day.
+ */
+#ifndef CLI_MERGE_CLOCKS_H
+#define CLI_MERGE_CLOCKS_H
+
+#include <stdbool.h>
+
+#include "format/dat/dat_read.h"
+
+struct merge_clock {
+	int64_t move;	  /* to be added to times as they are shown: then they are as the other file shows them */
+	uint64_t error;	  /* of the result, ns */
+	bool by_readings; /* else the files have one clock, and error is 0 */
+	bool by_day;	  /* by readings of the time of day: another machine, or another boot */
+	bool is_elsewhere; /* recorded on another machine or in another boot, if the files state that */
+	bool is_open;	  /* error is without those errors that a file does not state */
+	bool is_guessed;  /* both are taken for one boot, without the ids of both */
+};
+
+/* The name of a file's clock; of a file that does not state it, "local". */
+void merge_clock_name(const struct dat_file *file, char *ret_name, size_t size);
+
+/* Whether the file's times were converted from the TSC: the clock's name says nothing about them. */
+bool merge_clock_is_converted(const struct dat_file *file);
+
+/* 0; -EOPNOTSUPP with ret_error filled in: the files have no common time. */
+int merge_clock_find(const struct dat_file *file, const struct dat_file *first, struct merge_clock *ret_clock,
+		     struct dat_error *ret_error);
+
+#endif

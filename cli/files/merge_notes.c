@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See merge_notes.h. The ids of threads in a file have no machine. If two files have a thread of one id, readers use
+ * the process of the first one, as they use its name. In a file's list, the last process of a thread is valid, so the
+ * lists are joined from the last file to the first.
+ */
+#include "cli/files/merge_notes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/dat/dat_losses.h"
+#include "format/dat/dat_notes.h"
+#include "format/io/blob.h"
+#include "format/io/number_map.h"
+
+struct collected {
+	struct dat_notes notes; /* of the result; its strings are those below */
+	struct dat_losses losses;
+	struct blob program, hidden, other_pids, processes, loss_list;
+	struct number_map hidden_seen, others_seen; /* by thread: 1 */
+	struct clock_offset *offsets;
+	unsigned int nr_offsets;
+	char *offset_text;
+	bool has_any; /* a file has notes */
+};
+
+static const char *text_of(const struct merge_file *file)
+{
+	const struct dat_option *version = dat_option(file->file, DAT_VERSION);
+
+	return version ? version->data : "";
+}
+
+/*
+ * A file's times of losses, in those of the result. If the CPUs' clocks differ, each loss has the times of all CPUs.
+ */
+static int add_losses(const struct merge *merge, const struct merge_file *file, const char *text,
+		      struct dat_losses *all)
+{
+	const uint32_t nr_cpus = file->time.nr_cpus ? file->time.nr_cpus : 1;
+	struct dat_losses losses = { 0 };
+	int err = dat_losses_read(text, &losses);
+
+	for (size_t i = 0; i < losses.nr && !err; i++) {
+		const struct dat_loss_time *loss = &losses.all[i];
+
+		for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
+			const uint64_t since =
+				loss->since ? merge_time(merge, file, dat_time(&file->time, cpu, loss->since)) : 0;
+			const uint64_t until =
+				loss->until == DAT_LOSS_NO_END
+					? DAT_LOSS_NO_END
+					: merge_time(merge, file, dat_time(&file->time, cpu, loss->until));
+
+			dat_losses_add(all, since, until);
+		}
+	}
+	if (!err)
+		dat_losses_free(&losses);
+	return err;
+}
+
+/* Add the threads of a list that are not in the result's list yet. */
+static int add_threads(const char *threads, struct number_map *seen, struct blob *list)
+{
+	int32_t tid;
+
+	while (threads && dat_notes_next_thread(&threads, &tid)) {
+		if (number_map_get(seen, (uint32_t)tid))
+			continue;
+		blob_printf(list, " %d", tid);
+		if (number_map_set(seen, (uint32_t)tid, 1))
+			return -ENOMEM;
+	}
+	return list->error;
+}
+
+/* A file's list of processes, up to the next note; ret_size is 0 if it has none. */
+static const char *processes_of(const struct merge_file *file, size_t *ret_size)
+{
+	struct dat_notes notes;
+	const char *list;
+
+	dat_notes_of(file->file, &notes);
+	list = notes.processes ? notes.processes + strspn(notes.processes, " ") : "";
+	*ret_size = strcspn(list, ";");
+	return list;
+}
+
+/* Put the lists of all files. If lists are equal, as those of a file's parts, the first file's suffices. */
+static int add_processes(const struct merge *merge, struct blob *list)
+{
+	for (unsigned int i = merge->nr; i-- > 0;) {
+		size_t size, other_size;
+		const char *processes = processes_of(&merge->files[i], &size), *other;
+		bool is_new = size > 0;
+
+		for (unsigned int j = 0; j < i && is_new; j++) {
+			other = processes_of(&merge->files[j], &other_size);
+			is_new = size != other_size || memcmp(processes, other, size) != 0;
+		}
+		if (is_new)
+			blob_printf(list, "%s%.*s", list->size ? ", " : "", (int)size, processes);
+	}
+	return list->error;
+}
+
+/* CPUs of one number have one interval, which contains those of all files. */
+static int add_offsets(struct collected *all, const char *text)
+{
+	struct clock_offset offset, *offsets;
+	unsigned int i;
+
+	while (text && clock_offsets_next(&text, &offset)) {
+		for (i = 0; i < all->nr_offsets && all->offsets[i].cpu != offset.cpu; i++)
+			;
+		if (i < all->nr_offsets) {
+			clock_offset_join(&all->offsets[i], &offset);
+			continue;
+		}
+		offsets = realloc(all->offsets, (all->nr_offsets + 1) * sizeof(*offsets));
+		if (!offsets)
+			return -ENOMEM;
+		all->offsets = offsets;
+		offsets[all->nr_offsets++] = offset;
+	}
+	return 0;
+}
+
+static int add_file(struct collected *all, const struct merge *merge, const struct merge_file *file)
+{
+	struct dat_notes notes;
+	int err;
+
+	dat_notes_of(file->file, &notes);
+	all->has_any = all->has_any || *text_of(file);
+	all->notes.some_threads = all->notes.some_threads || notes.some_threads;
+	if (notes.time_error > all->notes.time_error)
+		all->notes.time_error = notes.time_error; /* the largest: not known */
+	err = add_threads(notes.hidden, &all->hidden_seen, &all->hidden);
+	if (!err)
+		err = add_threads(notes.other_pids, &all->others_seen, &all->other_pids);
+	if (!err)
+		err = add_offsets(all, notes.offsets);
+	return err ? err : add_losses(merge, file, notes.losses, &all->losses);
+}
+
+/* What the result has of the first file alone: the writer, and the readings of the clock that all times are in. */
+static void take_first(struct collected *all, const struct merge *merge)
+{
+	const char *text = text_of(&merge->files[0]);
+	struct dat_notes first;
+
+	dat_notes_of(merge->files[0].file, &first);
+	memcpy(all->notes.readings, first.readings, sizeof(first.readings));
+	all->notes.nr_readings = first.nr_readings;
+	all->notes.boot = first.boot;
+	all->notes.is_merged = merge->is_moved;
+	all->notes.merge_error = merge->error;
+	all->notes.merge_is_open = merge->is_open;
+	if (*text)
+		blob_put(&all->program, text, strcspn(text, ";"));
+	else
+		blob_printf(&all->program, "recorder " PACKAGE_VERSION);
+}
+
+static int put(struct collected *all, const struct merge *merge)
+{
+	struct blob *const texts[] = { &all->program, &all->hidden, &all->other_pids, &all->processes,
+				       &all->loss_list };
+	struct blob text = BLOB_INIT;
+	int err = all->losses.error;
+
+	take_first(all, merge);
+	dat_losses_join(&all->losses);
+	dat_losses_put(&all->losses, &all->loss_list);
+	all->offset_text = clock_offsets_text(all->offsets, all->nr_offsets);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && !err; i++) {
+		blob_put(texts[i], "", 1);
+		err = texts[i]->error;
+	}
+	if (err || !all->offset_text)
+		return -ENOMEM;
+	all->notes.program = (const char *)all->program.data;
+	all->notes.hidden = (const char *)all->hidden.data;
+	all->notes.other_pids = (const char *)all->other_pids.data;
+	all->notes.processes = (const char *)all->processes.data;
+	all->notes.losses = (const char *)all->loss_list.data;
+	all->notes.offsets = *all->offset_text ? all->offset_text : NULL;
+	dat_notes_put(&text, &all->notes);
+	blob_put(&text, "", 1);
+	err = text.error;
+	if (!err)
+		err = dat_write_option(merge->writer, DAT_VERSION, text.data, text.size);
+	blob_free(&text);
+	return err;
+}
+
+int merge_put_notes(const struct merge *merge)
+{
+	struct collected all = { .has_any = false };
+	int err = 0;
+
+	for (unsigned int i = 0; i < merge->nr && !err; i++)
+		err = add_file(&all, merge, &merge->files[i]);
+	if (!err)
+		err = add_processes(merge, &all.processes);
+	if (!err && all.has_any)
+		err = put(&all, merge);
+	dat_losses_free(&all.losses);
+	blob_free(&all.program);
+	blob_free(&all.hidden);
+	blob_free(&all.other_pids);
+	blob_free(&all.processes);
+	blob_free(&all.loss_list);
+	number_map_free(&all.hidden_seen);
+	number_map_free(&all.others_seen);
+	free(all.offsets);
+	free(all.offset_text);
+	return err;
+}
