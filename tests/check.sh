@@ -11,7 +11,8 @@
 
 set -eu -o pipefail
 
-# In a chroot, a program that is seen from another mount namespace has another path, or none: own_root.py.
+# own_root.py is needed in a chroot, where a program has another path, or none, when it is examined from another mount
+# namespace.
 if [ "$(id -u)" = 0 ] && [ -z "${own_root-}" ] &&
 	[ "$(unshare --mount readlink "/proc/$$/exe" 2>/dev/null)" != "$(readlink "/proc/$$/exe")" ]; then
 	export own_root=yes
@@ -51,7 +52,8 @@ part_configure-gcc()
 	configure_in gcc --enable-werror CC=gcc
 }
 
-# Without the tests that the sanitizers' part runs. Its tests wait for half of their time.
+# This part leaves out the tests of the sanitizers' part. It runs more tests in parallel than there are CPUs, because
+# tests wait for half of their time.
 part_gcc()
 {
 	build_and gcc programs-full check-full -j$((2 * jobs))
@@ -86,28 +88,19 @@ part_dist-long()
 	make -C "$results/gcc" distcheck-quick DISTCHECK_CONFIGURE_FLAGS=CFLAGS=-O0
 }
 
-# Clang's warnings on every file; nothing is compiled.
-part_clang()
-{
-	configure_in clang --enable-werror --disable-shared CC=clang && make -C "$results/clang" -k warnings
-}
-
-# The library alone.
-part_clang-long()
-{
-	configure_in clang-long --disable-command --disable-shared --enable-werror CC=clang && build_and clang-long programs check
-}
-
-# Without -Werror: gcc's flow warnings report more false alarms in instrumented code. mold links in half the time.
+# The second compiler. Its warnings do not depend on optimization, and without it everything is built in a third of the time.
+# mold links in half the time.
 configure_sanitizers()
 {
-	configure_in sanitizers --enable-sanitizers=address,undefined --disable-shared CC=gcc CFLAGS="-g1 -O1" \
+	configure_in sanitizers --enable-werror --enable-sanitizers=address,undefined --disable-shared CC=clang CFLAGS="-g1 -O0" \
 		LDFLAGS=-fuse-ld=mold
 }
 
+# With clang's warnings on the files that no unit test is built from.
 part_sanitizers()
 {
-	configure_sanitizers && RECORDER_WHY_TRACES=40 RECORDER_DIFF_PAIRS=5 build_and sanitizers programs-unit check-unit
+	configure_sanitizers && make -C "$results/sanitizers" -k warnings &&
+		FUZZ_SECONDS=2 RECORDER_WHY_TRACES=40 RECORDER_DIFF_PAIRS=5 build_and sanitizers programs-unit check-unit
 }
 
 part_sanitizers-long()
@@ -117,21 +110,11 @@ part_sanitizers-long()
 
 # The portable atomics, under the thread sanitizer. gcc warns that the sanitizer cannot follow fences; so plain data
 # must be ordered without them.
-configure_threads()
+part_threads()
 {
 	configure_in threads --disable-command --disable-shared --enable-sanitizers=thread CC=gcc \
 		CPPFLAGS=-DREC_GENERIC_ATOMICS CFLAGS="-g1 -O1 -Wno-tsan" \
-		LDFLAGS=-fuse-ld=mold
-}
-
-part_threads()
-{
-	configure_threads && build_and threads programs-threads check-threads
-}
-
-part_threads-long()
-{
-	configure_threads && build_and threads programs check
+		LDFLAGS=-fuse-ld=mold && build_and threads programs-threads check-threads
 }
 
 # The library alone for another CPU, its tests under an emulator.
@@ -150,13 +133,13 @@ sum()
 	awk -v keys=" $* " '$1 == "#" && NF == 3 && index(keys, " " substr($2, 1, length($2) - 1) " ") { n += $3 } END { print n + 0 }' "$log"
 }
 
-# The ends of the logs of the part's failed tests, each with the last check before it that passed.
+# Prints the ends of the logs of the part's failed tests, each with the last check that passed before.
 show_failed_tests()
 {
 	local dir=$results/$1 log
 
 	[ -d "$dir" ] || dir=$results/${1%-long}
-	# A pattern: the name of the unpacked tarball has the version in it.
+	# This is a pattern, because the name of the unpacked tarball contains the version.
 	[ "${1%-long}" != dist ] || dir=$(echo "$results"/gcc/librecorder-*/_build/sub)
 
 	sed -nE 's/^(FAIL|ERROR|XPASS): ([^ ]+)\.sh .*/\2/p; t; s/^(FAIL|ERROR|XPASS): ([^ ]+) .*/\2/p' "$results/$1.log" | sort -u |
@@ -169,7 +152,7 @@ show_failed_tests()
 		done
 }
 
-# One part: its output goes to NAME.log; then a line is printed here, and what failed.
+# Runs one part. Its output goes to NAME.log; then its result and its failures are printed here.
 run_part()
 {
 	local name=$1 log=$results/$1.log status=0 begin=$SECONDS passed bad skipped cpu
@@ -185,7 +168,7 @@ run_part()
 	fi
 	echo "$passed $bad $skipped" >"$results/$name.result"
 	[ "$name" = configure-gcc ] && [ "$bad" = 0 ] && return
-	# The last line of `times` is what the programs that this shell ran took: 1m2.345s 0m6.789s.
+	# The last line of `times` has the processor time of the programs that this shell ran: 1m2.345s 0m6.789s.
 	times >"$results/$name.times"
 	cpu=$(awk 'END { for (i = 1; i <= 2; i++) { split($i, t, "[ms]"); n += t[1] * 60 + t[2] } print int(n) }' "$results/$name.times")
 	printf '==> %-16s passed %5d, failed %d, skipped %d, in %d s, cpu %d s\n' "$name" "$passed" "$bad" "$skipped" \
