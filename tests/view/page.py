@@ -261,11 +261,11 @@ def search(browser, name):
     browser.run("recorderView.find(''), recorderView.view.item = window.marked, 0")
 
 
-# The colour of the search at a time, in the line of points of the row of the chosen item.
-IS_MARKED = """((time) => { const { view, painter, canvas } = recorderView, { row, line } = window.marked, ratio = painter.ratio;
-	const x = painter.left + Math.floor((time - view.from) * painter.wide / view.span), y = Math.round((AXIS + row.y - view.scroll + line.y + 1) * ratio);
-	const [found] = new Uint32Array(canvas.getContext("2d").getImageData(x, y, 1, 1).data.buffer);
-	return found === painter.matchColour; })"""
+# Whether a time has the colour of the search, in the line of points of the row of the chosen item: in the image of the items,
+# over which arrows, texts and the lines of the axis are drawn later.
+IS_MARKED = """((time) => { const { view, painter } = recorderView, { row, line } = window.marked;
+	const x = Math.floor((time - view.from) * (painter.wide / view.span)), y = Math.round((row.y - view.scroll + line.y + 1) * painter.ratio);
+	return painter.pixels[y * painter.wide + x] === painter.matchColour; })"""
 
 
 def ticks(browser, needle):
