@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "format/dat/dat_notes.h"
-#include "format/dat/dat_process.h"
 #include "format/io/blob.h"
 
 static char *put(const struct dat_notes *notes)
@@ -187,17 +186,3 @@ Test(dat_notes, others)
 }
 
 /* Thread 500 of process 100 ended; a program that started later has its id. */
-Test(dat_notes, the_last_process_of_a_thread)
-{
-	char text[] = "recorder 1.0; processes: 100 500, 500, 600 601; time error at most 40 ns";
-	struct dat_option option = { .id = DAT_VERSION, .size = sizeof(text), .data = text };
-	const struct dat_file file = { .options = &option, .nr_options = 1 };
-	struct dat_processes processes;
-
-	cr_assert_eq(dat_processes_open(&file, &processes), 0);
-	cr_expect_eq(dat_process(&processes, 100), 100);
-	cr_expect_eq(dat_process(&processes, 500), 500);
-	cr_expect_eq(dat_process(&processes, 601), 600);
-	cr_expect_eq(dat_process(&processes, 602), -1);
-	dat_processes_close(&processes);
-}

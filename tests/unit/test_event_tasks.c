@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of threads as they stand in front of lines (event_tasks.h). */
+/* The names of threads as they stand in front of lines (event_tasks.h), and their processes (dat_process.h). */
 #include "format/text/event_tasks.h"
+#include "format/dat/dat_process.h"
 
 #include <criterion/criterion.h>
 
@@ -58,4 +59,19 @@ Test(event_tasks, a_name_that_comes_later)
 	cr_expect_eq(event_tasks_name(&tasks, 7, "again", 5), 0);
 	cr_expect_eq(event_tasks_find(&tasks, 7), after, "the first name counts");
 	close_tasks(&tasks);
+}
+
+Test(event_tasks, the_last_process_of_a_thread)
+{
+	char text[] = "recorder 1.0; processes: 100 500, 500, 600 601; time error at most 40 ns";
+	struct dat_option option = { .id = DAT_VERSION, .size = sizeof(text), .data = text };
+	const struct dat_file file = { .options = &option, .nr_options = 1 };
+	struct dat_processes processes;
+
+	cr_assert_eq(dat_processes_open(&file, &processes), 0);
+	cr_expect_eq(dat_process(&processes, 100), 100);
+	cr_expect_eq(dat_process(&processes, 500), 500);
+	cr_expect_eq(dat_process(&processes, 601), 600);
+	cr_expect_eq(dat_process(&processes, 602), -1);
+	dat_processes_close(&processes);
 }
