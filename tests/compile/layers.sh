@@ -360,6 +360,17 @@ ok "the libc-only lists of format are not empty" test "$(wc -l <<<"$libc")" -gt 
 is "the libc-only files of format need libc alone" \
 	"$(grep -E " < $external" "$TMP/includes" | grep -F -f <(printf '%s\n' "$libc" | sed 's/$/ /'))" ""
 
+# outside FILE: the headers of format that a test of unit_tests includes though their functions are in no libc-only list
+outside()
+{
+	grep -ohE '"format/[a-z0-9_/]+\.h"' "$@" | tr -d '"' | sort -u | grep -v -x -F -f <(printf '%s\n' "$libc")
+}
+
+mapfile -t alone < <(tests_in unit_tests | sed 's/$/.c/' | xargs ls 2>/dev/null)
+is "the unit tests of builds without the command include none of the other headers" "$(outside "${alone[@]}")" ""
+echo '#include "format/text/event_tasks.h"' >"$TMP/test_spoilt.c"
+is "one that does is found" "$(outside "$TMP/test_spoilt.c")" format/text/event_tasks.h
+
 # In docs/TESTING.md, a name without a folder is in that of the name before.
 named=$(for name in $(sed -nE 's/^\| (.*) \| not in it \|$/\1/p' docs/TESTING.md | tr -d ,); do
 	[[ $name == */* ]] || name=$folder/$name
