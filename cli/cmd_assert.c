@@ -90,7 +90,9 @@ static int measure(struct run *run)
 
 static int decide(struct run *run)
 {
-	struct assert_trace trace = { .gaps = series_gaps(run->set), .has_ns = run->input.time.seconds };
+	struct assert_trace trace = { .gaps = series_gaps(run->set),
+				      .is_cut = run->input.file->missing.text[0],
+				      .has_ns = run->input.time.seconds };
 	uint64_t first, last;
 	int status = 0;
 
@@ -120,6 +122,7 @@ static int write_junit(const struct run *run, const char *path)
 		.trace = run->input.path,
 		.assertions = run->assertions,
 		.nr = run->nr,
+		.missing = run->input.file ? run->input.file->missing.text : "",
 		.seconds = (double)(clock_ns() - run->begin) / 1e9,
 	};
 	const int err = assert_write_junit(path, &suite);
@@ -187,8 +190,7 @@ static int run_assert(const struct options *o, const char *path, char *const *ex
 	}
 	free(run.assertions);
 	series_set_close(run.set);
-	trace_input_close(&run.input);
-	return status;
+	return trace_input_close(&run.input, status);
 }
 
 int cmd_assert(int argc, char **argv)

@@ -6,6 +6,7 @@
 #include "cli/cmd.h"
 
 #include "cli/ask/diff_print.h"
+#include "cli/common/missing_parts.h"
 #include "cli/common/terminal.h"
 #include "cli/common/trace_events.h"
 #include "format/dat/dat_compress.h"
@@ -32,14 +33,14 @@ struct options {
 
 /* -------------------------------------------------------------------------------------------------------- the files */
 
-/* 0 or STATUS_ERROR, and one line was printed. */
-static int read_run(struct diff_collect *collect, unsigned int run, const char *path)
+/* 0 or STATUS_ERROR, and one line was printed. *ret_is_cut is set to true if the file does not have all its parts. */
+static int read_run(struct diff_collect *collect, unsigned int run, const char *path, bool *ret_is_cut)
 {
 	struct dat_error error = { .text = "" };
 	struct dat_file *file = NULL;
 	struct event_table *table = NULL;
 	struct dat_time time = { 0 };
-	int err = dat_open(path, dat_compress_zstd(), &file, &error);
+	int err = dat_open_rest(path, dat_compress_zstd(), &file, &error);
 
 	if (!err)
 		err = dat_time_open(file, 0, &time, &error);
@@ -47,14 +48,15 @@ static int read_run(struct diff_collect *collect, unsigned int run, const char *
 		err = trace_events_open(COMMAND, path, file, EVENT_FUNCTIONS_LATER, &table);
 	if (!err)
 		err = diff_collect_run(collect, run, file, &time, table, &error);
-	event_table_close(table);
-	if (file)
-		dat_time_close(&time);
-	dat_close(file);
 	if (err)
 		complain(COMMAND, "%s: %s", path, error.text[0] ? error.text : strerror(-err));
 	else if (diff_collect_lost(collect, run))
 		complain(COMMAND, "%s: events were lost, so numbers of events are too low and spans are missing", path);
+	*ret_is_cut |= !err && complain_missing(COMMAND, path, file);
+	event_table_close(table);
+	if (file)
+		dat_time_close(&time);
+	dat_close(file);
 	return err ? STATUS_ERROR : 0;
 }
 
@@ -100,6 +102,7 @@ static int compare(const struct options *o, double threshold, struct diff_collec
 static int run(const struct options *o, double threshold, char **files, const unsigned int runs[2])
 {
 	struct diff_collect *collect = NULL;
+	bool is_cut = false;
 	int status = 0;
 
 	if (diff_collect_open(runs[0] + runs[1], &collect)) {
@@ -107,11 +110,12 @@ static int run(const struct options *o, double threshold, char **files, const un
 		return STATUS_ERROR;
 	}
 	for (unsigned int i = 0; !status && i < runs[0] + runs[1]; i++)
-		status = read_run(collect, i, files[i]);
+		status = read_run(collect, i, files[i], &is_cut);
 	if (!status)
 		status = compare(o, threshold, collect, runs);
 	diff_collect_close(collect);
-	return status;
+	/* What the rest of a file lacks may be all that changed. */
+	return is_cut ? STATUS_ERROR : status;
 }
 
 /* ------------------------------------------------------------------------------------------------- the command line */

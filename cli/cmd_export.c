@@ -19,6 +19,7 @@
 #include "format/io/out_file.h"
 
 #include "cli/ask/why_overlay.h"
+#include "cli/common/missing_parts.h"
 #include "cli/common/trace_events.h"
 
 #define COMMAND "export"
@@ -72,7 +73,7 @@ static int open_input(struct export *e)
 	struct dat_error error = { 0 };
 	int err;
 
-	if (dat_open(e->path, dat_compress_zstd(), &e->file, &error) ||
+	if (dat_open_rest(e->path, dat_compress_zstd(), &e->file, &error) ||
 	    dat_time_open(e->file, DAT_TIME_NO_DATE, &e->time, &error))
 		return fail(e->path, error.text);
 	for (size_t i = 0; i < e->file->nr_buffers; i++) {
@@ -122,7 +123,7 @@ static int check_damage(const struct export *e)
 	const uint64_t pages = dat_merge_damaged(e->merge, &error, &cpu);
 
 	if (!pages)
-		return 0;
+		return complain_missing(COMMAND, e->path, e->file);
 	complain(COMMAND,
 		 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
 		 e->path, pages, pages == 1 ? "" : "s", cpu, error.offset, error.text);

@@ -243,8 +243,7 @@ static int run(const struct options *o, const char *path)
 	hist_free(&c.hist);
 	hist_keys_close(&c.keys);
 	report_filter_close(c.filter);
-	trace_input_close(&c.input);
-	return status;
+	return trace_input_close(&c.input, status);
 }
 
 int cmd_hist(int argc, char **argv)

@@ -98,8 +98,7 @@ static int run(const struct options *o, const char *path, const struct series_sp
 		status = measure(&input, o, spec, &hist, set);
 	hist_free(&hist);
 	series_set_close(set);
-	trace_input_close(&input);
-	return status;
+	return trace_input_close(&input, status);
 }
 
 int cmd_latency(int argc, char **argv)

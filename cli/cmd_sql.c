@@ -31,6 +31,8 @@ static int run(const struct options *o, char *const *operands)
 	struct sql_session session;
 	int status = sql_session_open(operands[0], &session);
 
+	if (!status)
+		sql_session_report(&session);
 	session.mode = mode_of(o);
 	signal(SIGPIPE, SIG_IGN);
 	if (!status && o->save)

@@ -5,9 +5,7 @@
 #include "cli/ask/top_count.h"
 #include "cli/common/show_text.h"
 #include "cli/common/terminal.h"
-#include "cli/common/trace_events.h"
 #include "cli/common/trace_input.h"
-#include "format/dat/dat_compress.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -129,37 +127,34 @@ static void print_top(const struct top *top, bool json, size_t most)
 
 /* ------------------------------------------------------------------------------------------------------------- main */
 
-static int run(const char *path, bool json, size_t most)
+/* The exit status. */
+static int count_and_print(const struct trace_input *input, bool json, size_t most)
 {
 	struct dat_error error = { .text = "" };
-	struct dat_file *file = NULL;
-	struct event_table *table = NULL;
-	struct dat_time time = { 0 };
 	struct top top = { 0 };
-	const struct trace_input input = { .command = COMMAND, .path = path };
-	int err = dat_open(path, dat_compress_zstd(), &file, &error);
+	const int err = top_open(input->file, &input->time, input->table, &top, &error);
 
-	if (!err)
-		err = dat_time_open(file, 0, &time, &error);
-	if (!err)
-		err = trace_events_open(COMMAND, path, file, EVENT_FUNCTIONS_LATER, &table);
-	if (!err)
-		err = top_open(file, &time, table, &top, &error);
 	/* The readable part of a damaged file is printed. */
 	if (!err || err == -EBADMSG) {
 		signal(SIGPIPE, SIG_IGN);
 		terminal_start();
 		print_top(&top, json, most);
 	}
-	trace_input_report_gaps(&input, &top.gaps);
+	trace_input_report_gaps(input, &top.gaps);
 	if (err)
-		complain(COMMAND, "%s: %s", path, error.text[0] ? error.text : strerror(-err));
+		complain(COMMAND, "%s: %s", input->path, error.text[0] ? error.text : strerror(-err));
 	top_close(&top);
-	event_table_close(table);
-	if (file)
-		dat_time_close(&time);
-	dat_close(file);
 	return err ? EXIT_FAILURE : 0;
+}
+
+static int run(const char *path, bool json, size_t most)
+{
+	struct trace_input input;
+	int status = trace_input_open(COMMAND, path, &input);
+
+	if (!status)
+		status = count_and_print(&input, json, most);
+	return trace_input_close(&input, status);
 }
 
 int cmd_top(int argc, char **argv)

@@ -104,7 +104,9 @@ static int run(const struct view_request *request, const char *output)
 			 ": %s",
 			 request->path, result.damaged, result.damaged == 1 ? "" : "s", result.cpu, result.error.offset,
 			 result.error.text);
-	return err || result.damaged ? EXIT_FAILURE : EXIT_SUCCESS;
+	else if (!err && result.missing.text[0])
+		complain(COMMAND, "%s: %s; the rest of the file was read", request->path, result.missing.text);
+	return err || result.damaged || result.missing.text[0] ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 /* The trace is read for the overlay first, so that an existing output is not replaced if there is no such span. */

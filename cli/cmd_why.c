@@ -7,6 +7,7 @@
 
 #include "cli/ask/why_choose.h"
 #include "cli/ask/why_print.h"
+#include "cli/common/missing_parts.h"
 #include "cli/common/terminal.h"
 #include "cli/common/trace_events.h"
 #include "cli/common/trace_input.h"
@@ -88,8 +89,11 @@ static int run(const struct options *o, const char *path)
 		if (status)
 			complain(COMMAND, "not enough memory");
 	}
-	if (trace.why)
+	if (trace.why) {
 		print_notes(o, path, trace.why);
+		if (complain_missing(COMMAND, path, trace.file) && !status)
+			status = EXIT_FAILURE;
+	}
 	free(chosen.spans);
 	why_trace_close(&trace);
 	return status;

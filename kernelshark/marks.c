@@ -332,7 +332,7 @@ int marks_open(const char *path, struct marks **ret_marks, char error[MARKS_ERRO
 	struct marks *m = calloc(1, sizeof(*m));
 	struct dat_file *file = NULL;
 	struct dat_error why = { 0 };
-	int err = m ? dat_open(path, dat_compress_zstd(), &file, &why) : -ENOMEM;
+	int err = m ? dat_open_rest(path, dat_compress_zstd(), &file, &why) : -ENOMEM;
 
 	if (!err)
 		err = read_file(m, file, &why);

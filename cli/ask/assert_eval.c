@@ -104,10 +104,11 @@ static struct assert_value function_value(const struct assert_node *node, const 
 	return known((double)hist_percentile(hist, node->millionths));
 }
 
-/* If the number of lost events is unknown, it is at least one. */
-static double lost_value(const struct dat_gaps *gaps)
+/* If the number of lost events is unknown, also because the file was cut off, it is at least one. */
+static double lost_value(const struct assert_trace *trace)
 {
-	const bool some = gaps->is_unknown || gaps->damaged;
+	const struct dat_gaps *gaps = trace->gaps;
+	const bool some = gaps->is_unknown || gaps->damaged || trace->is_cut;
 
 	return gaps->lost ? (double)gaps->lost : some;
 }
@@ -157,7 +158,7 @@ struct assert_value assert_eval(const struct assert_node *node, const struct ass
 	case ASSERT_NUMBER:
 		return known(node->number);
 	case ASSERT_LOST:
-		return known(lost_value(trace->gaps));
+		return known(lost_value(trace));
 	case ASSERT_FUNCTION:
 		return function_value(node, trace);
 	case ASSERT_NEGATE:

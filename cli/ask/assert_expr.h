@@ -87,6 +87,7 @@ int assert_prepare(struct assert_node *node, struct series_set *set, struct asse
 /* Further results of the pass over the trace. */
 struct assert_trace {
 	const struct dat_gaps *gaps;
+	bool is_cut;	/* the file does not have all its parts */
 	bool has_ns;	/* times are nanoseconds */
 	double seconds; /* time from the first to the last event */
 };

@@ -255,10 +255,20 @@ static void put_case(FILE *out, const char *trace, const struct assertion *asser
 	fputs("  </testcase>\n", out);
 }
 
+static void put_missing(FILE *out, const struct assert_suite *suite)
+{
+	fputs("  <testcase classname=\"", out);
+	xml_text(out, suite->trace, strlen(suite->trace));
+	fputs("\" name=\"the trace is whole\">\n    <error message=\"", out);
+	xml_text(out, suite->missing, strlen(suite->missing));
+	fputs("\"/>\n  </testcase>\n", out);
+}
+
 int assert_write_junit(const char *path, const struct assert_suite *suite)
 {
 	FILE *out = fopen(path, "we");
-	unsigned int failures = 0, errors = 0;
+	const unsigned int is_cut = suite->missing[0] != 0;
+	unsigned int failures = 0, errors = is_cut;
 	int err = 0;
 
 	if (!out)
@@ -271,9 +281,11 @@ int assert_write_junit(const char *path, const struct assert_suite *suite)
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"recorder assert\" tests=\"%u\" "
 		"failures=\"%u\" "
 		"errors=\"%u\" time=\"%.6f\">\n",
-		suite->nr, failures, errors, suite->seconds);
+		suite->nr + is_cut, failures, errors, suite->seconds);
 	for (unsigned int i = 0; i < suite->nr; i++)
 		put_case(out, suite->trace, &suite->assertions[i]);
+	if (is_cut)
+		put_missing(out, suite);
 	fputs("</testsuite>\n", out);
 	errno = EIO;
 	if (ferror(out))

@@ -37,6 +37,7 @@ struct assertion {
 /* All assertions of a command line. */
 struct assert_suite {
 	const char *trace;
+	const char *missing; /* parts of the trace; "": none */
 	const struct assertion *assertions;
 	unsigned int nr;
 	double seconds; /* with the reading of the trace */
@@ -49,7 +50,10 @@ int assert_report(struct assertion *assertion, const struct trace_input *input, 
 /* Print to standard output. */
 void assert_print(const struct assertion *assertion);
 
-/* Write a file in JUnit's form, with a test case for each assertion. 0; -errno. */
+/*
+ * Write a file in JUnit's form, with a test case for each assertion. If parts of the trace are missing, another one is
+ * an error. 0; -errno.
+ */
 int assert_write_junit(const char *path, const struct assert_suite *suite);
 
 #endif

@@ -24,11 +24,7 @@ static int fail(const struct sql_session *session)
 	return EXIT_FAILURE;
 }
 
-/*
- * Reports once for each trace that it was cut off, and the events that have no table. Called after any statement, which
- * may open traces.
- */
-static void report_opened(struct sql_session *session)
+void sql_session_report(struct sql_session *session)
 {
 	for (; session->nr_reported < session->traces->nr; session->nr_reported++) {
 		const struct sql_trace *trace = session->traces->traces[session->nr_reported];
@@ -53,11 +49,9 @@ int sql_session_open(const char *path, struct sql_session *ret_session)
 		return status;
 	}
 	s.traces->takes_cut = true;
-	if (sql_open(s.db, s.traces, path, &error) != SQLITE_OK) {
+	if (sql_open(s.db, s.traces, path, true, &error) != SQLITE_OK) {
 		complain(COMMAND, "%s", error ? error : "not enough memory");
 		status = EXIT_FAILURE;
-	} else {
-		report_opened(&s);
 	}
 	sqlite3_free(error);
 	*ret_session = s;
@@ -126,7 +120,7 @@ static int run_statement(struct sql_session *session, const char *text, const ch
 		status = fail(session);
 	}
 	sqlite3_finalize(statement);
-	report_opened(session);
+	sql_session_report(session);
 	if (!status && session->written)
 		report_gaps(session);
 	return status;

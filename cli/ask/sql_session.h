@@ -25,6 +25,12 @@ int sql_session_open(const char *path, struct sql_session *ret_session);
 void sql_session_close(struct sql_session *session);
 
 /*
+ * Reports once for each trace that it was cut off, and the events that have no table. Statements, which may open
+ * traces, call this when they have ended.
+ */
+void sql_session_report(struct sql_session *session);
+
+/*
  * Runs statements, separated by semicolons, or a dot command. The exit status of the first failure, which is reported.
  */
 int sql_session_run(struct sql_session *session, const char *text);

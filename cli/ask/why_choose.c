@@ -11,7 +11,7 @@
 int why_trace_open(const char *command, const char *path, unsigned int time_flags, struct why_trace *t)
 {
 	struct dat_error error = { .text = "" };
-	int err = dat_open(path, dat_compress_zstd(), &t->file, &error);
+	int err = dat_open_rest(path, dat_compress_zstd(), &t->file, &error);
 
 	if (!err)
 		err = dat_time_open(t->file, time_flags, &t->time, &error);

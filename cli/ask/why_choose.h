@@ -16,7 +16,7 @@ struct why_trace {
 
 /*
  * `time_flags`: as for dat_time_open(). 0; an exit status. Call why_trace_close() in any case; set it to 0 before. The
- * caller reports formats that the table does not have.
+ * caller reports formats that the table does not have, and parts that the file does not have.
  */
 int why_trace_open(const char *command, const char *path, unsigned int time_flags, struct why_trace *t);
 void why_trace_close(struct why_trace *t);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/common/missing_parts.h"
 #include "cli/common/opts.h"
 #include "cli/common/trace_events.h"
 #include "format/dat/dat_compress.h"
@@ -36,7 +37,7 @@ int trace_input_open(const char *command, const char *path, struct trace_input *
 {
 	struct trace_input input = { .command = command, .path = path };
 	struct dat_error error = { .text = "" };
-	int err = dat_open(path, dat_compress_zstd(), &input.file, &error);
+	int err = dat_open_rest(path, dat_compress_zstd(), &input.file, &error);
 
 	if (!err)
 		err = dat_time_open(input.file, 0, &input.time, &error);
@@ -48,12 +49,15 @@ int trace_input_open(const char *command, const char *path, struct trace_input *
 	return err ? EXIT_FAILURE : 0;
 }
 
-void trace_input_close(struct trace_input *input)
+int trace_input_close(struct trace_input *input, int status)
 {
+	if (input->table && complain_missing(input->command, input->path, input->file) && !status)
+		status = EXIT_FAILURE;
 	event_table_close(input->table);
 	if (input->file)
 		dat_time_close(&input->time);
 	dat_close(input->file);
+	return status;
 }
 
 int trace_input_fail_memory(const struct trace_input *input)

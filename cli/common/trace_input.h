@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The trace that a command examines: the FILE of the command line, opened, with the number of events that are missing
- * from it.
+ * from it. Of a file that was cut off or never finished, the rest is examined.
  */
 #ifndef CLI_TRACE_INPUT_H
 #define CLI_TRACE_INPUT_H
@@ -24,9 +24,14 @@ struct trace_input {
  */
 const char *trace_input_path(char ***operands);
 
-/* 0; or the exit status, and one line was printed. trace_input_close() is also for a trace that could not be opened. */
+/* 0; or the exit status, and one line was printed. */
 int trace_input_open(const char *command, const char *path, struct trace_input *ret_input);
-void trace_input_close(struct trace_input *input);
+
+/*
+ * Also for a trace that could not be opened. If parts of the file are missing, this is reported. Returns `status`, the
+ * exit status so far; if that is 0 and parts are missing, a failure.
+ */
+int trace_input_close(struct trace_input *input, int status);
 
 /* Reports that memory is short. The exit status. */
 int trace_input_fail_memory(const struct trace_input *input);

@@ -37,7 +37,7 @@ static void close_all(struct reading *reading)
 
 static int open_file(struct reading *reading, const struct view_request *request, struct dat_error *ret_error)
 {
-	int err = dat_open(request->path, dat_compress_zstd(), &reading->file, ret_error);
+	int err = dat_open_rest(request->path, dat_compress_zstd(), &reading->file, ret_error);
 
 	if (!err)
 		err = dat_time_open(reading->file, 0, &reading->time, ret_error);
@@ -135,6 +135,8 @@ int view_file(const struct view_request *request, const struct view_sink *sink, 
 	if (err == -ENOMEM)
 		snprintf(reading.result.error.text, sizeof(reading.result.error.text), "not enough memory");
 	reading.result.left_out = reading.texts.left_out;
+	if (reading.file)
+		reading.result.missing = reading.file->missing;
 	*ret_result = reading.result;
 	close_all(&reading);
 	return err;

@@ -20,6 +20,7 @@ struct view_result {
 	uint64_t damaged;  /* pages, whose events are missing in whole or in part */
 	uint32_t cpu;	   /* of the first of them */
 	struct dat_error error; /* the reason of a failure; or of the first damage */
+	struct dat_error missing; /* as in struct dat_file */
 };
 
 /*

@@ -240,7 +240,7 @@ static int add_tables(struct making *m, const struct sql_trace *trace)
 	return code;
 }
 
-int sql_open(sqlite3 *db, struct sql_traces *traces, const char *path, char **ret_error)
+int sql_open(sqlite3 *db, struct sql_traces *traces, const char *path, bool takes_cut, char **ret_error)
 {
 	struct sql_trace **more = reallocarray(traces->traces, traces->nr + 1, sizeof(struct sql_trace *));
 	struct making m = { .db = db, .number = traces->nr };
@@ -250,8 +250,14 @@ int sql_open(sqlite3 *db, struct sql_traces *traces, const char *path, char **re
 	if (!more)
 		return SQLITE_NOMEM;
 	traces->traces = more;
-	if (sql_trace_open(path, traces->takes_cut, &more[traces->nr], &error)) {
+	if (sql_trace_open(path, &more[traces->nr], &error)) {
 		*ret_error = sqlite3_mprintf("%s: %s", path, error.text);
+		return SQLITE_ERROR;
+	}
+	error = more[traces->nr]->file->missing;
+	if (error.text[0] && !takes_cut) {
+		*ret_error = sqlite3_mprintf("%s: %s; recorder_open(FILE, 'rest') reads the rest", path, error.text);
+		sql_trace_close(more[traces->nr]);
 		return SQLITE_ERROR;
 	}
 	/* From here on, closing the connection closes the trace. */
@@ -261,21 +267,38 @@ int sql_open(sqlite3 *db, struct sql_traces *traces, const char *path, char **re
 	return code;
 }
 
+/* The name of the file, and what is missing from it. */
+static void return_opened(sqlite3_context *context, const struct sql_trace *trace)
+{
+	const char *missing = trace->file->missing.text;
+	char *text = sqlite3_mprintf("%s%s%s", trace->path, *missing ? ": " : "", missing);
+
+	if (text)
+		sqlite3_result_text(context, text, -1, sqlite3_free);
+	else
+		sqlite3_result_error_nomem(context);
+}
+
+/* recorder_open(FILE), recorder_open(FILE, 'rest') */
 static void open_function(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
+	struct sql_traces *traces = sqlite3_user_data(context);
 	const char *path = (const char *)sqlite3_value_text(argv[0]);
+	const char *how = argc > 1 ? (const char *)sqlite3_value_text(argv[1]) : NULL;
 	char *error = NULL;
 
-	(void)argc;
-	if (!path) {
+	if (!path || argc > 2) {
 		sqlite3_result_error(context, "recorder_open: a file name expected", -1);
-		return;
+	} else if (argc > 1 && (!how || strcmp(how, "rest") != 0)) {
+		sqlite3_result_error(context, "recorder_open: 'rest' expected after the file name, or nothing", -1);
+	} else {
+		if (sql_open(sqlite3_context_db_handle(context), traces, path, how || traces->takes_cut, &error) !=
+		    SQLITE_OK)
+			sqlite3_result_error(context, error ? error : "recorder_open: not enough memory", -1);
+		else
+			return_opened(context, traces->traces[traces->nr - 1]);
+		sqlite3_free(error);
 	}
-	if (sql_open(sqlite3_context_db_handle(context), sqlite3_user_data(context), path, &error) != SQLITE_OK)
-		sqlite3_result_error(context, error ? error : "recorder_open: not enough memory", -1);
-	else
-		sqlite3_result_text(context, path, -1, SQLITE_TRANSIENT);
-	sqlite3_free(error);
 }
 
 int sql_register(sqlite3 *db, struct sql_traces **ret_traces)
@@ -288,7 +311,7 @@ int sql_register(sqlite3 *db, struct sql_traces **ret_traces)
 	/* SQLite calls close_traces() also if this fails. */
 	code = sqlite3_create_module_v2(db, "recorder_table", &sql_module, traces, close_traces);
 	if (code == SQLITE_OK)
-		code = sqlite3_create_function_v2(db, "recorder_open", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, traces,
+		code = sqlite3_create_function_v2(db, "recorder_open", -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, traces,
 						  open_function, NULL, NULL, NULL);
 	if (code == SQLITE_OK)
 		code = sql_register_functions(db);

@@ -34,7 +34,7 @@ extern const sqlite3_module sql_module;
 struct sql_traces {
 	struct sql_trace **traces;
 	unsigned int nr;
-	bool takes_cut; /* files that were cut off are opened as well; set by a user that reports what they lack */
+	bool takes_cut; /* recorder_open() takes files that were cut off; set by a user that reports what they lack */
 };
 
 #endif

@@ -28,10 +28,8 @@ static double estimate_rows(const struct dat_file *file)
 	return rows;
 }
 
-static int open_parts(struct sql_trace *t, const char *path, bool takes_cut, struct dat_error *error)
+static int open_parts(struct sql_trace *t, const char *path, struct dat_error *error)
 {
-	int (*const open)(const char *, const struct dat_codec *, struct dat_file **, struct dat_error *) =
-		takes_cut ? dat_open_rest : dat_open;
 	int err;
 
 	t->path = strdup(path);
@@ -39,7 +37,7 @@ static int open_parts(struct sql_trace *t, const char *path, bool takes_cut, str
 	t->room = malloc(SQL_FIELD_ROOM);
 	if (!t->path || !t->names || !t->room)
 		return -ENOMEM;
-	err = open(path, dat_compress_zstd(), &t->file, error);
+	err = dat_open_rest(path, dat_compress_zstd(), &t->file, error);
 	if (err)
 		return err;
 	for (size_t i = 0; i < t->file->nr_buffers; i++) {
@@ -59,13 +57,13 @@ static int open_parts(struct sql_trace *t, const char *path, bool takes_cut, str
 	return err;
 }
 
-int sql_trace_open(const char *path, bool takes_cut, struct sql_trace **ret_trace, struct dat_error *ret_error)
+int sql_trace_open(const char *path, struct sql_trace **ret_trace, struct dat_error *ret_error)
 {
 	struct sql_trace *t = calloc(1, sizeof(*t));
 	int err;
 
 	*ret_error = (struct dat_error){ 0 };
-	err = t ? open_parts(t, path, takes_cut, ret_error) : -ENOMEM;
+	err = t ? open_parts(t, path, ret_error) : -ENOMEM;
 	if (err) {
 		if (!ret_error->text[0])
 			snprintf(ret_error->text, sizeof(ret_error->text), "%s", strerror(-err));

@@ -50,10 +50,10 @@ struct sql_trace {
 };
 
 /*
- * The new trace has one user. takes_cut: a file that was cut off is opened as well, and file->missing has the reason.
- * 0, or -errno with ret_error filled in.
+ * The new trace has one user. If parts of the file are missing, the others are opened, and file->missing has the
+ * reason. 0, or -errno with ret_error filled in.
  */
-int sql_trace_open(const char *path, bool takes_cut, struct sql_trace **ret_trace, struct dat_error *ret_error);
+int sql_trace_open(const char *path, struct sql_trace **ret_trace, struct dat_error *ret_error);
 
 /* Removes a user; the last one closes the trace. Takes NULL; returns NULL. */
 struct sql_trace *sql_trace_close(struct sql_trace *trace);
