@@ -25,6 +25,14 @@ struct facts {
 	int64_t date;
 };
 
+/* Whether the file's options convert the TSC to CLOCK_MONOTONIC: recorder writes such options, and readings. */
+static bool is_converted_to_mono(const struct dat_file *file)
+{
+	struct clock_reading readings[CLOCK_READINGS];
+
+	return dat_option(file, DAT_TSC2NSEC) && dat_time_readings(file, readings);
+}
+
 static struct facts facts_of(const struct dat_file *file)
 {
 	struct facts facts = { .file = file };
@@ -38,13 +46,18 @@ static struct facts facts_of(const struct dat_file *file)
 
 void merge_clock_name(const struct dat_file *file, char *ret_name, size_t size)
 {
-	if (!dat_clock_name(file, ret_name, size))
+	if (is_converted_to_mono(file))
+		snprintf(ret_name, size, "mono");
+	else if (dat_option(file, DAT_TSC2NSEC))
+		snprintf(ret_name, size, "tsc2nsec");
+	else if (!dat_clock_name(file, ret_name, size))
 		snprintf(ret_name, size, "local"); /* a file without a clock: nanoseconds */
 }
 
-bool merge_clock_is_converted(const struct dat_file *file)
+/* Whether an offset is added to the times that is not a part of their conversion. */
+static bool has_offset(const struct dat_file *file)
 {
-	return dat_option(file, DAT_TSC2NSEC) != NULL;
+	return dat_option(file, DAT_OFFSET) && !is_converted_to_mono(file);
 }
 
 static int refuse(struct dat_error *error, const char *reason)
@@ -159,12 +172,11 @@ int merge_clock_find(const struct dat_file *file, const struct dat_file *first, 
 		     struct dat_error *ret_error)
 {
 	const struct facts a = facts_of(file), b = facts_of(first);
-	const bool is_one = !strcmp(a.clock, b.clock) &&
-			    merge_clock_is_converted(file) == merge_clock_is_converted(first);
+	const bool is_one = !strcmp(a.clock, b.clock);
 	const enum boot boot = compare_boots(&a, &b);
 
 	*ret_clock = (struct merge_clock){ .is_elsewhere = boot == BOOT_OTHER || are_peers(file, first) };
-	if (!dat_option(file, DAT_OFFSET) != !dat_option(first, DAT_OFFSET))
+	if (has_offset(file) != has_offset(first))
 		return refuse(ret_error,
 			      "only one of it and the first file has an offset added to its times (option offset)");
 	if (is_one && are_peers(file, first))

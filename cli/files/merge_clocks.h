@@ -21,11 +21,12 @@ struct merge_clock {
 	bool is_guessed;  /* both are taken for one boot, without the ids of both */
 };
 
-/* The name of a file's clock; of a file that does not state it, "local". */
+/*
+ * The name of the clock of a file's times as they are shown, which is a clock's name in the result. Of a file that does
+ * not state it, "local". Of times that were converted from the TSC, "mono" if they are CLOCK_MONOTONIC, and else
+ * "tsc2nsec": no other name makes viewers show nanoseconds.
+ */
 void merge_clock_name(const struct dat_file *file, char *ret_name, size_t size);
-
-/* Whether the file's times were converted from the TSC: the clock's name says nothing about them. */
-bool merge_clock_is_converted(const struct dat_file *file);
 
 /* 0; -EOPNOTSUPP with ret_error filled in: the files have no common time. */
 int merge_clock_find(const struct dat_file *file, const struct dat_file *first, struct merge_clock *ret_clock,

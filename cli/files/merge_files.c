@@ -7,6 +7,7 @@
 
 #include "cli/files/merge_clocks.h"
 #include "cli/files/merge_notes.h"
+#include "cli/files/merge_sites.h"
 #include "cli/files/merge_texts.h"
 
 #include <errno.h>
@@ -123,20 +124,55 @@ static const char *base_of(const char *path)
 }
 
 /*
- * The name in the result: "", "NAME"; or if each file has buffers of its own, "FILE", "FILE:NAME". The second of two
- * files with one name is "FILE#2", if it is the second on the command line. NULL: no memory.
+ * The name in the result: "", "NAME"; or if each file has buffers of its own, "FILE", "FILE:NAME"; or "FILE#N",
+ * "FILE#N:NAME" if position is not 0. NULL: no memory.
  */
-static char *name_buffer(const struct merge *merge, unsigned int number, const char *name)
+static char *name_buffer(const struct merge *merge, unsigned int number, unsigned int position, const char *name)
 {
-	const char *base = base_of(merge->files[number].path);
-	char position[16] = "", *text = NULL;
+	char *text = NULL, suffix[16] = "";
 
 	if (!merge->split)
 		return strdup(name);
-	for (unsigned int i = 0; i < number; i++)
-		if (!strcmp(base_of(merge->files[i].path), base))
-			snprintf(position, sizeof(position), "#%u", number + 1);
-	return asprintf(&text, "%s%s%s%s", base, position, *name ? ":" : "", name) < 0 ? NULL : text;
+	if (position)
+		snprintf(suffix, sizeof(suffix), "#%u", position);
+	return asprintf(&text, "%s%s%s%s", base_of(merge->files[number].path), suffix, *name ? ":" : "", name) < 0
+		       ? NULL
+		       : text;
+}
+
+/* 1: a file before this one has a buffer with a name that one of this file would have. 0; -ENOMEM. */
+static int has_name(const struct merge *merge, unsigned int number, unsigned int position)
+{
+	const struct dat_file *file = merge->files[number].file;
+	bool is_found = false;
+
+	for (size_t b = 0; b < file->nr_buffers && !is_found; b++) {
+		char *name = name_buffer(merge, number, position, file->buffers[b].name);
+
+		if (!name)
+			return -ENOMEM;
+		for (unsigned int i = 0; i < merge->nr_buffers && !is_found; i++)
+			is_found = !strcmp(merge->names[i], name);
+		free(name);
+	}
+	return is_found;
+}
+
+/*
+ * What makes the names of a file's buffers its own: nothing, 0; or a number. The second of two files with one name is
+ * "FILE#2", if it is the second on the command line and no file has that name. -ENOMEM.
+ */
+static int find_position(const struct merge *merge, unsigned int number)
+{
+	unsigned int position = 0;
+	int ret = merge->split ? has_name(merge, number, position) : 0;
+
+	for (position = number + 1; ret > 0; position++) {
+		ret = has_name(merge, number, position);
+		if (!ret)
+			return (int)position;
+	}
+	return ret;
 }
 
 /* Takes the name. */
@@ -177,11 +213,13 @@ static int add_buffers(struct merge *merge, uint32_t page_size)
 	for (unsigned int i = 0; i < merge->nr && !err; i++) {
 		struct merge_file *file = &merge->files[i];
 
+		const int position = find_position(merge, i);
+
 		file->buffers = calloc(file->file->nr_buffers + 1, sizeof(*file->buffers));
-		if (!file->buffers)
+		if (!file->buffers || position < 0)
 			return -ENOMEM;
 		for (size_t b = 0; b < file->file->nr_buffers && !err; b++) {
-			char *name = name_buffer(merge, i, file->file->buffers[b].name);
+			char *name = name_buffer(merge, i, (unsigned int)position, file->file->buffers[b].name);
 
 			err = name ? find_buffer(merge, name, page_size, &file->buffers[b]) : -ENOMEM;
 		}
@@ -287,12 +325,12 @@ static int open_writer(struct merge *merge, const struct dat_file *form)
 
 /* -------------------------------------------------------------------------------------------------------- events */
 
-/* The event with the id that it has in the result. NULL: no memory. */
+/* The event with the id, and the address of its call site, that it has in the result. NULL: no memory. */
 static const void *rename_event(struct merge *merge, const struct merge_file *file)
 {
 	const struct dat_event *event = &file->event;
 	unsigned char *record;
-	uint16_t id;
+	uint16_t type, id;
 
 	if (event->size < file->ids->offset + sizeof(id))
 		return event->data;
@@ -304,9 +342,11 @@ static const void *rename_event(struct merge *merge, const struct merge_file *fi
 		merge->record_size = event->size;
 	}
 	memcpy(merge->record, event->data, event->size);
-	id = file->ids->to[bytes_get16(event->data + file->ids->offset, file->file->big)];
+	type = bytes_get16(event->data + file->ids->offset, file->file->big);
+	id = file->ids->to[type];
 	merge->record[file->ids->offset + (file->file->big ? 0 : 1)] = (unsigned char)(id >> 8);
 	merge->record[file->ids->offset + (file->file->big ? 1 : 0)] = (unsigned char)id;
+	merge_sites_rename(file, type, merge->record, event->size);
 	return merge->record;
 }
 
@@ -320,8 +360,8 @@ static struct merge_file *next_file(struct merge *merge)
 
 		if (!file->has_event)
 			file->has_event = dat_merge_next(file->merge, &file->event) > 0;
-		if (file->has_event && (!next || merge_time(merge, file, file->event.ts) <
-							merge_time(merge, next, next->event.ts)))
+		if (file->has_event &&
+		    (!next || merge_time(merge, file, file->event.ts) < merge_time(merge, next, next->event.ts)))
 			next = file;
 	}
 	return next;
@@ -375,8 +415,9 @@ int merge_files(struct merge *merge, unsigned int *ret_file, struct dat_error *r
 		file->ids = malloc(sizeof(*file->ids));
 		err = file->ids ? dat_ids_add(merge->ids, file->file, file->ids) : -ENOMEM;
 		if (err == -EBADMSG || err == -ENOSPC)
-			return refuse(ret_error, ret_file, i, err == -ENOSPC ? "there are no ids left for its events" :
-						      "an event format has no valid id");
+			return refuse(ret_error, ret_file, i,
+				      err == -ENOSPC ? "there are no ids left for its events"
+						     : "an event format has no valid id");
 		if (!err)
 			err = dat_merge_open(file->file, &file->time, NULL, NULL, &file->merge);
 		if (!err)
@@ -388,15 +429,13 @@ int merge_files(struct merge *merge, unsigned int *ret_file, struct dat_error *r
 	if (!err)
 		err = check_times(merge, ret_file, ret_error);
 	if (!err)
-		err = merge_check_texts(merge, ret_file, ret_error);
+		err = merge_check_texts(merge);
 	if (!err)
 		err = open_writer(merge, form);
 	if (!err)
 		err = put_events(merge, form);
-	/* Times converted by TSC2NSEC are in nanoseconds; no other clock name makes viewers show them so. */
 	merge_clock_name(first, clock, sizeof(clock));
-	return err ? err
-		   : dat_write_finish(merge->writer, merge_clock_is_converted(first) ? "tsc2nsec" : clock, cpus, NULL);
+	return err ? err : dat_write_finish(merge->writer, clock, cpus, NULL);
 }
 
 void merge_close(struct merge *merge)
@@ -418,4 +457,5 @@ void merge_close(struct merge *merge)
 	dat_write_close(merge->writer);
 	dat_ids_close(merge->ids);
 	number_map_free(&merge->ambiguous);
+	merge_sites_free(merge);
 }

@@ -10,6 +10,14 @@
 #include "format/dat/dat_merge.h"
 #include "format/io/number_map.h"
 
+/* Where records of rec_printf have the address of their site. */
+struct merge_printf {
+	uint16_t type; /* the id of the event in the file */
+	uint32_t ip, fmt; /* offsets */
+};
+
+struct merge_sites;
+
 struct merge_file {
 	const char *path;
 	struct dat_file *file;
@@ -20,6 +28,9 @@ struct merge_file {
 	struct dat_event event; /* the next one, if has_event */
 	bool has_event;
 	struct merge_clock clock;
+	struct merge_printf *printfs;
+	unsigned int nr_printfs;
+	struct number_map sites; /* of rec_printf: the address in the result, by that in the file */
 };
 
 enum merge_buffers { MERGE_WOVEN, MERGE_SPLIT, MERGE_BY_MACHINE };
@@ -41,6 +52,7 @@ struct merge {
 	char **names; /* of the writer's buffers */
 	bool split; /* each file has buffers of its own */
 	int64_t date; /* the option DATE of the result, ns; 0: it has none */
+	struct merge_sites *sites; /* of the result */
 	unsigned char *record;
 	uint32_t record_size;
 

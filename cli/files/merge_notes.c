@@ -33,6 +33,15 @@ static const char *text_of(const struct merge_file *file)
 	return version ? version->data : "";
 }
 
+/* The time of a CPU in the result. Nothing can be shown before time 0: an earlier time is 0. */
+static uint64_t loss_time(const struct merge *merge, const struct merge_file *file, uint32_t cpu, uint64_t time)
+{
+	const uint64_t shown = dat_time(&file->time, cpu, time);
+	const __int128 moved = (__int128)shown + file->clock.move - merge->date;
+
+	return moved < 0 ? 0 : moved >= (__int128)DAT_LOSS_NO_END ? DAT_LOSS_NO_END - 1 : (uint64_t)moved;
+}
+
 /*
  * A file's times of losses, in those of the result. If the CPUs' clocks differ, each loss has the times of all CPUs.
  */
@@ -47,14 +56,13 @@ static int add_losses(const struct merge *merge, const struct merge_file *file, 
 		const struct dat_loss_time *loss = &losses.all[i];
 
 		for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
-			const uint64_t since =
-				loss->since ? merge_time(merge, file, dat_time(&file->time, cpu, loss->since)) : 0;
-			const uint64_t until =
-				loss->until == DAT_LOSS_NO_END
-					? DAT_LOSS_NO_END
-					: merge_time(merge, file, dat_time(&file->time, cpu, loss->until));
+			const uint64_t since = loss->since ? loss_time(merge, file, cpu, loss->since) : 0;
+			const uint64_t until = loss->until == DAT_LOSS_NO_END
+						       ? DAT_LOSS_NO_END
+						       : loss_time(merge, file, cpu, loss->until);
 
-			dat_losses_add(all, since, until);
+			if (until)
+				dat_losses_add(all, since, until);
 		}
 	}
 	if (!err)

@@ -5,11 +5,8 @@
 
 #include "cli/files/merge_files.h"
 
-/*
- * Find out which addresses mean one thing in all files, once the clocks are known. 0; -ENOMEM. -EOPNOTSUPP with
- * ret_error filled in: rec_printf calls of file *ret_file have addresses of other calls.
- */
-int merge_check_texts(struct merge *merge, unsigned int *ret_file, struct dat_error *ret_error);
+/* Find out which addresses mean one thing in all files, once the clocks are known. 0; -ENOMEM. */
+int merge_check_texts(struct merge *merge);
 
 /* Write the texts. 0; -ENOMEM; or the -errno of the output. */
 int merge_put_texts(const struct merge *merge);

@@ -86,9 +86,25 @@ ok "with the same events" same woven.dat 2 a.dat
 mkdir other && cp b.dat other/a.dat
 ok "files of one name" "$RECORDER" merge -o out.dat a.dat other/a.dat
 is "have buffers of two names" "$("$RECORDER" dump out.dat | sed -nE 's/^buffer "(.+)": .*/\1/p' | xargs)" "a.dat a.dat#2"
+cp b.dat 'a.dat#2' && cp b.dat 'a.dat#3'
+ok "and files with the second's name, and the third's" "$RECORDER" merge -o out.dat a.dat 'a.dat#3' other/a.dat 'a.dat#2'
+is "have buffers of four names" "$("$RECORDER" dump out.dat | sed -nE 's/^buffer "(.+)": .*/\1/p' | xargs)" "a.dat a.dat#3 a.dat#4 a.dat#2"
 ok "the other way around" "$RECORDER" merge -o out.dat b.dat a.dat
 has "the first is moved" "$out" "a.dat: moved by 1000.000000000 s, by the time of day, within 5000116 ns"
 ok "to the second's clock" same out.dat 2 b.dat
+
+# ---- names of threads
+
+sed -z 's/1001 worker\n/1001 walker\n/; s/1002 a/9992 a/' a.dat >names.dat
+ok "files with another name of a thread" "$RECORDER" merge -o out.dat a.dat names.dat
+ok "have one of each thread" "$RECORDER" check --strict out.dat
+is "that of the first" "$("$RECORDER" dump --cmd-lines out.dat | grep -E '^(1001|9992) ' | sort | cut -c1-11 | xargs)" "1001 worker 9992 a name"
+
+# ---- losses before time 0 of the result
+
+made lost.dat 1000000000000 mono "recorder 1.0; clocks: $(reading 1005000000000 $day 2000000000000); boot $boot_b; events lost from 100 to 200, 300 to 1005000000000"
+ok "a file with losses before time 0 of the first" "$RECORDER" merge -o out.dat a.dat lost.dat
+like "they begin at time 0" "$("$RECORDER" dump --options out.dat && grep -a -o 'events lost from.*' out.dat)" "events lost from 0 to 5000000000"
 
 # ---- the time of day was set: half of that is in the bound
 
@@ -125,6 +141,22 @@ has "it and the time of day may be a whole bracket apart" "$out" "day.dat: moved
 made unread.dat 1000000000000 mono "recorder 1.0; time error at most 9 ns; clocks: $(reading 1005000000000 $day 2000000000000); time of day within 3000000 ns; boot $boot_b"
 ok "a file without the error of its readings" "$RECORDER" merge -o out.dat a.dat unread.dat
 has "has an open bound" "$out" "unread.dat: moved by -1000.000000000 s, by the time of day, within 5000056 ns, plus errors that the files do not state"
+
+# ---- the TSC: its options convert it to CLOCK_MONOTONIC
+
+"$mkdat" v6-tsc | python3 "$top_srcdir/tests/oracle/other_clock.py" 0 x86-tsc "recorder 1.0; clocks: $(reading 5000000000 $day 5000000000); boot $boot_a" >raw.dat
+converted=$(times raw.dat | wc -l)
+ok "raw times and CLOCK_MONOTONIC of one boot" "$RECORDER" merge -o out.dat raw.dat a.dat
+unlike "nothing is moved" "$out" moved
+is "all events are there" "$(times out.dat | wc -l)" "$((converted + $(times a.dat | wc -l)))"
+ok "the other way around" "$RECORDER" merge -o out2.dat a.dat raw.dat
+is "the events are the same" "$(times out2.dat | sort | cksum)" "$(times out.dat | sort | cksum)"
+ok "the result and raw times" "$RECORDER" merge -o out2.dat out.dat raw.dat
+is "all events are there" "$(times out2.dat | wc -l)" "$((2 * converted + $(times a.dat | wc -l)))"
+"$mkdat" v6-tsc >tsc.dat
+ok "another program's raw times" "$RECORDER" merge -o out.dat tsc.dat tsc.dat
+ok "the result and such times" "$RECORDER" merge -o out2.dat out.dat tsc.dat
+is "all events are there" "$(times out2.dat | wc -l)" "$((3 * $(times tsc.dat | wc -l)))"
 
 # ---- one clock: not moved, whatever the time of day was set to
 
