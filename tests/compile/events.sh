@@ -83,9 +83,15 @@ declares "float(n)" 'float\(n\) is not a kind of field: write f32\(n\)'
 declares "double(n, 3)" 'double\(n\) is not a kind of field: write f64\(n\)'
 declares "bool(n)" 'bool\(n\) is not a kind of field: write flag\(n\)'
 declares "frob(n)" 'frob\(n\) is not a kind of field'
-declares "array(int, n, 4)" 'array\(int, n, ...\) has no such elements'
+declares "array(int, n, 4)" 'array\(int, n, 4\) has no such elements'
+declares "array(u8, n)" 'array\(u8, n\) lacks something: write array\(TYPE, NAME, LENGTH\)'
 declares "array(u8, n, 0)" 'array\(n\): a length above 0'
 declares "real(n, 22)" 'real\(n\): 0 to 18 decimals'
+declares "real(n)" 'real\(n\) lacks a number of decimals: write real\(n, 3\)'
+declares "u32(a, b)" 'u32\(a, b\) takes a name alone'
+declares "stringn(text, length)" 'stringn\(text, length\) takes a name alone'
+declares "named(n)" 'named\(n\) lacks its values'
+declares "named(u8, n)" 'named\(n\) lacks its values'
 
 # The same in declarations with a meaning. misdeclares DECLARATION REGEX
 misdeclares()
@@ -124,6 +130,9 @@ misformats '"%s", big' "(type 'char \*'|%s.*'char ?\*')"
 misformats '"%d", big' "(type 'int'|%d.*'int')"
 misformats '"%d %d", first' "(matching 'int' argument|more '%' conversions than data arguments)"
 misformats '"%d", first, first' "(too many arguments for format|data argument not used)"
+
+wrong "a format without parentheses" 'REC_EVENT_FMT(m, e, "%d", u8(first));' \
+	'static.assert[a-z]* failed.*REC_EVENT_FMT: format and arguments are in parentheses'
 
 # errors_of N: the errors in case N. gcc reports some where a macro stands, and the case in a note after that.
 errors_of()

@@ -11,6 +11,7 @@
 #define REC__FIRST(first, ...) first
 #define REC__SECOND(...)       REC__SECOND_(__VA_ARGS__, ~)
 #define REC__SECOND_(first, second, ...) second
+#define REC__REST(first, ...)   __VA_ARGS__
 #define REC__CALL(function, ...) function(__VA_ARGS__)
 #define REC__TEXT(...)		 REC__TEXT_(__VA_ARGS__)
 #define REC__TEXT_(...)		 #__VA_ARGS__

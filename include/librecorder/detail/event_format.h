@@ -136,8 +136,12 @@ constexpr bool rec_format_has_c(const char *format)
 
 /* As REC__EVENT. */
 #define REC__FORMAT(...) REC__FORMAT_(REC__FIRST(__VA_ARGS__, ~), REC__SECOND(__VA_ARGS__), _##__VA_ARGS__)
-#define REC__FORMAT_(base, format, ...) REC__FORMAT__(base, format, _##__VA_ARGS__)
-#define REC__FORMAT__(base, format, ...)                                                                               \
+#define REC__FORMAT_(base, format, ...)                                                                                \
+	REC__CAT(REC__FORMAT_, REC__IS_LIST(REC__IN_PARENTHESES format))(base, format, _##__VA_ARGS__)
+#define REC__IN_PARENTHESES(...) ~, ~
+#define REC__FORMAT_0(base, format, ...)                                                                               \
+	REC_ABI_ASSERT(0, "REC_EVENT_FMT: format and arguments are in parentheses: (\"%u\", number)");
+#define REC__FORMAT_1(base, format, ...)                                                                               \
 	struct rec_stored_##base {                                                                                     \
 		REC__EACH_FMT(REC__STORED, _##__VA_ARGS__) char rec_end;                                               \
 	};                                                                                                             \

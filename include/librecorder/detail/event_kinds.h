@@ -19,32 +19,52 @@
 
 /* ------------------------------------------------------------------------------------------------- table of kinds */
 
-#define REC__KIND_u8(name)     _rec_number, name, uint8_t
-#define REC__KIND_u16(name)    _rec_number, name, uint16_t
-#define REC__KIND_u32(name)    _rec_number, name, uint32_t
-#define REC__KIND_u64(name)    _rec_number, name, uint64_t
-#define REC__KIND_s8(name)     _rec_number, name, int8_t
-#define REC__KIND_s16(name)    _rec_number, name, int16_t
-#define REC__KIND_s32(name)    _rec_number, name, int32_t
-#define REC__KIND_s64(name)    _rec_number, name, int64_t
-#define REC__KIND_hex8(name)   _rec_number, name, uint8_t
-#define REC__KIND_hex16(name)  _rec_number, name, uint16_t
-#define REC__KIND_hex32(name)  _rec_number, name, uint32_t
-#define REC__KIND_hex64(name)  _rec_number, name, uint64_t
-#define REC__KIND_flag(name)   _rec_number, name, rec_flag_type
-#define REC__KIND_ptr(name)    _rec_pointer, name
-#define REC__KIND_string(name) _rec_string, name
-#define REC__KIND_stringn(name) _rec_stringn, name
-#define REC__KIND_bytes(name)  _rec_bytes, name
-#define REC__KIND_real(name, decimals)	    _rec_real, name, decimals
-#define REC__KIND_f32(name)    _rec_float, name, float
-#define REC__KIND_f64(name)    _rec_float, name, double
+#define REC__KIND_u8(...)	REC__TYPED("u8", _rec_number, uint8_t, __VA_ARGS__)
+#define REC__KIND_u16(...)	REC__TYPED("u16", _rec_number, uint16_t, __VA_ARGS__)
+#define REC__KIND_u32(...)	REC__TYPED("u32", _rec_number, uint32_t, __VA_ARGS__)
+#define REC__KIND_u64(...)	REC__TYPED("u64", _rec_number, uint64_t, __VA_ARGS__)
+#define REC__KIND_s8(...)	REC__TYPED("s8", _rec_number, int8_t, __VA_ARGS__)
+#define REC__KIND_s16(...)	REC__TYPED("s16", _rec_number, int16_t, __VA_ARGS__)
+#define REC__KIND_s32(...)	REC__TYPED("s32", _rec_number, int32_t, __VA_ARGS__)
+#define REC__KIND_s64(...)	REC__TYPED("s64", _rec_number, int64_t, __VA_ARGS__)
+#define REC__KIND_hex8(...)	REC__TYPED("hex8", _rec_number, uint8_t, __VA_ARGS__)
+#define REC__KIND_hex16(...)	REC__TYPED("hex16", _rec_number, uint16_t, __VA_ARGS__)
+#define REC__KIND_hex32(...)	REC__TYPED("hex32", _rec_number, uint32_t, __VA_ARGS__)
+#define REC__KIND_hex64(...)	REC__TYPED("hex64", _rec_number, uint64_t, __VA_ARGS__)
+#define REC__KIND_flag(...)	REC__TYPED("flag", _rec_number, rec_flag_type, __VA_ARGS__)
+#define REC__KIND_f32(...)	REC__TYPED("f32", _rec_float, float, __VA_ARGS__)
+#define REC__KIND_f64(...)	REC__TYPED("f64", _rec_float, double, __VA_ARGS__)
+#define REC__KIND_ptr(...)	REC__PLAIN("ptr", _rec_pointer, __VA_ARGS__)
+#define REC__KIND_string(...)	REC__PLAIN("string", _rec_string, __VA_ARGS__)
+#define REC__KIND_stringn(...)	REC__PLAIN("stringn", _rec_stringn, __VA_ARGS__)
+#define REC__KIND_bytes(...)	REC__PLAIN("bytes", _rec_bytes, __VA_ARGS__)
 
-#define REC__KIND_array(type, name, length)                                                                            \
-	REC__CALL(REC__CAT(REC__ARRAY_, REC__IS_LIST(REC__TYPE_##type)), REC__TYPE_##type, #type, name, length)
+/* These kinds take a name and no more. */
+#define REC__TYPED(kind, shape, type, ...)                                                                             \
+	REC__CALL(REC__CAT(REC__TYPED_, REC__IS_LIST(__VA_ARGS__)), kind, shape, type, __VA_ARGS__)
+#define REC__TYPED_0(kind, shape, type, name) shape, name, type
+#define REC__TYPED_1(kind, shape, type, ...)  REC__NOT_ALONE(kind, __VA_ARGS__)
+#define REC__PLAIN(kind, shape, ...)                                                                                   \
+	REC__CALL(REC__CAT(REC__PLAIN_, REC__IS_LIST(__VA_ARGS__)), kind, shape, __VA_ARGS__)
+#define REC__PLAIN_0(kind, shape, name) shape, name
+#define REC__PLAIN_1(kind, shape, ...)	REC__NOT_ALONE(kind, __VA_ARGS__)
+#define REC__NOT_ALONE(kind, ...)	_rec_wrong, kind "(" #__VA_ARGS__ ")", "takes a name alone"
+
+#define REC__KIND_real(...)	       REC__CALL(REC__CAT(REC__REAL_, REC__IS_LIST(__VA_ARGS__)), __VA_ARGS__)
+#define REC__REAL_1(name, decimals)    _rec_real, name, decimals
+#define REC__REAL_0(name)                                                                                              \
+	_rec_wrong, "real(" #name ")", "lacks a number of decimals: write real(" #name ", 3)"
+
+/* The text keeps the type as it was written; the type itself is not expanded before it has its prefix. */
+#define REC__KIND_array(...)                                                                                           \
+	REC__CAT(REC__ARRAY_OF_, REC__IS_LIST(REC__REST(_##__VA_ARGS__)))                                             \
+	("array(" #__VA_ARGS__ ")", REC__TYPE_##__VA_ARGS__)
+#define REC__ARRAY_OF_0(text, ...)                                                                                     \
+	_rec_wrong, text, "lacks something: write array(TYPE, NAME, LENGTH)"
+#define REC__ARRAY_OF_1(text, type, name, length)                                                                      \
+	REC__CALL(REC__CAT(REC__ARRAY_, REC__IS_LIST(type)), type, text, name, length)
 #define REC__ARRAY_1(none, type, text, name, length) _rec_array, name, type, length
-#define REC__ARRAY_0(none, text, name, length)                                                                         \
-	_rec_wrong, "array(" text ", " #name ", ...)", "has no such elements"
+#define REC__ARRAY_0(none, text, name, length)	     _rec_wrong, text, "has no such elements"
 
 /* The first argument may be a type. */
 #define REC__KIND_named(first, ...)                                                                                    \
@@ -112,7 +132,8 @@
 #define REC__CHECK_rec_float(name, type)
 #define REC__CHECK_rec_real(name, decimals)                                                                            \
 	REC_ABI_ASSERT((decimals) >= 0 && (decimals) <= 18, "real(" #name "): 0 to 18 decimals");
-#define REC__CHECK_rec_named(name, type, ...)
+#define REC__CHECK_rec_named(name, type, ...)                                                                          \
+	REC_ABI_ASSERT(sizeof(REC__TEXT(REC__FIRST(__VA_ARGS__, ~))) > 1, "named(" #name ") lacks its values");
 #define REC__CHECK_rec_array(name, type, length)                                                                       \
 	REC_ABI_ASSERT((length) > 0 && (length) <= REC_EVENT_SIZE_MAX, "array(" #name "): a length above 0");
 #define REC__CHECK_rec_string(name)
