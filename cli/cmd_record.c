@@ -216,7 +216,7 @@ static int run(struct record *record)
 	OPT_PROGRAMS_DIR((record).programs),                                                                           \
 	OPT_STRING(0, "tid", "TID", "with -P: only these threads, separated by commas", &(record).threads),            \
 	OPT_TIME(0, "duration", "TIME", "end after this time: seconds, or as 500ms, 2m", &(record).duration),          \
-	OPT_STRING(0, "user", "NAME", "run COMMAND as this user (root only)", &(record).as_user)
+	OPT_STRING(0, "user", "USER", "run COMMAND as this user (root only)", &(record).as_user)
 
 /* Options: how they are recorded. */
 #define OPT_RECORD_HOW(record)                                                                                         \

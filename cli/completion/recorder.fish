@@ -24,6 +24,20 @@ function __recorder_events
 	sed -e 's/^\([^:]*\):.*/&\n\1/' -e '$aall' /sys/kernel/tracing/available_events 2>/dev/null | sort -u
 end
 
+# The names and pids of running programs.
+function __recorder_programs
+	recorder ps --color=never 2>/dev/null | sed -nE '
+		s/^ *([0-9]+) +[a-z]+ +[0-9]+\/[0-9]+ +[0-9]+ +([^ ]+) .*/\2\n\1/p
+	'
+end
+
+# The events of running programs.
+function __recorder_patterns
+	recorder list --color=never 2>/dev/null | sed -nE '
+		s/^  (on|off)  +([^: ]+:[^ ]+).*/\2/p
+	'
+end
+
 # The argument of an option, begun as in $argv[2]: "tsc|mono" are words, unless they are placeholders in capitals.
 function __recorder_argument
 	switch $argv[1]
@@ -35,6 +49,12 @@ function __recorder_argument
 			__fish_complete_directories $argv[2]
 		case EVENT
 			__recorder_events
+		case PATTERN
+			__recorder_patterns
+		case PROGRAM
+			__recorder_programs
+		case USER
+			__fish_complete_users
 	end
 end
 

@@ -92,8 +92,42 @@ for shell in zsh fish; do
 		-q '' 'print only errors' --quiet '' 'print only errors')"
 done
 
+# Running programs and their events: each shell has the same answers, and those that are installed are asked.
+# shellcheck source=/dev/null
+. "$top_srcdir/tests/told.sh"
+export RECORDER_DIR=$TMP/buffers
+mkdir -m 700 "$RECORDER_DIR"
+start_told
+is "completion of a program" "$(complete_words recorder record -P t)" told
+is "by its pid" "$(complete_words recorder stat -P "${pid:0:1}")" "$pid"
+is "completion of an event" "$(complete_words recorder record -u '' | tr ' ' '\n' | sort | xargs)" "kv:get kv:put net:idle"
+is "which the shell takes for three words" "$(complete_words recorder record -x kv : p)" put
+is "completion of a user" "$(complete_words recorder record --user roo)" root
+for function in programs patterns; do
+	list=$([ $function = programs ] && echo ps || echo list)
+	for file in _recorder recorder.fish; do
+		is "$file: $function" "$("$RECORDER" $list | sed -nE "$(program $file "^\(function _\)\?_recorder_$function")" | sort)" \
+			"$(_recorder_$function | sort)"
+	done
+done
+for shell in zsh fish; do
+	file=$top_srcdir/cli/completion/$([ $shell = zsh ] && echo _recorder || echo recorder.fish)
+	if command -v $shell >/dev/null; then
+		ok "$shell can read it" $shell -n "$file"
+	else
+		skip "$shell can read it" "$shell is not installed"
+	fi
+done
+if command -v fish >/dev/null; then
+	is "fish: a program" "$(HOME=$TMP PATH=${RECORDER%/*}:$PATH fish -c "source $top_srcdir/cli/completion/recorder.fish
+		complete -C 'recorder record -P t'")" told
+else
+	skip "fish: a program" "fish is not installed"
+fi
+end_told
+
 # The files know all kinds of arguments that --help has and that can be completed.
-for kind in FILE DIR EVENT; do
+for kind in FILE DIR EVENT PATTERN PROGRAM USER; do
 	ok "zsh: an argument that is a $kind" grep -q "^	$kind) " "$top_srcdir/cli/completion/_recorder"
 	ok "fish: an argument that is a $kind" grep -q "^		case $kind\$" "$top_srcdir/cli/completion/recorder.fish"
 done
