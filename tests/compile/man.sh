@@ -48,12 +48,12 @@ for name in rec_event_register rec_event_total rec_reserve rec_save; do
 	ok "the headers declare $name" grep -qxF "$name" "$TMP/functions"
 done
 # The macros of applications: those of all public headers, except names with two underscores, and the words that make functions
-# inline. optional.h defines those of event.h and span.h once more, as nothing.
-find include/librecorder -maxdepth 1 -name '*.h' ! -name optional.h -exec cat {} + |
+# inline.
+find include/librecorder -maxdepth 1 -name '*.h' -exec cat {} + |
 	grep -oE '^#[[:space:]]*define (REC|rec)[A-Za-z0-9]*(_[A-Za-z0-9]+)*\>' | sed 's/.* //' |
 	grep -vE '^REC_INLINE(_ALWAYS)?$' | sort -u >"$TMP/macros"
 # One of each header that defines any.
-for name in REC_BUFFER_SUFFIX REC_DAT_LOST_UNKNOWN REC_EVENT rec_printf REC_FIELDS_MAX REC_FILTER_COUNTS REC_LOST_UNKNOWN REC_MAP_COPY \
+for name in REC_BUFFER_SUFFIX REC_DAT_LOST_UNKNOWN REC_EVENT rec_printf REC_FIELDS_MAX REC_FILTER_COUNTS REC_HAVE_EVENTS REC_LOST_UNKNOWN REC_MAP_COPY \
 	REC_OPTIONS_INIT REC_READ_WHOLE REC_TIMED_END REC_VERSION_MAJOR; do
 	ok "the headers define $name" grep -qxF "$name" "$TMP/macros"
 done
