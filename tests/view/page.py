@@ -215,9 +215,11 @@ def movement(browser):
 def selection(browser):
     top = browser.run("document.getElementById('timeline').getBoundingClientRect().top")
     width = browser.run("recorderView.view.width")
-    # Where there are events, from a quarter of them on to three quarters.
+    # About half of the events, and one of them in the middle: a stopped program may leave the rest of the range empty.
     times = sorted(event.ns - begin for event in plain)
-    browser.run(f"recorderView.show({times[len(times) // 4]}, {times[len(times) * 3 // 4]})")
+    middle = times[len(times) // 2]
+    reach = min(max(middle - times[len(times) // 4], times[len(times) * 3 // 4] - middle), middle)
+    browser.run(f"recorderView.show({middle - reach}, {middle + reach})")
     browser.drag(LABELS + (width - LABELS) * 0.1, top + 300, LABELS + (width - LABELS) * 0.9, top + 300)
     low, high = browser.run("[recorderView.view.selection.from, recorderView.view.selection.to]")
     inside = collections.Counter(event.name for event in plain if low <= event.ns - begin <= high)
