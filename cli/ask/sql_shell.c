@@ -82,10 +82,26 @@ static void interrupt(int number)
 	sqlite3_interrupt(connection);
 }
 
+/* Waits for input. False: an interrupt came, before the call or during it. */
+static bool wait_for_input(void)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	sigset_t interrupts, before;
+	bool has_input = false;
+
+	/* The handler runs only while ppoll() waits, so that no interrupt is between the check and the wait. */
+	sigemptyset(&interrupts);
+	sigaddset(&interrupts, SIGINT);
+	sigprocmask(SIG_BLOCK, &interrupts, &before);
+	while (!has_input && !sql_interrupted)
+		has_input = ppoll(&input, 1, NULL, &before) >= 0 || errno != EINTR;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return has_input;
+}
+
 /* The next character that is typed, for libedit. An interrupt ends the line; its reader then discards it. */
 static int next_character(FILE *file)
 {
-	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
 	mbstate_t state = { 0 };
 	wchar_t character;
 	char byte;
@@ -94,11 +110,8 @@ static int next_character(FILE *file)
 	for (;;) {
 		size_t used;
 
-		if (sql_interrupted)
+		if (!wait_for_input())
 			return '\n';
-		/* A signal ends poll(), whereas read() continues. */
-		if (poll(&input, 1, -1) < 0 && errno == EINTR)
-			continue;
 		if (read(STDIN_FILENO, &byte, 1) != 1)
 			return EOF;
 		used = mbrtowc(&character, &byte, 1, &state);

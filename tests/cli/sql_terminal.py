@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-sql_terminal.py RECORDER FILE: uses the shell of recorder sql on a terminal. Prints "whole", or what was not as expected.
+sql_terminal.py RECORDER FILE [INTERRUPT]: uses the shell of recorder sql on a terminal. Prints "whole", or what was not as
+expected. INTERRUPT is a library to preload that interrupts the first wait for input (interrupt_poll.c).
 """
 
 import os
@@ -8,6 +9,8 @@ import pty
 import re
 import select
 import sys
+import termios
+import time
 
 LIMIT = 60  # seconds without output
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
@@ -43,9 +46,13 @@ def type_in(text):
 pid, terminal = pty.fork()
 if pid == 0:
     os.environ.update(TERM="xterm", LC_ALL="C.UTF-8", HOME="/nonexistent", COLUMNS="200")
+    if len(sys.argv) > 3:
+        os.environ.update(LD_PRELOAD=sys.argv[3], ASAN_OPTIONS=os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0")
     os.execv(sys.argv[1], [sys.argv[1], "sql", "--list", "--color", "never", sys.argv[2]])
 
 expect("recorder> ", "the prompt")
+if len(sys.argv) > 3:
+    expect("recorder> ", "an interrupt just before the shell waits")
 type_in("SELECT max(count.numb\t) FROM count;\n")
 expect("\n999\r\n", "a column after the name of its table")
 type_in("SELECT max(c.numb\t) + 1 FROM count c;\n")
@@ -78,6 +85,10 @@ type_in("\x03")
 expect("recorder sql: interrupted\r\n", "a box that is interrupted")
 type_in(".mode list\nSELECT 6 * 8;\n")
 expect("\n48\r\n", "the shell continues")
+expect("recorder> ", "the prompt")
+# The shell takes single keys only after its prompt. Before that, the terminal would take this one for the end of a line.
+while termios.tcgetattr(terminal)[3] & termios.ICANON:
+    time.sleep(0.01)
 type_in("\x04")
 expect("\r\n", "the end of the input")
 _, status = os.waitpid(pid, 0)
