@@ -33,7 +33,7 @@ void clock_watch_open(const struct message_sink *sink, const struct kernel *kern
 /* Start its thread. */
 void clock_watch_start(struct clock_watch *watch);
 
-/* Measure. An error is reported in one line, and does not end a recording. */
+/* Measure. An error is reported on one line, and does not end a recording. */
 void clock_watch_begin(struct clock_watch *watch);
 
 /*

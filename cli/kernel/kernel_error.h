@@ -7,7 +7,7 @@
 #include "cli/kernel/kernel_instance.h"
 
 /*
- * Report in one line that the instance refused `text` for `what` ("filter of 'sched:sched_switch'"): with the kernel's
+ * Report on one line that the instance refused `text` for `what` ("filter of 'sched:sched_switch'"): with the kernel's
  * message and the column, if there is one, otherwise with the text of the -errno `err`, which is returned.
  */
 int kernel_error_say(const struct message_sink *sink, const struct instance *instance, const char *what,

@@ -22,7 +22,7 @@ struct instance {
 };
 
 /*
- * Find tracefs, or mount it, which is reported in one line unless `quiet`, and make libtracefs use it. 0; or -errno,
+ * Find tracefs, or mount it, which is reported on one line unless `quiet`, and make libtracefs use it. 0; or -errno,
  * and one line was printed: -EACCES, no rights.
  */
 int instance_find_tracefs(const struct message_sink *sink, bool quiet);

@@ -21,7 +21,7 @@ struct kernel_event {
 
 /* Which functions a tracer traces. */
 struct kernel_function {
-	char kind; /* l: these alone; n: not these; g: the functions that these call */
+	char kind; /* l: the functions that match; n: all others; g: the functions that those that match call */
 	const char *pattern;
 };
 

@@ -15,12 +15,12 @@
 #include "cli/common/progress.h"
 
 /*
- * How long the drain of programs sleeps, in us: as long as the fullest lane takes to fill to SLEEP_PERCENT, at the rate
- * of the last round. While lanes fill slowly the sleep grows little by little, to SLEEP_MAX_US in about a second: a
- * thread that was kept off its CPU for tens of ms fills 1 MiB within 2 ms when it runs again. (With a growth of an
- * eighth a round, to the maximum in 36 ms, that lost 3 to 30 % on a busy machine, 2026-11.) The maximum: a thread that
- * begins to write eight million events a second fills the default lane in 6 ms. Each wake-up costs the traced programs
- * some tens of microseconds.
+ * How long the drain of programs sleeps, in us: the time in which the fullest lane fills to SLEEP_PERCENT, at the rate
+ * of the last round. While lanes fill slowly, the sleep grows in small steps, and reaches SLEEP_MAX_US after about a
+ * second. The steps are small because a thread that was kept off its CPU for tens of ms fills 1 MiB within 2 ms when it
+ * runs again: when the sleep grew by an eighth a round and reached the maximum in 36 ms, 3 to 30 % of the events were
+ * lost on a busy machine (2026-11). The maximum is 4 ms because a thread that begins to write eight million events a
+ * second fills the default lane in 6 ms. Each wake-up costs the traced programs some tens of microseconds.
  */
 #define SLEEP_MIN_US  100u
 #define SLEEP_MAX_US  4000u

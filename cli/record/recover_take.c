@@ -261,7 +261,7 @@ static bool list_candidates(const struct recover *recover, const char *name)
 	return false;
 }
 
-/* The leftovers of the newest process of this number, or of the only one of this name. */
+/* The leftovers of the newest process with this PID, or of the only process with this name. */
 static bool take_image(struct recover *recover, const char *word, bool by_pid)
 {
 	const struct left_place *where;

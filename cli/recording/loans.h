@@ -8,7 +8,7 @@
 #include "cli/base/message.h"
 
 /*
- * Undo these loans in all programs that the user may see, or in those of a directory (dirs.h). Reports it in one line,
+ * Undo these loans in all programs that the user may see, or in those of a directory (dirs.h). Reports it on one line,
  * unless `quiet`.
  */
 void loans_sweep(const struct message_sink *sink, const char *dir, bool quiet);

@@ -61,7 +61,7 @@ int stage_take(struct stage *stage, size_t size, enum stage_bound bound, struct 
 /* Set the block's offset in the spool file: at the latest before stage_hand_over(). */
 void stage_place(struct stage *stage, struct stage_block *block, uint64_t offset);
 
-/* Count `size` bytes that the user has put after the `used` ones. From then on a kill of the recorder keeps them. */
+/* Count `size` more bytes as used, which the caller has stored. From then on they survive a kill of the recorder. */
 void stage_add(struct stage *stage, struct stage_block *block, size_t size);
 
 /* Give the block to the thread, which writes blocks in the order in which they come. */

@@ -66,7 +66,7 @@ void report_verbose_cpus(const struct report *r, bool named);
 /* Switch verbosity off, for forms of the report that print only events. */
 void report_not_verbose(struct report *r);
 
-/* Report in one line that the file cannot be read, or that memory is short. The exit status. */
+/* Report on one line that the file cannot be read, or that memory is short. The exit status. */
 int report_fail(const struct report *r, const struct dat_error *error);
 int report_fail_memory(const struct report *r);
 

@@ -10,7 +10,7 @@
 
 struct dat_heading {
 	struct dat_section section;
-	bool is_data;	      /* has the data of CPUs, or a text, in parts that are compressed by themselves */
+	bool is_data;	      /* has the data of CPUs, or a text, in parts that are compressed separately */
 	uint32_t packed_size; /* of other compressed sections: the compressed bytes, without the two sizes */
 	uint32_t plain_size;
 };

@@ -46,7 +46,7 @@ static void note_common(struct blob *common_rows, double threshold, const struct
 {
 	const bool is_ratio = of->row.kind != DIFF_CLASS;
 	const double change = is_ratio ? expm1(common) : common;
-	/* It is not tested, so a lower threshold must not apply. */
+	/* This change gets no statistical test, so the threshold is never lower than DIFF_ALONE. */
 	const double least = fmax(DIFF_ALONE, threshold);
 	const struct diff_row row = { .kind = of->row.kind,
 				      .statistic = of->row.statistic,

@@ -34,7 +34,7 @@ void export_trace_close(struct export_trace *trace);
 /* The name of a thread or process; "" if the file has none. */
 const char *export_task_name(const struct export_trace *trace, int32_t tid);
 
-/* The process of a thread; threads of which the file says nothing are their own. */
+/* The process of a thread; if the file does not state it, the thread counts as a process. */
 int32_t export_process(const struct export_trace *trace, int32_t tid);
 
 /* A state, or the time that a thread worked for a logical task, as a slice of a row of its own. */
@@ -56,7 +56,7 @@ struct export_slice export_state_slice(const struct export_trace *trace, const s
 struct export_slice export_task_slice(const struct export_trace *trace, const struct model_task *task);
 
 /*
- * Whether the text of an event says more than its fields: those of printf, whose format is not in the record. Then
+ * Whether the text of an event has more than its fields: true for printf, whose format is not in the record. Then
  * export_text() makes it, without its newline; valid until the next call, NULL: out of memory.
  */
 bool export_has_text(const struct export_event *event);

@@ -72,7 +72,7 @@ static size_t begin_snapshot(struct perfetto *p, uint64_t ts)
 	return clocks;
 }
 
-/* Perfetto refuses a REALTIME that goes back: then the first reading counts for all. */
+/* Perfetto refuses a REALTIME that goes back. If it does, only the first reading is used. */
 static unsigned int nr_readings(const struct export_trace *trace)
 {
 	const struct clock_reading *readings = trace->readings;

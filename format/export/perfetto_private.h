@@ -64,7 +64,7 @@ struct perfetto {
 	struct export_out *out;
 	struct blob packet;   /* the packet that is made now */
 	size_t packet_begun;
-	struct blob interned; /* what it says for the first time */
+	struct blob interned; /* the texts that appear in it for the first time */
 	struct perfetto_zip *zip;
 	uint64_t delta_time;  /* of the last packet on the clock of differences */
 	bool is_begun;	      /* the packets before the first event are written */

@@ -88,7 +88,7 @@ static int64_t number(const struct model_step *step, enum model_sched_field whic
 	return field ? model_number(field, &step->record) : 0;
 }
 
-/* The thread that leaves the CPU was running, since the last switch there if nothing says otherwise. */
+/* The thread that leaves the CPU was running, since the last switch there unless an event shows otherwise. */
 static int leave(struct model *m, const struct model_step *step, struct model_thread *thread)
 {
 	const uint64_t ts = step->event->ts;

@@ -128,7 +128,7 @@ static const struct export_field *field_named(const struct series_set *set, cons
 	return NULL;
 }
 
-/* Events of "sys_read": of raw_syscalls for all calls, with its number, or of syscalls for this one. */
+/* The events of "sys_read": those of raw_syscalls with the number of this call, and those of syscalls with its name. */
 static int find_calls(struct series_set *set, struct series *series, const char *name, struct series_error *ret_error)
 {
 	bool is_found = false;

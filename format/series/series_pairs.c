@@ -54,7 +54,7 @@ static struct series_open **chain_of(const struct series *series, uint64_t numbe
 	return &series->chains[hash & (series->nr_chains - 1)];
 }
 
-/* Where the open one with this key is; NULL: nowhere. */
+/* The link to the open begin with this key; NULL: there is none. */
 static struct series_open **find(const struct series *series, const struct key *key)
 {
 	struct series_open **at = series->nr_chains ? chain_of(series, key->number) : NULL;

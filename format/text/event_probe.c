@@ -72,8 +72,8 @@ static void child(const struct probe *p, size_t first)
 }
 
 /*
- * Waits for the child, and charges the time that it took. If this process ignores SIGCHLD, as it may from its parent,
- * the kernel keeps no status of the child: -ECHILD when it has ended. Then the time is unknown; it is charged as a
+ * Waits for the child, and charges the time that it took. If this process ignores SIGCHLD, which it may have inherited,
+ * the kernel keeps no status of the child, and the wait ends with -ECHILD. Then the time is unknown and is charged as a
  * timeout.
  */
 static int collect(struct probe *p, pid_t pid)

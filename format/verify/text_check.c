@@ -57,7 +57,7 @@ static int check_cmdlines(struct checking *c)
 
 /* The state while the lines of the statistics are read. */
 struct stats_place {
-	struct number_map cpus; /* that have statistics, of this buffer */
+	struct number_map cpus; /* the CPUs of this buffer that have statistics */
 	bool has_cpu;
 };
 

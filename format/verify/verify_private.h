@@ -124,13 +124,13 @@ struct verify {
 	struct verify_thread *threads;
 	size_t nr_threads;
 	size_t thread_room;
-	uint64_t epoch;			/* number of losses of kernel events, reported or concluded */
+	uint64_t epoch;			/* number of losses of kernel events, reported or deduced */
 	const struct dat_buffer *sched; /* the buffer of the first switch */
 	bool all_begun;			/* each of its streams has begun */
 	bool new_are_seen;		/* a sched_wakeup_new was seen */
 	bool has_some;			/* only the switches of some threads were recorded */
 	struct number_map other_pids;	/* threads of programs that have other numbers for the kernel */
-	bool is_foreign;		/* that is possible, and such a file would not state it */
+	bool is_foreign;		/* another program wrote the file, which does not state has_some */
 	struct verify_pending *pending; /* a ring; numbers begin at 1 and are not reused */
 	uint64_t pending_begin, pending_end;
 };

@@ -170,7 +170,7 @@ struct weave_stats {
 	uint64_t threads;      /* different tids of programs */
 	uint64_t processes;    /* with events; not the kernel */
 	uint64_t cpus;	       /* with events; raw: streams with events */
-	uint64_t kernel_events; /* of events: those of the kernel */
+	uint64_t kernel_events; /* the part of `events` that are the kernel's */
 	uint64_t kernel_cpus;	/* its streams with events */
 	uint64_t first_time;   /* ns, CLOCK_MONOTONIC; 0 without events */
 	uint64_t last_time;

@@ -20,7 +20,7 @@
 /* A span is followed over at most this number of wake-ups. */
 #define HANDS_MAX 16u
 
-/* At the end of a span, the thread that ends it is searched among this number of threads that work for its task. */
+/* The thread that ends a span is searched for among at most this number of threads that work for the span's task. */
 #define OTHERS_MAX 64u
 
 /* A thread has the span from `begin` on, until the carrier that was added before this one takes over. */

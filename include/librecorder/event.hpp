@@ -14,8 +14,8 @@
  *	}
  *	}
  *
- * Events may be declared in a namespace, and are written from there. What each kind of field takes besides what event.h
- * says:
+ * Events may be declared in a namespace, and are written from there. In addition to the arguments that event.h lists,
+ * the fields take:
  *
  *	numbers, named		any enumeration, scoped or not; what converts to a number without an explicit cast
  *	ptr			std::unique_ptr and std::shared_ptr: anything with get()
@@ -25,8 +25,8 @@
  *	array(TYPE, n, LENGTH)	std::array<TYPE, N>, TYPE[N] and std::span<TYPE, N>, of LENGTH elements or more
  *
  * A floating-point number for a field of whole numbers, an array that is too short or of unknown length, and too few or
- * too many arguments are compile errors. Events that were declared before this header was included take what event.h
- * says.
+ * too many arguments are compile errors. Events that were declared before this header was included take only the
+ * arguments that event.h lists.
  */
 #ifndef LIBRECORDER_EVENT_HPP
 #define LIBRECORDER_EVENT_HPP

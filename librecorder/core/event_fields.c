@@ -19,7 +19,7 @@ struct scanner {
 	uint32_t offset; /* of the next field */
 };
 
-/* The word before the name, with a colon, says that the event has a meaning. */
+/* The word before the name, with a colon, is the event's meaning. */
 static const struct meaning_word {
 	const char *word;
 	enum rec_event_meaning meaning;

@@ -136,7 +136,7 @@ static bool compare_text(struct compiler *c, const struct rec_operand *operand, 
 
 /* -------------------------------------------------------------------------------------------------------- grammar */
 
-/* > and >= are tests of their own: of NaN, each is false, and so is the opposite. */
+/* > and >= are separate tests, because a NaN is not less and not greater than a number. */
 static uint8_t float_test(const struct rec_operator *operator)
 {
 	if (operator->test == REC_TEST_LESS)

@@ -316,7 +316,7 @@ static int leave_lane(struct rec_handle *held, const struct rec_shape *shape)
 	rec_lane_bind(index, tid);
 	rec_thread_handle = &rec_process.handles[index];
 	REC_TESTPOINT(resize_bound);
-	/* Otherwise it would be taken for a lease that was never given back. */
+	/* Otherwise the held handle would be taken for a lease that was never given back. */
 	held->lane = NULL;
 	rec_signal_fence();
 	return 0;

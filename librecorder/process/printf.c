@@ -166,7 +166,7 @@ static bool is_signed(const struct printf_piece *piece)
 	return piece->conversion == 'd' || piece->conversion == 'i';
 }
 
-/* A whole number that was passed as int, or as 8 bytes; narrowed as its length modifier says, like printf does. */
+/* A whole number that was passed as int, or as 8 bytes; narrowed by its length modifier, as printf does. */
 static uint64_t narrow(const struct printf_piece *piece, uint64_t value)
 {
 	switch (piece->size) {

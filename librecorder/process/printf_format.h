@@ -36,7 +36,7 @@ struct printf_piece {
 /* The piece at `at`; false at the end of the format. */
 bool rec_printf_piece(const char *at, struct printf_piece *piece);
 
-/* The number of conversions; more than PRINTF_CONVERSIONS_MAX when the format cannot be recorded. */
+/* The number of conversions; more than PRINTF_CONVERSIONS_MAX if the format cannot be recorded. */
 unsigned int rec_printf_count(const char *format);
 
 /*

@@ -3,7 +3,7 @@
 #ifndef SWEEP_H
 #define SWEEP_H
 
-/* Remove some of them from the buffer directory. May take long, so not under the process lock; errno may change. */
+/* Remove some of these from the buffer directory. May take long: do not hold the process lock. errno may change. */
 void rec_sweep(void);
 
 #endif

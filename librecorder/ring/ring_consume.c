@@ -73,7 +73,7 @@ static int peek(struct rec_ring_reader *reader, struct rec_ring_event *ret_event
 	rec_ring_catch_up(reader);
 	*ret_next = reader->iter;
 	ret_next->size = reader->extent.size;
-	/* The sub-buffer has fewer events than its descriptor says. */
+	/* The sub-buffer has fewer events than its descriptor counts. */
 	if (rec_page_next(ret_next, &event.record) <= 0)
 		return -EBADMSG;
 	loss = loss_here(reader);

@@ -144,7 +144,7 @@ static inline bool is_full(const struct rec_handle *handle, uint32_t size)
 	link = rec_load_acquire(&handle->links[REC_POS_ID(old)].next);
 	commit = rec_load_relaxed(&lane->commit);
 	rec_signal_fence();
-	/* The tail is read again: then the values read in between belong to it. */
+	/* The tail is read again: if it is unchanged, the values read in between belong to it. */
 	return REC_LINK_FLAG(link) != REC_LINK_NORMAL && REC_POS_ID(commit) == REC_POS_ID(old) &&
 	       rec_load_relaxed(&lane->refused_time) != 0 && rec_load_relaxed(&lane->dropped) % LOOK_INTERVAL &&
 	       rec_load_relaxed(&lane->tail) == old;

@@ -185,7 +185,10 @@ static inline void rec_put_restate(unsigned char *at, uint32_t cpu, uint64_t tim
 	rec_put_stamp(at + REC_MARKER_SIZE, time, REC_TYPE_TIME_STAMP);
 }
 
-/* The link of a sub-buffer. Others write links too, so what one says is brought into range before it is followed. */
+/*
+ * The link of a sub-buffer. Other processes write links too, so the number in a link is brought into range before it is
+ * followed.
+ */
 static inline uint64_t rec_read_link(const struct rec_handle *handle, uint32_t id)
 {
 	return rec_load_acquire(&handle->links[id < handle->nr_subbufs ? id : 0].next);

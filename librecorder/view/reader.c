@@ -222,7 +222,7 @@ const struct rec_view_info *rec_view_info(const struct rec_view *view)
 	return &view->info;
 }
 
-/* For callers that ask repeatedly: one system call that opens nothing. */
+/* From the second call on, a descriptor of the process is kept: each further question costs one system call. */
 static void watch_process(struct rec_view *view)
 {
 	if (view->asked && view->pidfd < 0)

@@ -78,7 +78,7 @@ static int pass_over(struct rec_view *view, struct view_lane *lane, uint64_t unt
 		r = rec_ring_read(&lane->ring, false, &page);
 	} while (rec_view_again(view, lane, r, &tries) ||
 		 (r > 0 && page.first + page.entries < until && lane->ring.swaps - swaps <= 2 * lane->ring.nr_subbufs));
-	/* After so many sub-buffers the reader is past `until`, unless the lane's counts are wrong. */
+	/* After this number of sub-buffers the reader is past `until`, unless the lane's counts are wrong. */
 	if (r > 0 && page.first + page.entries < until)
 		lane->damaged = true;
 	rec_ring_read_done(&lane->ring);

@@ -39,7 +39,7 @@ is "too" "$(count raw.dat 'submit:.* fd=-1 ')" 10
 fails "nothing passes" "$RECORDER" record -o none.dat -u io:submit -f 'id > 1000' "$requests" 70
 like "which is no loss" "$err" "recorded 0 events from 0 processes, 0 threads; 0 lost"
 
-# ---- what is refused, before the command is run, in one line
+# ---- what is refused, before the command is run, on one line
 
 run_record()
 {

@@ -103,7 +103,7 @@ to_full_disk()
 	[ "$status" = 1 ] || echo "$*: status $status"
 	grep -qE '^recorder[a-z ]*: (.*: )?cannot write' err && [ "$(wc -l <err)" = 1 ] || echo "$*: $(<err)"
 }
-is "a full disk is reported in one line" "$(run_lines to_full_disk)" ""
+is "a full disk is reported on one line" "$(run_lines to_full_disk)" ""
 # The reader has gone when the first byte is written.
 to_nobody()
 {

@@ -93,7 +93,7 @@ static void write_one(bool nest)
 	if (payload) {
 		note->end = slot.end;
 		note->state = NOTE_RESERVED;
-		/* Inside an event that went to the next sub-buffer, with nothing after it. */
+		/* Leave an event that crossed into the next sub-buffer and has no event after it. */
 		if (nest && notes->leave && notes->level == 1 &&
 		    REC_POS_SEQ(slot.old) != REC_POS_SEQ(slot.end) && draw(4) == 0)
 			leave(note);

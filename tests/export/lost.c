@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spans of which lanes lose begins and ends. Each has a number of its own, in its begin and in its end, so a reader can
- * see which of them belong together. The keys are used again and again, and any thread ends a span of any other.
+ * Spans whose begins and ends are lost in some lanes. Each span has its own number in its begin and in its end, so a
+ * reader can see which of them belong together. The keys are used again and again, and any thread may end a span of any
+ * other.
  *
  * lost handover: two threads. One begins span 1; the other ends it, begins span 2 with the same key, and loses both
- *	events, of which its next event tells; before that, the first thread ends span 2. Spans 7 and 8 are before and
+ *	events, which its next event reports; before that, the first thread ends span 2. Spans 7 and 8 are before and
  *	after that.
  * lost storm: four threads that write at random.
  *

@@ -55,8 +55,8 @@ static void open_files(void)
 }
 
 /*
- * The lines of a failure: one; if the file is read twice, one or two; any number, because commands that answer
- * questions add lines about events missing from the file, also without a failure.
+ * How many lines a failure may print. EXACTLY_ONE: one. ONE_EACH: one or two, because the file is read twice.
+ * WITH_NOTES: any number, because the command also reports events that are missing from the file, even if it succeeds.
  */
 enum lines { EXACTLY_ONE, ONE_EACH, WITH_NOTES };
 

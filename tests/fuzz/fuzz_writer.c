@@ -72,8 +72,8 @@ static void *trace(void *arg)
 }
 
 /*
- * The program: threads that come and go, timers, events switched from within. It sends its path to `peer`, which tells
- * it when to begin; it exits normally.
+ * The program: threads that come and go, timers, events switched from within. It sends its path to `peer`, which
+ * signals when to begin, and exits normally.
  */
 static void run_program(uint64_t number, int peer)
 {

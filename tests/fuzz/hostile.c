@@ -183,7 +183,7 @@ void hostile_restore(bool alive)
 	const uint32_t pid = (uint32_t)getpid();
 	uint64_t start_time = 0;
 
-	/* The directory is empty when the file was recovered. */
+	/* If the file was recovered, it was removed. */
 	if (access(hostile_path, F_OK) < 0) {
 		close(file);
 		file = open(hostile_path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);

@@ -44,7 +44,7 @@ const struct config configs[] = {
 	{ "rounds-stays",      2, 6, "lls",  "l",    "Rl",   3, 2, "",    "1",   OVERWRITE | STAYS | LONG },
 	{ "gate",              2, 7, "s",    "gGe",  "sgG",  2, 1, "",    "1",   OVERWRITE },
 	{ "deepest",           2, 7, "s",    "sn",   "ns",   3, 2, "",    "1",   OVERWRITE },
-	/* Handlers that cross into another sub-buffer, and one that is left between D and E. */
+	/* Handlers that cross into another sub-buffer, one of which never gets from D to E. */
 	{ "announce",          3, 6, "sssl", "s",    "rs",   2, 2, "",    "1",   OVERWRITE },
 	{ "announce-again",    2, 7, "llssss", "h",  "s",    2, 2, "",    "1",   OVERWRITE },
 	{ "announce-late",     3, 7, "lllssss", "hl", "s",    2, 2, "",    "1",   OVERWRITE },

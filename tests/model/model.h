@@ -340,7 +340,7 @@ uint64_t oracle_all(void);
 void check_ring(void);
 /* Read all events, write and read some more, and check that the counts add up. */
 void check_end(void);
-/* All die where they are. */
+/* The writer and the reader die at this step: recover, and check what is left. */
 void check_cut(bool program_gone);
 /* Damage each word of the lane in turn (spoil.c). */
 void spoil(void);

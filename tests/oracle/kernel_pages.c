@@ -27,7 +27,7 @@
 
 #define PAGES_KEPT 24 /* of each ring */
 
-/* Clocks that every kernel with tracing has, then those that make many or long events. */
+/* Systems that every kernel with tracing has, then those that make many or long events. */
 static const char *const systems[] = { "sched",	   "irq",	   "timer",	  "signal", "task",
 				       "syscalls", "raw_syscalls", "irq_vectors", "kmem" };
 

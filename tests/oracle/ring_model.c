@@ -218,7 +218,7 @@ static uint64_t entries(const struct model *model)
 	return n;
 }
 
-/* Make a page with something to read the reader page. False: no page has anything to read. */
+/* Make sure that the reader page has something to read, by a swap if necessary. False: no page has anything to read. */
 static bool next_page(struct model *model)
 {
 	if (model->reader->read < model->reader->nr)
@@ -256,7 +256,7 @@ static uint32_t take_kernel(const struct model *model, uint32_t room, uint32_t *
 	while (page->read + nr < page->nr && page->events[page->read + nr].total <= left)
 		left -= page->events[page->read + nr++].total;
 	*ret_bytes = room - left;
-	/* Handed out whole, a page does not show its filler. */
+	/* If a page is handed out whole, its filler is not visible. */
 	if (is_swapped && page->events[nr - 1].is_filler && !page->full_twice)
 		*ret_bytes -= page->events[nr - 1].total;
 	return nr;

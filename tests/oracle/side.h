@@ -33,7 +33,7 @@ struct batch {
 		uint32_t size; /* as stored, rounded up to 4 */
 	} event[BATCH_MAX];
 	uint32_t nr;
-	uint32_t bytes;	    /* of the page; of one of ours that was read in place, without what it begins with */
+	uint32_t bytes;	    /* of the page; if it is ours and was read in place, without its first marker and stamp */
 	uint64_t lost;	    /* REC_LOST_UNKNOWN: a number that is not reported */
 	uint64_t first;	    /* ours alone: the number of the first event in the lane */
 	uint64_t lost_time; /* also ours alone: when the first of the lost ones was */

@@ -39,7 +39,7 @@ void ledger_discard(struct ledger *ledger, const struct rec_slot *slot, void *pa
 /* Check a page as described above and enter it. */
 void ledger_enter(struct ledger *ledger, const struct rec_page *page);
 
-/* Returns as rec_ring_read(); the page that it returned is entered. */
+/* Read a page as rec_ring_read() does, and enter it. Returns as rec_ring_read(). */
 int ledger_read(struct ledger *ledger, bool whole_only);
 
 /* Read all events, ask for losses after them, and compare; then free the ring. */

@@ -14,7 +14,7 @@
 #define SIZE	 1000u
 #define PER_PAGE 4u
 
-/* STEPS by default (steps.h); and each actor has at least this many instructions. */
+/* The default of STEPS (steps.h), and the number of instructions that each actor has at least. */
 #define STRIDE	     11
 #define INSTRUCTIONS 50u
 

@@ -330,7 +330,9 @@ static void write_a_thousand(struct worker *worker)
 		numbered_write(worker->number + i);
 }
 
-/* On one CPU, whose threads begin their search at the same lane. Returns the number of workers; the last one shares. */
+/*
+ * All workers run on one CPU, so they begin their search at the same lane. Returns their number; the last one shares.
+ */
 static unsigned int share_on_one_cpu(unsigned int lanes)
 {
 	cpu_set_t cpus;

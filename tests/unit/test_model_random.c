@@ -119,7 +119,7 @@ static bool is_same_ring(const struct act *a, const struct act *b)
 	return is_kernel(a) == is_kernel(b) && (is_kernel(a) ? a->cpu == b->cpu : a->tid == b->tid);
 }
 
-/* Runs of events of one ring are lost; its next event says how many. */
+/* Runs of events of one ring are lost; its next event reports the number. */
 static void lose(bool kernel_too)
 {
 	for (unsigned int runs = 1 + below(4); runs; runs--) {
@@ -302,7 +302,7 @@ static void run(bool moves, enum losses losses)
 
 	repeat_numbers("RECORDER_SEED", &seed, 1);
 	for (unsigned int round = 0; round < ROUNDS; round++) {
-		/* The line that repeats begins with this round. */
+		/* If the test fails, the line that repeats it begins with this round. */
 		repeat_by("RECORDER_SEED=%llu", seed + round);
 		state = (seed + round) * UINT64_C(0x9e3779b97f4a7c15);
 		make_acts(moves);

@@ -154,7 +154,7 @@ Test(reader_iter, begins_after_what_was_read)
 	cr_assert_eq(event.number, 100);
 }
 
-/* Facts H7: a reset beside a consumer terminates, and starts where the consumer is. */
+/* Facts H7: a reset while a consumer reads terminates, and the iterator continues where the consumer is. */
 Test(reader_iter, reset_beside_a_consumer)
 {
 	struct rec_view_event event;
@@ -342,7 +342,7 @@ Test(reader_iter, beside_a_writer_and_a_consumer)
 			continue;
 		cr_assert_eq(r, 1, "%d", r);
 		if (expected != UINT64_MAX)
-			/* A refusal would be in `lost`, but have no number; then the stored number differs, too. */
+			/* If `lost` counted a refusal, which has no number, the numbers would not add up. */
 			cr_assert_eq(event.number, expected + event.lost, "number %lu, expected %lu + %lu, stored %lu",
 				     event.number, expected, event.lost, reader_number(&event));
 		cr_assert_eq(reader_number(&event), event.number);

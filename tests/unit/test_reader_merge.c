@@ -203,7 +203,7 @@ static void check_left_out(void (*spoil)(const struct rec_handle *spoiled))
 	cr_assert_eq(rec_view_wait(view, REC_ALL_LANES, 0, 0), 0);
 }
 
-/* The header says that there are fewer lanes. */
+/* The header states a smaller number of lanes. */
 static void lower_lanes(const struct rec_handle *spoiled)
 {
 	(void)spoiled;

@@ -105,9 +105,7 @@ Test(forms, payload_up_to_the_page)
  * ----------------------------------------------------------------------------------------------------- end of page
  */
 
-/*
- * No filler: the page just ends where the last event ends, as its header says. All possible remainders.
- */
+/* There is no filler: the page ends with its last event, as the size in its header shows. All possible remainders. */
 Test(forms, the_end_of_a_page)
 {
 	uint32_t left;

@@ -68,7 +68,7 @@ Test(full, too_long_is_not_dropped)
 	const struct rec_lane *lane = ring->handle.lane;
 	uint32_t size, longest = 0;
 
-	/* Marker and stamp, word and length: what a sub-buffer of its own would need. */
+	/* In an empty sub-buffer an event also needs a marker, a stamp, its event word and its length word. */
 	for (size = CAPACITY - 64; size < CAPACITY + 64; size++) {
 		const uint64_t dropped = lane->dropped, too_long = lane->too_long;
 

@@ -216,7 +216,7 @@ Test(stats, intervals)
 	const double a[] = { 1, 2, 3 }, same[] = { 5, 5, 5 };
 	struct stats_interval first, second;
 
-	/* Near 950. Percentiles of so few values are known to be somewhat narrow. */
+	/* About 950 intervals should contain the value. Percentiles of few values are known to be somewhat narrow. */
 	const unsigned int many = covered(20, 20), few = covered(5, 5), one = covered(5, 1);
 
 	cr_assert(many >= 925 && many <= 970, "%u of 1000", many);

@@ -213,7 +213,7 @@ Test(torn_ring, what_was_not_left_is_read_in_small_rings)
 		leave_some(s, 2 + s % 3, 4096, 120);
 }
 
-/* ----------------------------------------------------------------------------------------- copies that meet a fault */
+/* ---------------------------------------------------------------------------------------- copies that raise a fault */
 
 REC_EVENT(torn, raw, bytes(data));
 

@@ -57,7 +57,7 @@ Test(verify_outside, the_times_of_both_switches_belong_to_it)
 	begin();
 	sw(0, 100, 0, R, 5);
 	sw(0, 200, 5, R, 6);
-	/* After its end and before its beginning, but at exactly that time. */
+	/* Both are on the wrong side of the switch in the file, but have exactly its time. */
 	user(0, 200, 5);
 	user(0, 300, 7);
 	sw(0, 300, 6, R, 7);

@@ -43,7 +43,7 @@ static void choose_kinds(enum mode mode)
 				       kind == KIND_JOB;
 }
 
-/* Runs of events of one CPU are lost; its next event says how many. */
+/* Runs of events of one CPU are lost; its next event reports the number. */
 static void lose(void)
 {
 	for (unsigned int runs = 1 + machine_below(&machine, 4); runs; runs--) {

@@ -132,7 +132,7 @@ static const char *inner_name(const struct walk *walk, int tid)
 
 	if (item < 0 || (!walk->is_waiting && item == walk->item))
 		return "";
-	/* The begin of one that began before the trace is not known. */
+	/* If the item began before the trace, its begin is unknown. */
 	if (!walk->is_waiting && items[item].begin < walk->since && walk->since > walk->truth->first)
 		return "";
 	return items[item].name;

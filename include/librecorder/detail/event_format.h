@@ -66,8 +66,8 @@
 #define REC__STORED_rec_wrong(what, why)
 
 /*
- * The functions of libtraceevent, as far as they can be checked: their first argument, which is a field. What is in
- * braces is not an expression.
+ * The functions of libtraceevent. Only their first argument, a field, can be checked: the text in braces is not an
+ * expression.
  */
 #define __print_symbolic(...)	       REC__FORMAT_TEXT(__VA_ARGS__, ~)
 #define __print_flags(...)	       REC__FORMAT_TEXT(__VA_ARGS__, ~)

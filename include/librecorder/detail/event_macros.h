@@ -204,8 +204,8 @@ REC_INLINE struct rec_handle *rec_handle_get(void)
 }
 
 /*
- * Write the common fields of an event with this id, in one store, where rec_reserve() said. Returns where the event's
- * own fields begin.
+ * Write the common fields of an event with this id, in one store, at the address that rec_reserve() returned. Returns
+ * the address of the event's own fields.
  */
 REC_INLINE unsigned char *rec_put_common(unsigned char *at, const struct rec_handle *handle, uint32_t id)
 {

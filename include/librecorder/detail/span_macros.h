@@ -2,9 +2,8 @@
 /*
  * What the macros of span.h expand to; applications do not use it directly.
  *
- * A span is two events, S__N_begin and S__N_end. The declaration's text stands in both descriptions, with a word in
- * front that says what the event is (abi.h, struct rec_log_event), so that a reader that does not know the word refuses
- * the description.
+ * A span is two events, S__N_begin and S__N_end. Both descriptions have the declaration's text, after a word that names
+ * the event's role (abi.h, struct rec_log_event). A reader that does not know the word refuses the description.
  */
 #ifndef REC__DETAIL
 #error "for the public headers alone: include <librecorder/event.h>"

@@ -39,7 +39,7 @@ const struct config configs[] = {
 	/* Threads beyond the lanes share one. */
 	{ "lane-share",       2, 2, 1, "",     { "s",     "s",    "s" },            "",     OVERWRITE },
 	{ "lane-share-exit",  2, 2, 1, "s",    { "s",     "sx",   "s" },            "",     OVERWRITE },
-	/* While it is permitted, a thread whose lane is full takes further ones. */
+	/* While a reader permits growth, a thread whose lane is full takes further lanes. */
 	{ "lane-grows",       4, 1, 0, "lll",  { "ll",    0,      0 },              "r",    OVERWRITE | GROWS },
 	{ "lane-grows-two",   4, 2, 0, "lll",  { "lll",   "sx",   0 },              "",     OVERWRITE | GROWS },
 	{ "lane-grows-three", 4, 2, 0, "lll",  { "lll",   "lll",  0 },              "",     OVERWRITE | GROWS },
