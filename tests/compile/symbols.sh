@@ -56,6 +56,8 @@ is "the map lists each symbol once" "$(cut -d ' ' -f 1 "$TMP/listed" | uniq -d)"
 unlike "and no pattern" "$(grep -v '^ \*' "$map" | grep '^.[^*]*[*].*;$' | grep -v '^.\*;$')" .
 is "the library exports what the map lists, with the same nodes" \
 	"$(nm -D --defined-only "$library" | awk '$3 ~ /^rec_/ { sub(/@+/, " ", $3); print $3 }' | sort)" "$(cat "$TMP/listed")"
+is "Debian's list is the same" \
+	"$(sed -nE 's/^ (rec_[a-z0-9_]+)@(LIBRECORDER_[0-9.]+) .*/\1 \2/p' "$top_srcdir/debian/librecorder0.symbols" | sort)" "$(cat "$TMP/listed")"
 
 version=$(sed -nE 's/^#define REC_VERSION_(MAJOR|MINOR|PATCH) //p' "$top_srcdir/include/librecorder/version.h" | paste -sd .)
 is "version.h has the version of configure.ac" "$version" \
@@ -79,9 +81,14 @@ ok "a program compares versions" $CC $CFLAGS_FOR_TEST "$TMP/version.c" -o "$TMP/
 is "and that of the library is this one" "$(LD_LIBRARY_PATH=${library%/*} "$TMP/version")" "$version"
 
 # rec_save() writes a trace.dat; nothing in the library reads one.
-inside=$(nm "$library" | awk 'NF == 3 { print $3 }')
-if grep -q '^dat_write_open$' <<<"$inside"; then
-	is "it has no reader of trace.dat" "$(grep -E '^(dat_(open|parse|merge|time|walk|cursor)|bytes_(from|get|left|skip))' <<<"$inside")" ""
+# readers LIBRARY: the functions in it that read one
+readers()
+{
+	nm "$1" | awk 'NF == 3 { print $3 }' | grep -E '^(dat_(open|parse|merge|time|walk|cursor)|bytes_(from|get|left|skip))'
+}
+if [ -n "$(nm "$library" | grep ' dat_write_open$')" ]; then
+	is "it has no reader of trace.dat" "$(readers "$library")" ""
+	[ ! -e "${library%.so}-dat.so" ] || ok "librecorder-dat has one" test "$(readers "${library%.so}-dat.so" | wc -l)" -gt 20
 else
 	skip "it has no reader of trace.dat" "its own symbols were stripped"
 fi
