@@ -390,7 +390,7 @@ static void turn_over(unsigned char *at, uint32_t size)
 	}
 }
 
-/* Makes room for a copy whose bytes after the record are 0. False: no memory. */
+/* Makes room for a copy; the bytes after the record are 0. False: no memory. */
 static bool copy_record(struct report_filter *filter, const void *data, size_t size, size_t room)
 {
 	unsigned char *copy = room > filter->room ? realloc(filter->copy, room) : filter->copy;
@@ -432,6 +432,42 @@ static bool change_record(struct report_filter *filter, const struct rule *rule,
 	return true;
 }
 
+/* Whether the record has what the step compares. The zeros after it in the copy are not part of it. */
+static bool has_field(const struct rec_condition_step *step, const unsigned char *record, size_t size)
+{
+	const unsigned int kind = step->test & REC_TEST_KIND;
+	uint32_t location;
+
+	if (step->test & (REC_TEST_CPU | REC_TEST_READING) || step->offset >= REPORT_THREAD_AT)
+		return true;
+	if (step->test & REC_TEST_IN_PLACE || (kind != REC_TEST_TEXT && kind != REC_TEST_GLOB))
+		return (size_t)step->offset + step->size <= size;
+	if ((size_t)step->offset + sizeof(location) > size)
+		return false;
+	memcpy(&location, record + step->offset, sizeof(location));
+	return (location & 0xffff) + (location >> 16) <= size;
+}
+
+/*
+ * As rec_filter_match_reading(), for a record of `size` bytes with the fields of its thread after it. A step whose
+ * field is not in the record is moved beyond both, so that it is treated as in every other filter.
+ */
+static bool match_with_thread(const struct rule *rule, const struct rec_filter_record *record, size_t size)
+{
+	const struct rec_condition_step *steps = (const struct rec_condition_step *)(rule->condition + 1);
+	_Alignas(8) unsigned char bytes[REC_CONDITION_MAX];
+	struct rec_condition *condition = rule->condition;
+
+	for (uint32_t i = 0; i < rule->condition->nr_steps; i++) {
+		if (has_field(&steps[i], record->record, size))
+			continue;
+		if (condition == rule->condition)
+			condition = memcpy(bytes, rule->condition, rule->size);
+		((struct rec_condition_step *)(condition + 1))[i].offset = UINT16_MAX;
+	}
+	return rec_filter_match_reading(condition, rule->size, record);
+}
+
 bool report_filter_names(const struct report_filter *filter, int id)
 {
 	return id >= 0 && (unsigned int)id < IDS && filter->rules[id];
@@ -453,5 +489,7 @@ bool report_filter_has(struct report_filter *filter, const struct dat_event *eve
 		return true;
 	if (filter->reads_comm)
 		one.comm = tep_data_comm_from_pid(table->tep, tid);
+	if (rule->reads_thread)
+		return match_with_thread(rule, &one, size < REPORT_THREAD_AT ? size : REPORT_THREAD_AT);
 	return rec_filter_match_reading(rule->condition, rule->size, &one);
 }

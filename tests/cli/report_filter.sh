@@ -120,4 +120,28 @@ fails "a CPU that the file does not have" "$RECORDER" report --cpu 4000
 like "is reported" "$err" "^recorder report: --cpu '4000': the file has only CPUs 0 to [0-9]+$"
 is "and nothing else is printed" "$out" ""
 ok "one of several that it has" "$RECORDER" report --cpu "$cpu,4000"
+# Records that end before a field, by a format that says so, and a text whose place is outside of the record: they pass, and
+# what the file states about the thread is no part of the record.
+python3 - <<'END'
+import re
+data = open("trace.dat", "rb").read()
+for event, field in ((b"sent", b"n"), (b"get", b"key")):
+    format = re.search(rb"name: " + event + rb"\n.*?\n\nprint fmt", data, re.DOTALL)
+    at = re.search(rb" " + field + rb";\toffset:(\d+);", format[0])
+    moved = b"%d" % (int(at[1]) + 1)
+    assert len(moved) == len(at[1])
+    first = format.start() + at.start(1)
+    data = data[:first] + moved + data[first + len(moved):]
+open("short.dat", "wb").write(data)
+END
+for filter in 'net:sent if n == 77' 'net:sent if n == 77 && tgid > 0' 'net:sent if n == 0 && tgid > 0' 'net:sent if tgid == 0 && n == 77' \
+	'kv:get if key == "no"' 'kv:get if key == "no" && tgid > 0' 'kv:get if key == "" && process != ""' 'kv:get if tgid == 0 && key == "no"'; do
+	case $filter in
+	*'tgid == 0'*) passed=0 ;;
+	net*) passed=1 ;;
+	*) passed=6 ;;
+	esac
+	is "a record that is too short: $filter" "$("$RECORDER" report -F "$filter" short.dat 2>&1 | grep -c ': \(sent\|get\): ')" $passed
+done
+
 done_testing
