@@ -121,6 +121,20 @@ static void put_fields(struct chrome *c, const struct export_event *event, const
 	}
 }
 
+/* What the thread belonged to. */
+static void put_contexts(struct chrome *c, int32_t tid, uint64_t ts, unsigned int *nr)
+{
+	struct export_context context;
+	size_t next = 0;
+
+	while (export_context(c->trace, tid, ts, &next, &context)) {
+		export_out_text(c->out, (*nr)++ ? "," : "");
+		export_json_text(c->out, context.name);
+		export_out_text(c->out, ":");
+		export_json_text(c->out, context.value);
+	}
+}
+
 /* --------------------------------------------------------------------------------------------------------- spans */
 
 static void put_span_arguments(struct chrome *c, const struct model_span *span)
@@ -135,6 +149,8 @@ static void put_span_arguments(struct chrome *c, const struct model_span *span)
 	put_fields(c, type, NULL, 0, record->data, record->size, &nr);
 	if (last)
 		put_fields(c, last, type, span->nr_keys, span->last.data, span->last.size, &nr);
+	if (!span->rule->is_of_cpu)
+		put_contexts(c, span->tid, span->begin, &nr);
 	if (span->task)
 		export_out_printf(c->out, "%s\"task\":\"%" PRIu64 "\"", nr++ ? "," : "", span->task);
 	if (span->flags)
@@ -198,9 +214,11 @@ static int put_point(struct chrome *c, const struct export_event *type, const st
 		text = export_text(c->trace, event);
 		export_out_text(c->out, "\"text\":");
 		export_json_text(c->out, text ? text : "");
+		nr++;
 	} else {
 		put_fields(c, type, NULL, 0, event->data, event->size, &nr);
 	}
+	put_contexts(c, tid, event->ts, &nr);
 	export_out_text(c->out, "}");
 	return end_event(c);
 }
@@ -338,7 +356,7 @@ static int chrome_open(struct export_trace *trace, struct export_out *out, void 
 		.point = on_point,
 	};
 
-	if (!c || model_open(trace->rules, &sink, &c->model)) {
+	if (!c || export_contexts_open(trace) || model_open(trace->rules, &sink, &c->model)) {
 		chrome_close(c);
 		return -ENOMEM;
 	}

@@ -25,7 +25,7 @@ int export_trace_open(struct export_trace *ret_trace, const struct dat_file *fil
 	const struct event_print_options options = { 0 };
 	int err;
 
-	*ret_trace = (struct export_trace){ .file = file, .table = table };
+	*ret_trace = (struct export_trace){ .file = file, .time = time, .table = table };
 	err = event_printer_open(&ret_trace->printer, file, time, table, &options);
 	if (!err)
 		err = export_fields_open(table, file->big, &ret_trace->fields);
@@ -42,10 +42,28 @@ void export_trace_close(struct export_trace *trace)
 {
 	if (!trace->table)
 		return;
+	event_contexts_close(&trace->contexts);
 	model_rules_close(trace->rules);
 	export_fields_close(trace->fields);
 	event_printer_close(&trace->printer);
 	trace->table = NULL;
+}
+
+int export_contexts_open(struct export_trace *trace)
+{
+	return event_contexts_open(trace->file, trace->time, trace->table, &trace->contexts);
+}
+
+bool export_context(const struct export_trace *trace, int32_t tid, uint64_t ts, size_t *next,
+		    struct export_context *ret_context)
+{
+	const struct event_context *found = event_contexts_next(&trace->contexts, tid, ts, next);
+
+	if (!found)
+		return false;
+	snprintf(ret_context->name, sizeof(ret_context->name), "context.%s", found->key->text);
+	ret_context->value = found->value->text;
+	return true;
 }
 
 const char *export_task_name(const struct export_trace *trace, int32_t tid)

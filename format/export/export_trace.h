@@ -8,10 +8,12 @@
 #include "format/export/export_fields.h"
 #include "format/model/overlay.h"
 #include "format/model/model.h"
+#include "format/text/event_context.h"
 #include "format/text/event_print.h"
 
 struct export_trace {
 	const struct dat_file *file;
+	const struct dat_time *time;
 	const struct event_table *table;
 	struct export_fields *fields;
 	struct model_rules *rules;
@@ -20,6 +22,7 @@ struct export_trace {
 	int64_t realtime; /* CLOCK_REALTIME less the trace's time, ns */
 	struct clock_reading readings[CLOCK_READINGS];
 	unsigned int nr_readings; /* 0: the file has none */
+	struct event_contexts contexts; /* empty before export_contexts_open() */
 	const struct overlay *overlay; /* for the writers that show them; NULL: none */
 };
 
@@ -30,6 +33,19 @@ struct export_trace {
 int export_trace_open(struct export_trace *ret_trace, const struct dat_file *file, const struct dat_time *time,
 		      const struct event_table *table);
 void export_trace_close(struct export_trace *trace);
+
+/* Read the values of rec_context_set(). 0; -ENOMEM. */
+int export_contexts_open(struct export_trace *trace);
+
+/* What a thread belongs to: "context." and the key, and the value. */
+struct export_context {
+	char name[64];
+	const char *value;
+};
+
+/* The values of a thread at a time, one after the other: `*next` is 0 at the first call. False: there are no more. */
+bool export_context(const struct export_trace *trace, int32_t tid, uint64_t ts, size_t *next,
+		    struct export_context *ret_context);
 
 /* The name of a thread or process; "" if the file has none. */
 const char *export_task_name(const struct export_trace *trace, int32_t tid);

@@ -53,8 +53,8 @@ static int perfetto_open(struct export_trace *trace, struct export_out *out, voi
 	p->by_id = calloc(NR_IDS, sizeof(struct perfetto_names *));
 	p->described = calloc(NR_IDS, sizeof(*p->described));
 	sink = perfetto_sink(p);
-	if (!p->by_id || !p->described || perfetto_zip_open(p) || perfetto_slices_open(p) ||
-	    model_open(trace->rules, &sink, &p->model)) {
+	if (!p->by_id || !p->described || export_contexts_open(trace) || perfetto_zip_open(p) ||
+	    perfetto_slices_open(p) || model_open(trace->rules, &sink, &p->model)) {
 		perfetto_close(p);
 		return -ENOMEM;
 	}
@@ -113,6 +113,7 @@ int perfetto_point(struct perfetto *p, const struct export_event *type, const st
 	} else {
 		perfetto_arguments(p, type, 0, event->data, event->size);
 	}
+	perfetto_contexts(p, tid, event->ts);
 	proto_end(&p->packet, instant);
 	return perfetto_packet_end(p);
 }

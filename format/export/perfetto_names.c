@@ -193,3 +193,12 @@ void perfetto_argument_int(struct perfetto *p, const char *name, int64_t value)
 	proto_int(&p->packet, ARGUMENT_INT, value);
 	proto_end(&p->packet, argument);
 }
+
+void perfetto_contexts(struct perfetto *p, int32_t tid, uint64_t ts)
+{
+	struct export_context context;
+	size_t next = 0;
+
+	while (export_context(p->trace, tid, ts, &next, &context))
+		perfetto_argument_text(p, context.name, context.value);
+}

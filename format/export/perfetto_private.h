@@ -112,6 +112,8 @@ void perfetto_arguments(struct perfetto *p, const struct export_event *event, ui
 void perfetto_argument_text(struct perfetto *p, const char *name, const char *text);
 void perfetto_argument_int(struct perfetto *p, const char *name, int64_t value);
 void perfetto_argument_uint(struct perfetto *p, const char *name, uint64_t value);
+/* The values that the thread belonged to. */
+void perfetto_contexts(struct perfetto *p, int32_t tid, uint64_t ts);
 
 /* perfetto_tracks.c: not while a packet is made. The number of the track, or 0: out of memory. */
 uint64_t perfetto_thread(struct perfetto *p, int32_t tid, uint32_t cpu);

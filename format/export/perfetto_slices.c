@@ -189,6 +189,8 @@ static int put_begin(struct perfetto *p, const struct model_span *span, uint64_t
 			   ? names->name
 			   : perfetto_intern(p, &p->names, INTERNED_NAME, span->name, strlen(span->name)));
 	perfetto_arguments(p, type, 0, record->data, record->size);
+	if (!span->rule->is_of_cpu)
+		perfetto_contexts(p, span->tid, span->begin);
 	if (span->task)
 		perfetto_argument_uint(p, "task", span->task);
 	if (incomplete)

@@ -110,6 +110,34 @@ run python3 processes.py
 is "JSON and CSV have the process of each thread" "$(tr ' ' '\n' <<<"$out" | sort | tr '\n' ' ')" \
 	"$(for _ in json csv; do tr ' ' '\n' <<<"${threads//PID/$(cat pid)}"; done | sort | tr '\n' ' ')"
 
+# So they have in what other viewers read.
+ok "it is exported" "$RECORDER" export --chrome all.dat -o all.json
+is "each event of Chrome's format has its context" "$(python3 - <<'END'
+import json
+steps = wrong = 0
+for event in json.load(open("all.json"))["traceEvents"]:
+    args = event["args"]
+    if event["name"] == "step":
+        steps += 1
+        wrong += args.get("context.trace_id", "") != args["trace"] or args.get("context.tenant", "") != args["tenant"]
+print(steps, wrong)
+END
+)" "27 0"
+ok "and to Perfetto" "$RECORDER" export --perfetto all.dat -o all.pftrace
+is "with the same names and values" "$(python3 - <<'END'
+import re, zlib
+data, text, at = open("all.pftrace", "rb").read(), b"", 0
+# The packets are compressed, some at a time.
+while (at := data.find(b"\x78", at)) >= 0:
+    try:
+        text += zlib.decompressobj().decompress(data[at:])
+    except zlib.error:
+        pass
+    at += 1
+print(*sorted({found.decode() for found in re.findall(rb"context\.[a-z_]+", text)}))
+END
+)" "context.tenant context.trace_id"
+
 # Filters compare what the record does not have; its own field tenant takes precedence.
 counted()
 {
