@@ -16,6 +16,7 @@
 
 #include "cli/common/opts.h"
 #include "cli/kernel/kernel_instance.h"
+#include "cli/kernel/kernel_pids.h"
 #include "cli/recording/spool.h"
 #include "cli/recording/spool_to_weave.h"
 
@@ -52,6 +53,20 @@ static size_t share(unsigned int nr)
 	return bytes > LANE_BYTES ? bytes : LANE_BYTES;
 }
 
+/* Only the events of the chosen programs, and of threads and processes that they start. False: one line was printed. */
+static bool restrict_kernel(struct view_live *live)
+{
+	struct kernel_pids pids = { NULL, 0 };
+	bool is_found;
+
+	if (!live->programs.word)
+		return true;
+	is_found = kernel_pids_find(&sink, &live->programs, true, &live->request, &pids);
+	kernel_pids_close(&pids);
+	live->request.follow = true;
+	return is_found && kernel_pids_are_ours(&sink);
+}
+
 /* False: one line was printed. */
 static bool open_kernel(struct view_live *live)
 {
@@ -60,6 +75,8 @@ static bool open_kernel(struct view_live *live)
 	int err;
 
 	instance_sweep(&sink, false);
+	if (!restrict_kernel(live))
+		return false;
 	if (kernel_open(&sink, &live->request, "", &live->kernel))
 		return false;
 	kernel_cpus(live->kernel, &nr);

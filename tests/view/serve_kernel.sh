@@ -8,14 +8,22 @@ command -v chromium >/dev/null || skip_all "chromium is not installed"
 . "$top_srcdir/tests/tracefs.sh"
 # shellcheck disable=SC2086
 $CC $CFLAGS_FOR_TEST -o "$TMP/ticker" "$top_srcdir/tests/view/ticker.c" $LDADD_FOR_TEST -lpthread || exit 99
+has_buffer()
+{
+	grep -q ticker <<<"$("$RECORDER" ps 2>/dev/null)"
+}
 mkfifo letters
 RECORDER_ENABLE='*' ./ticker <letters &
 ticker=$!
+# The program runs once the fifo has a writer.
+exec {writer}>letters
+wait_until has_buffer
 # Only the program's, so that they stay in the picture however much else the machine does.
-"$RECORDER" view --serve -e sched_switch -f 'prev_comm == "ticker" || next_comm == "ticker"' -e sched:sched_waking -f 'comm == "ticker"' >address 2>errors &
+"$RECORDER" view --serve -P "$ticker" -e sched_switch -e sched:sched_waking >address 2>errors {writer}>&- &
 server=$!
 wait_until test -s address
 ok "it traces the kernel in an instance of its own" traces "$server"
+is "only the events of the program" "$(cat "$tracing/instances/$(left "$server")/set_event_pid")" "$ticker"
 
 while IFS= read -r line; do
 	case $line in
@@ -26,6 +34,7 @@ while IFS= read -r line; do
 done < <(PYTHONPATH=$top_srcdir/tests/view timeout 400 python3 -B "$top_srcdir/tests/view/serve_kernel.py" "$(<address)" letters $ticker 2>&1 ||
 	echo "not ok it ends")
 
+exec {writer}>&-
 wait "$ticker"
 kill -INT "$server"
 wait "$server"
@@ -40,6 +49,8 @@ is "and no file" "$(find /dev/shm -maxdepth 1 -name "recorder-view-$server-*")" 
 
 fails "-e without --serve" "$RECORDER" view -e sched
 is "is a wrong command line" "$status$err" "2recorder view: -e and -f need --serve"
+fails "a program that does not run, and the kernel" "$RECORDER" view --serve -P nosuchprogram -e sched_switch
+like "is named" "$(forget_others && echo "$err")" "^recorder view: .*nosuchprogram"
 fails "-f without -e" "$RECORDER" view --serve -f 'pid == 1'
 is "is a wrong command line, too" "$status$err" "2recorder view: a filter (-f) needs an -e before it"
 "$RECORDER" view --serve -e nosuch:event >address 2>errors &
