@@ -49,6 +49,25 @@ else
 	exec 3>&-
 	wait "$pid"
 	is "the writer ends normally" $? 0
+
+	# rows QUERY: on one line
+	rows()
+	{
+		"$RECORDER" sql --list jobs.dat "$1" | paste -s -d ';'
+	}
+	ok "spans, a counter, states and tasks from Python" "$RECORDER" record -q -o jobs.dat python3 "$top_srcdir/examples/spans.py" 30
+	if "$RECORDER" --help | grep -q '^  *sql '; then
+		is "all spans are whole" "$(rows "SELECT name, state, count(*) FROM spans GROUP BY 1, 2")" "pause|whole|1;serve|whole|30;wait|whole|30"
+		is "with the fields of begin and end" "$(rows "SELECT args FROM spans WHERE name = 'wait' AND key = 7")" '{"id":7,"is_even":0}'
+		is "nested and of their task" \
+			"$(rows "SELECT count(*) FROM spans WHERE name = 'serve' AND task = json_extract(args, '$.id') AND json_extract(args, '$.name') = 'job ' || task")" 30
+		is "states of each job, in order" "$(rows "SELECT group_concat(value_name), count(*) FROM \
+			(SELECT * FROM states ORDER BY ts) GROUP BY key HAVING key IN (1, 30)")" "WAITING,RUNNING,DONE|3;WAITING,RUNNING,DONE|3"
+		is "values of the counter" "$(rows "SELECT count(*), min(value) >= 0 FROM counters")" "30|1"
+		is "the names of tasks" "$(rows "SELECT count(DISTINCT name), min(task), max(task) FROM tasks")" "30|1|30"
+	else
+		skip "the meaning of Python's events" "configured without sql"
+	fi
 fi
 
 done_testing
