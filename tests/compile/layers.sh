@@ -144,21 +144,20 @@ is "each source of format has an object" \
 # symbols: "folder kind symbol", with an address before the kind if it is defined there, of each folder's objects
 symbols()
 {
-	local source object
-
-	while read -r source object; do
-		nm "$object" | sed "s|^|${source%/*} |"
-	done <"$TMP/objects"
+	cut -d ' ' -f 2- "$TMP/objects" | xargs -d '\n' nm -A | awk '
+		FILENAME != "-" { object = substr($0, length($1) + 2); sub(/\/[^\/]*$/, "", $1); folder[object] = $1; next }
+		{ end = index($0, ".o:") + 2; print folder[substr($0, 1, end - 1)], substr($0, end + 1) }' "$TMP/objects" -
 }
+symbols >"$TMP/symbols"
 
 # calls: "user symbol definer" for each function or variable of the tree that an object of another folder refers to
 calls()
 {
-	symbols | awk '
+	awk '
 		NF == 4 && $3 ~ /[TDBRCVW]/ { at[$4] = $1 }
 		NF == 3 && $2 == "U" { wants[$1 " " $3] = 1 }
 		END { for (want in wants) { split(want, part, " ")
-			if (part[2] in at && at[part[2]] != part[1]) print part[1], part[2], at[part[2]] } }'
+			if (part[2] in at && at[part[2]] != part[1]) print part[1], part[2], at[part[2]] } }' "$TMP/symbols"
 }
 
 # calls_up: those of the calls on stdin that neither table permits
@@ -190,7 +189,6 @@ prints()
 }
 
 # Below the commands, and in the libraries, nothing prints, except that a plugin of KernelShark says why it shows nothing; librecorder's line for REC_DEBUG is a write(2).
-symbols >"$TMP/symbols"
 is "only commands print" "$(prints <"$TMP/symbols" | grep -vE '^(cli(/(common|programs|record|report|ask|files|view))?|kernelshark) ')" ""
 ok "these do" test -n "$(prints <"$TMP/symbols")"
 is "a folder that printed would be found" "$(prints <<<'cli/recording U stderr')" "cli/recording stderr"
