@@ -33,16 +33,17 @@ static bool write_text(void *arg, const char *text, size_t size)
 }
 
 /* A time that is earlier than that of the event before it, on the same CPU and in the same buffer, is reported. */
-static void check_time(struct report_lines *lines, const struct dat_event *event)
+static int check_time(struct report_lines *lines, const struct dat_event *event)
 {
-	uint64_t *last = &lines->last[(size_t)(event->buffer - lines->buffers) * lines->nr_last_cpus + event->cpu];
+	const uint64_t stream = (uint64_t)(event->buffer - lines->buffers) << 32 | event->cpu;
+	const uint64_t last = number_map_get(&lines->last, stream);
 
-	if (*last > event->ts)
+	if (last > event->ts)
 		complain(opts_command(),
 			 "WARNING: Record on cpu %" PRIu32 " went backwards: %" PRIu64 " to %" PRIu64
 			 " delta: -%" PRIu64,
-			 event->cpu, *last, event->ts, *last - event->ts);
-	*last = event->ts;
+			 event->cpu, last, event->ts, last - event->ts);
+	return event->ts ? number_map_set(&lines->last, stream, event->ts) : 0;
 }
 
 /* Print a line. 1; 0: it cannot be written; -ENOMEM. */
@@ -51,8 +52,8 @@ static int print_line(struct report_lines *lines, struct report_crew *crew, cons
 {
 	int err;
 
-	if (lines->last)
-		check_time(lines, event);
+	if (lines->ts_check && check_time(lines, event))
+		return -ENOMEM;
 	if (crew)
 		return report_crew_add(crew, event);
 	err = event_print(lines->printer, event);

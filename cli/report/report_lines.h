@@ -9,6 +9,7 @@
 #include "cli/report/report_select.h"
 #include "cli/report/report_wakeup.h"
 #include "format/dat/dat_merge.h"
+#include "format/io/number_map.h"
 #include "format/text/event_print.h"
 
 struct report_lines {
@@ -18,8 +19,8 @@ struct report_lines {
 	bool escapes;	 /* control characters are shown, not sent to the terminal */
 	bool at_once;	 /* each line is printed before the next event is read */
 	struct report_wakeup *wakeup; /* NULL: without latencies of wake-ups */
-	uint64_t *last;  /* time of the last event by buffer and CPU, to check the order; NULL: unchecked */
-	uint32_t nr_last_cpus;
+	bool ts_check;	 /* report times that go back */
+	struct number_map last; /* for that: the time of the last event, by buffer and CPU */
 	const struct dat_buffer *buffers;
 	int write_error; /* errno of the first write that failed */
 	uint64_t events; /* that were printed */

@@ -47,20 +47,6 @@ bool report_head(struct report *r)
 	return report_written(r);
 }
 
-/* The arrays of last times, for --ts-check. */
-static int open_last(struct report *r)
-{
-	uint32_t cpus = r->file->cpus;
-
-	for (size_t i = 0; i < r->file->nr_buffers; i++)
-		if (r->file->buffers[i].cpus > cpus)
-			cpus = r->file->buffers[i].cpus;
-	r->lines.nr_last_cpus = cpus;
-	r->lines.buffers = r->file->buffers;
-	r->lines.last = calloc((size_t)cpus * r->file->nr_buffers + 1, sizeof(*r->lines.last));
-	return r->lines.last ? 0 : -ENOMEM;
-}
-
 static int print_lines(struct report *r)
 {
 	struct dat_merge *merge;
@@ -86,8 +72,8 @@ static int print_events(struct report *r)
 	struct report_wakeup wakeup;
 	int status;
 
-	if (r->ts_check && open_last(r))
-		return report_fail_memory(r);
+	r->lines.ts_check = r->ts_check;
+	r->lines.buffers = r->file->buffers;
 	if (r->wakeups) {
 		report_wakeup_open(&wakeup, r->table);
 		r->lines.wakeup = &wakeup;
@@ -97,8 +83,7 @@ static int print_events(struct report *r)
 		report_wakeup_end(&wakeup);
 	if (r->wakeups)
 		report_wakeup_close(&wakeup);
-	free(r->lines.last);
-	r->lines.last = NULL;
+	number_map_free(&r->lines.last);
 	return status;
 }
 

@@ -2,10 +2,12 @@
 /* See event_page.h. */
 #include "format/text/event_page.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "format/dat/dat_page.h"
+#include "format/text/event_print.h"
 
 static void put_losses(const struct event_line *line, struct print_text *text)
 {
@@ -63,25 +65,76 @@ static void put_record(const struct dat_record *record, uint64_t before, struct 
 	print_text_puts(text, line);
 }
 
-void event_page_after(const struct dat_file *file, const struct dat_event *event, struct print_text *text)
+/* The page of an event, at its start or at an earlier event of it. 1; 0: the page cannot be read; -ENOMEM. */
+static int find_page(struct event_pages *pages, const struct dat_file *file, const struct dat_event *event,
+		     struct event_page **ret_page)
+{
+	const uint64_t stream = (uint64_t)(event->buffer - file->buffers) << 32 | event->cpu;
+	size_t number = number_map_get(&pages->numbers, stream);
+	struct event_page *page;
+
+	if (!number) {
+		struct event_page *all = realloc(pages->all, (pages->nr + 1) * sizeof(*all));
+
+		if (!all)
+			return -ENOMEM;
+		pages->all = all;
+		all[pages->nr] = (struct event_page){ .data = NULL };
+		if (number_map_set(&pages->numbers, stream, pages->nr + 1))
+			return -ENOMEM;
+		number = ++pages->nr;
+	}
+	page = &pages->all[number - 1];
+	if (page->data != event->page || page->offset != event->offset || page->in_chunk != event->in_chunk) {
+		page->data = NULL;
+		if (open_walk(file, event, &page->walk))
+			return 0;
+		page->is_begun = false;
+		page->data = event->page;
+		page->offset = event->offset;
+		page->in_chunk = event->in_chunk;
+	}
+	*ret_page = page;
+	return 1;
+}
+
+int event_page_after(struct event_pages *pages, const struct dat_file *file, const struct dat_event *event,
+		     struct print_text *text)
 {
 	struct dat_record record = { 0 };
+	struct event_page *page;
 	struct dat_error error;
 	struct dat_walk walk;
 	char place[96];
 	uint64_t before;
+	const int ret = find_page(pages, file, event, &page);
 
-	if (open_walk(file, event, &walk))
-		return;
-	while (record.data != event->data)
-		if (dat_walk_next(&walk, &record, &error) <= 0)
-			return;
+	if (ret <= 0)
+		return ret;
+	while (record.data != event->data) {
+		if (dat_walk_next(&page->walk, &record, &error) <= 0) {
+			const bool again = page->is_begun;
+
+			page->data = NULL;
+			return again ? event_page_after(pages, file, event, text) : 0;
+		}
+	}
+	page->is_begun = true;
 	snprintf(place, sizeof(place), " [%" PRIu32 ":0x%" PRIx32 ":%" PRIu32 "]", record.delta, record.pos,
 		 record.size);
 	print_text_puts(text, place);
+	walk = page->walk;
 	for (before = record.ts; dat_walk_next(&walk, &record, &error) > 0; before = record.ts) {
 		if (record.kind == DAT_RECORD_DATA)
-			return;
+			return 0;
 		put_record(&record, before, text);
 	}
+	return 0;
+}
+
+void event_pages_close(struct event_pages *pages)
+{
+	number_map_free(&pages->numbers);
+	free(pages->all);
+	*pages = (struct event_pages){ .nr = 0 };
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See event_print.h; the columns are described in trace-dat.md 9. */
-#include "format/text/event_page.h"
+#include "format/text/event_print.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -47,6 +47,7 @@ void event_printer_close(struct event_printer *printer)
 	free(printer->plans);
 	free(printer->context);
 	event_tasks_close(&printer->tasks);
+	event_pages_close(&printer->pages);
 	print_text_free(&printer->text);
 	trace_seq_destroy(&printer->seq);
 	free(printer->record);
@@ -416,8 +417,8 @@ int event_print(struct event_printer *printer, const struct dat_event *event)
 		err = note_tasks(p, line.plan, event->data, event->size);
 	}
 	end_line(text, 0);
-	if (line.placed)
-		event_page_after(p->file, event, text);
+	if (line.placed && !err)
+		err = event_page_after(&p->pages, p->file, event, text);
 	return text->failed ? -ENOMEM : err;
 }
 

@@ -12,6 +12,7 @@
 #include "format/dat/dat_merge.h"
 #include "format/print/print_program.h"
 #include "format/text/event_ftrace.h"
+#include "format/text/event_page.h"
 #include "format/text/event_parse.h"
 #include "format/text/event_tasks.h"
 
@@ -63,6 +64,7 @@ struct event_printer {
 	struct trace_seq seq;		/* the text that libtraceevent prints */
 	struct event_plan **plans;	/* by id; made when first used */
 	struct event_tasks tasks;
+	struct event_pages pages;	/* for places in the page */
 	struct print_context *context;
 	unsigned char *record; /* a copy of a record, followed by EVENT_SLACK bytes */
 	uint32_t room;
