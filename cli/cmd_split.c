@@ -91,35 +91,37 @@ static int write_piece(struct split *split, unsigned int number)
 	return ret < 0 ? -1 : ret;
 }
 
-static int write_pieces(struct split *split)
+/* The exit status: 0; else it was reported that parts of the input are damaged or missing. */
+static int report_damage(const struct split *split)
 {
 	struct dat_error error;
-	unsigned int number = 0;
-	uint64_t damaged;
 	uint32_t cpu;
-	int ret;
+	const uint64_t damaged = split_damaged(split, &error, &cpu);
+
+	if (!damaged)
+		return complain_missing(COMMAND, split->input, split->file);
+	complain(COMMAND,
+		 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
+		 split->input, damaged, damaged == 1 ? "" : "s", cpu, error.offset, error.text);
+	return EXIT_FAILURE;
+}
+
+static int write_pieces(struct split *split)
+{
+	unsigned int number = 0;
+	int ret, status;
 
 	do
 		ret = write_piece(split, ++number);
 	while (ret > 0 && split->repeat);
 	if (ret < 0)
 		return EXIT_FAILURE;
-	damaged = split_damaged(split, &error, &cpu);
 	fflush(stdout);
-	if (damaged) {
-		complain(COMMAND,
-			 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64
-			 ": %s",
-			 split->input, damaged, damaged == 1 ? "" : "s", cpu, error.offset, error.text);
-		return EXIT_FAILURE;
-	}
-	if (complain_missing(COMMAND, split->input, split->file))
-		return EXIT_FAILURE;
-	if (!ret && number == 1) {
-		complain(COMMAND, "%s: no event is selected", split->input);
-		return EXIT_FAILURE;
-	}
-	return 0;
+	status = report_damage(split);
+	if (ret || number > 1)
+		return status;
+	complain(COMMAND, "%s: no event is selected", split->input);
+	return EXIT_FAILURE;
 }
 
 static int run(struct split *split, char **operands)

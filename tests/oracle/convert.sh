@@ -139,6 +139,16 @@ ok "something is left" test "$("$RECORDER" report cut.dat 2>/dev/null | wc -l)" 
 is "what is left is written, and trace-cmd reads it" "$(trace-cmd report -t saved.dat 2>&1 | cmp - <("$RECORDER" report -t cut.dat 2>/dev/null) && echo same)" same
 ok "recorder check" "$RECORDER" check saved.dat
 rm saved.dat
+# The first record of the first page becomes one that is longer than the page.
+at=$("$RECORDER" dump --all cut.dat 2>/dev/null | sed -nE 's/^ +page at ([0-9]+) .*/\1/p' | head -1)
+cp cut.dat damaged.dat
+printf '\0\0\0\0\xff\xff\xff\xff' | dd of=damaged.dat bs=1 seek=$((at + 16)) conv=notrunc 2>/dev/null
+fails "a file that is cut and damaged" "$RECORDER" convert -i damaged.dat -o saved.dat
+like "that is reported" "$err" "damaged: events of 1 page are missing"
+is "the other pages' events are written" "$("$RECORDER" report -t saved.dat | grep -vc DROPPED)" \
+	"$("$RECORDER" report -t damaged.dat 2>/dev/null | grep -vc DROPPED)"
+ok "there are some" test "$("$RECORDER" report saved.dat | wc -l)" -gt 10
+rm saved.dat
 "$RECORDER" convert -i in.dat -o packed.dat
 # The first chunk's bytes: after the last options, in the middle of the data.
 size=$(stat -c %s packed.dat)

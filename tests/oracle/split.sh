@@ -144,6 +144,8 @@ head -c 20000 in.dat >cut.dat
 fails "a file that is cut" "$RECORDER" split -i cut.dat -o part
 like "is reported" "$err" "^recorder split: cut.dat: truncated: .*; the rest of the file was read$"
 is "what is left is written, and trace-cmd reads it" "$(trace-cmd report -t part.1 2>&1 | cmp - <("$RECORDER" report -t cut.dat 2>/dev/null) && echo same)" same
+fails "no event of what is left is selected" "$RECORDER" split -i cut.dat -o none 6
+like "is reported, too" "$err" "recorder split: cut.dat: no event is selected$"
 fails "no such directory" "$RECORDER" split -i in.dat -o no/part
 like "is named" "$err" "^recorder split: cannot write 'no/part.1': No such file"
 
