@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What happens automatically: at the program's start, at fork, at exit. */
 #include "librecorder/process/process.h"
+#include "librecorder/process/lane_life.h"
 #include "librecorder/os/signal_block.h"
 
 #include <pthread.h>

@@ -8,6 +8,7 @@
 #include <librecorder/lane.h>
 
 #include "librecorder/process/context_private.h"
+#include "librecorder/process/lane_life.h"
 #include "librecorder/process/lane_private.h"
 #include "librecorder/core/atomic.h"
 #include "librecorder/process/log_private.h"

@@ -11,6 +11,7 @@
 #include "librecorder/process/context_private.h"
 #include "librecorder/process/debug.h"
 #include "librecorder/process/event_private.h"
+#include "librecorder/process/lane_life.h"
 #include "librecorder/os/clock_private.h"
 #include "librecorder/os/identity.h"
 #include "librecorder/core/loan.h"

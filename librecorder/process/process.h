@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * This process's own buffer: its mapping, its making, and the leases of lanes. Everything that the program later
- * relies on is a private copy here; memory in the shared file that a reader may overwrite is never used as an address
- * or a size.
+ * This process's own buffer: its mapping and its making. Everything that the program later relies on is a private copy
+ * here; memory in the shared file that a reader may overwrite is never used as an address or a size.
  */
 #ifndef PROCESS_H
 #define PROCESS_H
@@ -116,29 +115,5 @@ void rec_process_unlock(void);
  * lock is held too long.
  */
 bool rec_process_lock_soon(void);
-
-/* Write the thread's name to the log, if the lock is available. */
-void rec_lane_note_name(void);
-
-/*
- * In a child, while rec_process still describes its parent's buffer: this thread no longer holds a lock; an event that
- * fork interrupted can be finished once the child's own memory has replaced the mapping.
- */
-void rec_lane_forked(void);
-
-/* The program ends: repair what this thread left open in its lanes. Later events lease a lane again. */
-void rec_lane_exit(void);
-
-/* Wake readers that sleep for events of this process, because there will be none. */
-void rec_lane_wake_readers(void);
-
-/* Once, at the start: arrange to be notified of the end of threads. */
-void rec_lane_start(void);
-
-/*
- * At the end: no more notifications of ending threads. If this is a plugin's own copy, its code is about to be
- * unloaded.
- */
-void rec_lane_stop(void);
 
 #endif

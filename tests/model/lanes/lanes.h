@@ -8,6 +8,7 @@
 #ifndef LANES_H
 #define LANES_H
 
+#include "librecorder/process/lane_life.h"
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
 #include "librecorder/view/reader_private.h"
