@@ -89,6 +89,8 @@ static void say_no_lane(const struct message_sink *sink, const struct reasons *a
 			 "more threads wrote at once than there are shared lanes: set RECORDER_MAX_KB");
 	else if (all->processes.lease_errno == EINPROGRESS)
 		snprintf(why, sizeof(why), "the lane of an ended thread with the same id was just being taken over");
+	else if (all->processes.lease_errno == EAGAIN)
+		snprintf(why, sizeof(why), "a child of vfork wrote events before its parent's thread wrote one");
 	else
 		snprintf(why, sizeof(why), "%s",
 			 all->processes.lease_errno ? strerror(all->processes.lease_errno) : "none was available");

@@ -39,9 +39,10 @@ struct rec_handle *rec_lane_lease(void);
  * thread keeps this lane, even if a reader permits growth (rec_view_grow()).
  * Returns 0; -ENOMEM: no memory, or no room in the directory's file system; -EDQUOT: the process has reached its limit
  * of lanes, and the thread's events go to shared lanes; -ENXIO: this process has no buffer, or is vfork's child;
- * -EPERM: a seccomp filter forbids the system call that returns the thread's id; -EINPROGRESS: another thread is just
- * taking over the lane of an ended thread with the same id: try again; or another errno of madvise; before Linux 5.14
- * also of open and fallocate, or -EFBIG (RLIMIT_FSIZE). Any thread; not signal-safe.
+ * -EPERM: a seccomp filter forbids the system call that returns the thread's id, and did so before the thread had a
+ * lane; its events go to shared lanes; -EINPROGRESS: another thread is just taking over the lane of an ended thread
+ * with the same id: try again; or another errno of madvise; before Linux 5.14 also of open and fallocate, or -EFBIG
+ * (RLIMIT_FSIZE). Any thread; not signal-safe.
  */
 int rec_thread_attach(void);
 
@@ -67,9 +68,9 @@ int rec_lane_enable(unsigned int lane);
  * event; if no other lane is available by then, the thread keeps its lane. The old lane goes back to the pool, at the
  * latest when the thread ends. A lane that is not in use is changed in place. Returns 0; -ENOENT: no such lane;
  * -EINVAL: more than lane_max of struct rec_options; -EDQUOT: no other lane is available; -EBUSY: the lane is not in
- * use or is shared, and it has unread events, or a reader has it open; or the lane is just being changed; or another
- * thread is just taking over a lane of a former thread that had the caller's id; -EPERM: a seccomp filter forbids the
- * thread to ask for its id; -ENOMEM: no memory; or another error of rec_thread_attach(). Any thread; not signal-safe.
+ * use or is shared, and it has unread events, or a reader has it open; or the lane is just being changed; or the caller
+ * has no lane, and another thread is just taking over a lane of a former thread with the same id; -EPERM: as
+ * rec_thread_attach(); -ENOMEM: no memory; or another error of rec_thread_attach(). Any thread; not signal-safe.
  */
 int rec_lane_resize(unsigned int lane, size_t size);
 
@@ -93,8 +94,8 @@ int rec_lane_swap(unsigned int *ret_lane);
 
 /*
  * Give back a lane that rec_lane_swap() holds in reserve. Returns 0; -ENOENT: no such lane, or it is not held; -EBUSY:
- * another thread is just taking over a lane of a former thread that had the caller's id; -EPERM: a seccomp filter
- * forbids the thread to ask for its id. Any thread; not signal-safe.
+ * the caller has no lane, and another thread is just taking over a lane of a former thread with the same id; -EPERM: as
+ * rec_thread_attach(). Any thread; not signal-safe.
  */
 int rec_lane_release(unsigned int lane);
 

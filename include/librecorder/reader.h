@@ -207,14 +207,15 @@ struct rec_lane_stats {
 	uint32_t clock;	       /* REC_CLOCK_ */
 	uint32_t subbuf_size;
 	uint32_t nr_pages; /* sub-buffers in the ring, the reader page not counted */
-	uint32_t owner;	   /* thread; 0: none; REC_OWNER_HELD: held in reserve by rec_lane_swap() */
+	uint32_t owner;	   /* thread (above INT32_MAX: without an id); 0: none; REC_OWNER_HELD: by rec_lane_swap() */
 	uint32_t shared;   /* 1: threads without a lane of their own take it for one event at a time */
 	uint32_t broken;   /* not 0: a broken invariant stopped the lane; counters may then be 0 for unknown */
 };
 
 /*
  * Returns 0; -EINVAL: no such lane; -EBADMSG: the lane is damaged; -EFAULT: the file was truncated; -EAGAIN: the
- * program is making the lane, is changing its size, or has given it up.
+ * program is making the lane, or is changing its size. If the program has given the lane up, or is changing its size,
+ * and it is empty, subbuf_size and nr_pages may be 0; the other statistics are those of its former ring.
  */
 int rec_view_stats(const struct rec_view *view, unsigned int lane, struct rec_lane_stats *ret_stats);
 
@@ -234,7 +235,7 @@ int rec_stats_text(const struct rec_lane_stats *stats, char *text, size_t size);
 struct rec_view_losses {
 	uint64_t no_lane;  /* events of threads that got no lane */
 	uint64_t log_full; /* events and names that found no room in the log */
-	int lease_errno;   /* why the last lease failed: positive errno or 0 */
+	int lease_errno;   /* why the last of these events was lost: positive errno or 0; see rec_view_open(3) */
 };
 
 /* Store the present counts. Never fails. */

@@ -273,6 +273,9 @@ bool rec_lane_may_own(uint32_t tid)
 	const uint32_t lanes = rec_lanes();
 	uint32_t index;
 
+	/* It has asked before its first lane. From then on whoever takes a lane over finds the thread alive. */
+	if (rec_thread_handle->lane)
+		return true;
 	/* No fence: the kernel's switch to the new thread is a full barrier after it exists for others (edge K3). */
 	for (index = 0; index < lanes; index++)
 		/* Acquire: edge O3. */

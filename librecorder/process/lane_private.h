@@ -69,8 +69,8 @@ bool rec_lane_is_usable(uint32_t index, const struct rec_shape *shape);
 bool rec_lane_take_over(uint32_t index, uint32_t owner, uint32_t tid);
 
 /*
- * Whether the calling thread may become the owner of lanes; asked before it has one. False: another thread is just
- * taking over a lane from a former thread with the same id.
+ * Whether the calling thread may become the owner of lanes. False: it has none yet, and another thread is just taking
+ * over a lane from a former thread with the same id.
  */
 bool rec_lane_may_own(uint32_t tid);
 
@@ -115,7 +115,10 @@ void rec_lane_count_lost(int err);
  */
 void rec_lane_restore_handles(void);
 
-/* The calling thread's id; not an id, but REC_OWNER_HELD, if a seccomp filter forbids the system call. */
+/*
+ * The calling thread's id; not an id, but REC_OWNER_HELD, if a seccomp filter forbids the system call, and did so
+ * before the thread had a lane.
+ */
 uint32_t rec_thread_id(void);
 
 static inline bool rec_is_thread_id(uint32_t tid)
@@ -179,6 +182,9 @@ bool rec_thread_has_moved(void);
 struct rec_handle *rec_share_begin(int err);
 
 bool rec_share_is_handle(const struct rec_handle *handle);
+
+/* The owner of the shared lanes that the calling thread has, which shares: its id, or a number that stands for it. */
+uint32_t rec_share_owner(void);
 
 /* The caller has the lane, which was repaired: from now on it is shared. Signals blocked. */
 void rec_share_add(uint32_t index);

@@ -28,7 +28,18 @@
 static struct rec_lane nowhere;
 
 static __thread struct rec_handle own_handle __attribute__((tls_model("initial-exec")));
+
+/* The owner of the lanes that this thread takes: its id; without one, a number that is not an id. */
 static __thread uint32_t own_tid __attribute__((tls_model("initial-exec")));
+
+/*
+ * The numbers of threads without an id. No two of a process are equal, none is REC_OWNER_HELD, and for the kernel none
+ * is a thread's, so no other thread takes such a lane over.
+ */
+#define NO_ID	   UINT32_C(0x80000000)
+#define NO_ID_MASK UINT32_C(0x3fffffff)
+
+static uint32_t nr_without_id;
 
 /* If there is no lane to share, this number of events of the process are lost before the next attempt to get one. */
 #define RETRY_INTERVAL 4096u
@@ -50,6 +61,11 @@ static uint32_t starved;
 bool rec_share_is_handle(const struct rec_handle *handle)
 {
 	return handle == &own_handle;
+}
+
+uint32_t rec_share_owner(void)
+{
+	return own_tid;
 }
 
 bool rec_share_wants_lane(void)
@@ -240,10 +256,13 @@ static struct rec_handle *share_on_gate(struct rec_handle *self)
 
 struct rec_handle *rec_share_begin(int err)
 {
-	struct rec_event_common common = { 0 };
+	const uint32_t tid = rec_thread_id();
+	const struct rec_event_common common = { .pid = (int32_t)tid };
 
-	own_tid = rec_thread_id();
-	common.pid = (int32_t)own_tid;
+	if (rec_is_thread_id(tid))
+		own_tid = tid;
+	else if (!own_tid || rec_is_thread_id(own_tid)) /* In a child of fork it is the parent's. */
+		own_tid = NO_ID | (__atomic_fetch_add(&nr_without_id, 1, __ATOMIC_RELAXED) & NO_ID_MASK);
 	rec_store_relaxed(&starved, (uint32_t)-err);
 	own_handle = (struct rec_handle){
 		.lane = &nowhere, .cpu = rec_thread_cpu(), .on_gate = share_on_gate, .capacity = 1

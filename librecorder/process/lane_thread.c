@@ -46,18 +46,23 @@ static __thread unsigned int left_lanes __attribute__((tls_model("initial-exec")
 /* The lanes of this thread that it owns because it grew. LANES_MAX does not count them. */
 static __thread unsigned int grown_lanes __attribute__((tls_model("initial-exec")));
 
-/* It called rec_thread_attach(). */
+/* Its rec_thread_attach() has returned 0. */
 static __thread bool attached __attribute__((tls_model("initial-exec")));
 
 /* This thread's name in the log. */
 static __thread char noted_name[16] __attribute__((tls_model("initial-exec")));
+
+/* This thread's id when it leased its first lane: the owner of its lanes. 0: it has leased none. */
+static __thread uint32_t known_id __attribute__((tls_model("initial-exec")));
 
 static pthread_key_t end_key;
 static bool have_end_key;
 
 uint32_t rec_thread_id(void)
 {
-	return (uint32_t)syscall(SYS_gettid);
+	const uint32_t tid = (uint32_t)syscall(SYS_gettid);
+
+	return rec_is_thread_id(tid) || !known_id ? tid : known_id;
 }
 
 const uint32_t *rec_thread_cpu(void)
@@ -87,17 +92,17 @@ void rec_thread_watch_end(void)
 }
 
 /*
- * All lanes that have this thread's id as their owner: those that were stuck, and shared ones that it never gave back.
+ * All lanes of this owner, which is the calling thread: those that were stuck, and shared ones that it never gave back.
  * Before its first lease, also those of a former thread with the same id that ended without notice, because ids are
  * reused.
  */
-static void give_back_all(uint32_t tid)
+static void give_back_all(uint32_t owner)
 {
-	const uint32_t lanes = rec_is_thread_id(tid) ? rec_lanes() : 0;
+	const uint32_t lanes = rec_lanes();
 	uint32_t index;
 
 	for (index = 0; index < lanes; index++) {
-		if (rec_load_relaxed(&rec_lane_at(index)->owner) != tid)
+		if (rec_load_relaxed(&rec_lane_at(index)->owner) != owner)
 			continue;
 		if (rec_lane_is_made(index)) {
 			rec_lane_repair(index);
@@ -121,6 +126,7 @@ static int lease(void)
 	if (rec_thread_handle == &no_handle && !left_lanes) {
 		if (!rec_lane_may_own(tid))
 			return -EINPROGRESS;
+		known_id = tid;
 		give_back_all(tid);
 	}
 	rec_lane_settle_orphans(tid);
@@ -193,10 +199,13 @@ struct rec_handle *rec_lane_lease(void)
 
 int rec_thread_attach(void)
 {
+	int r;
+
 	if (rec_process_init() < 0 || !rec_process_is_own() || !rec_process.header)
 		return -ENXIO;
-	attached = true;
-	return has_own_lane() ? 0 : rec_thread_lease();
+	r = has_own_lane() ? 0 : rec_thread_lease();
+	attached |= r == 0;
+	return r;
 }
 
 bool rec_thread_is_attached(void)
@@ -372,7 +381,7 @@ static void thread_ends(void *value)
 	rec_signal_block_begin(&block);
 	rec_thread_handle = &no_handle;
 	if (left_lanes || rec_share_is_handle(handle)) {
-		give_back_all(rec_thread_id());
+		give_back_all(rec_share_is_handle(handle) ? rec_share_owner() : rec_thread_id());
 	} else {
 		rec_lane_repair(rec_lane_index(handle));
 		rec_lane_give_back(rec_lane_index(handle));
@@ -395,6 +404,7 @@ void rec_lane_forked(void)
 	left_lanes = 0;
 	grown_lanes = 0;
 	attached = false;
+	known_id = 0;
 	rec_share_forked();
 	noted_name[0] = '\0';
 }

@@ -35,6 +35,10 @@ ok "rec_printf in a clone" test "$("$RECORDER" report clone.dat | grep -c 'do_cl
 recorded clone-first "clone"
 # The child of vfork runs on its parent's thread, and its events are recorded as the parent's.
 recorded vfork "leaf,parent,parent too,vfork"
+ok "a child of vfork that writes first" "$RECORDER" record -o vfork-first.dat "$family" vfork-first
+like "its event is lost, with the reason" "$err" \
+	"1 of threads without a lane \(a child of vfork wrote events before its parent's thread wrote one\)"
+is "its parent's event is not" "$(steps vfork-first.dat)" parent
 recorded spawn "leaf,parent"
 recorded exec "before exec,leaf"
 recorded argument ""

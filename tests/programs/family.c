@@ -130,6 +130,19 @@ static int do_vfork(void)
 	return wait_for(child);
 }
 
+/* The parent's thread has no lane. */
+static int do_vfork_first(void)
+{
+	const pid_t parent = getpid(), child = vfork();
+
+	if (!child) {
+		REC(test, step, parent, "vfork");
+		_exit(0);
+	}
+	say("parent");
+	return wait_for(child);
+}
+
 static int do_spawn(void)
 {
 	char *const leaf[] = { arguments[0], (char *)(uintptr_t)leaf_deed, NULL };
@@ -394,7 +407,7 @@ static const struct {
 	int (*run)(void);
 } deeds[] = {
 	{ "fork", do_fork },	     { "clone", do_clone },	  { "clone-first", do_clone_first },
-	{ "vfork", do_vfork },	     { "spawn", do_spawn },	  { "leaf", do_leaf },
+	{ "vfork", do_vfork },	     { "vfork-first", do_vfork_first }, { "spawn", do_spawn },	  { "leaf", do_leaf },
 	{ "heir", do_heir },
 	{ "patience", do_patience },
 	{ "patient-leaf", do_patient_leaf },

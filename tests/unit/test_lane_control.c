@@ -9,15 +9,10 @@
 #include <errno.h>
 #include <librecorder/page.h>
 #include <librecorder/reader.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <pthread.h>
 #include <semaphore.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 
 #define SIZE 396u
 #define PER_PAGE 10u
@@ -310,75 +305,6 @@ Test(lane_control, a_swap_sets_the_old_ring_aside)
 	start(&w);
 	stop(&w);
 	cr_assert_eq(read_own(w.lane).events, 1);
-}
-
-/* From here on the calling thread cannot find out its id. */
-static int forbid_the_id(void)
-{
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_gettid, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
-
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
-	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0;
-}
-
-/* What the calls of a thread without an id return. */
-static struct {
-	unsigned int held;
-	int forbidden, resize_own, resize_free, swap, release;
-} without;
-
-static void *change_lanes_without_an_id(void *free_lane)
-{
-	unsigned int lane = 99;
-
-	write_event(1);
-	without.forbidden = forbid_the_id();
-	rec_thread_lane(&lane);
-	without.resize_own = rec_lane_resize(lane, 8 * 4080);
-	without.resize_free = rec_lane_resize(*(const unsigned int *)free_lane, 8 * 4080);
-	without.swap = rec_lane_swap(&lane);
-	without.release = rec_lane_release(without.held);
-	return NULL;
-}
-
-/* It has no lane of its own. */
-static void *write_without_an_id(void *arg)
-{
-	without.forbidden = forbid_the_id();
-	write_event(2);
-	return arg;
-}
-
-/* REC_OWNER_HELD is what the system call returns then. */
-Test(lane_control, a_thread_whose_id_is_forbidden_takes_no_lane)
-{
-	uint64_t next = 0;
-	pthread_t thread;
-	struct writer w;
-
-	configure(4, 16);
-	start(&w);
-	write_events(&next, 1);
-	cr_assert_eq(rec_lane_swap(&without.held), 0);
-	stop(&w);
-	cr_assert_eq(pthread_create(&thread, NULL, change_lanes_without_an_id, &w.lane), 0);
-	pthread_join(thread, NULL);
-	cr_assert_eq(without.forbidden, 0);
-	cr_assert_eq(without.resize_own, -EPERM);
-	cr_assert_eq(without.resize_free, -EPERM);
-	cr_assert_eq(without.swap, -EPERM);
-	cr_assert_eq(without.release, -EPERM);
-	cr_assert_eq(rec_lane_at(without.held)->owner, REC_OWNER_HELD);
-	cr_assert_eq(pthread_create(&thread, NULL, write_without_an_id, NULL), 0);
-	pthread_join(thread, NULL);
-	cr_assert_eq(rec_lane_at(without.held)->owner, REC_OWNER_HELD);
-	cr_assert_eq(rec_lane_release(without.held), 0);
 }
 
 Test(lane_control, no_swap_in_the_middle_of_an_event)

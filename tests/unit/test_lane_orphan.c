@@ -133,3 +133,74 @@ Test(orphan, its_id_does_not_come_again)
 	cr_assert_eq(again.asked, 2);
 	check_end(0);
 }
+
+/* ------------------------------------------------------------------------------ while the lane is being taken over */
+
+/* What the calls of a thread return whose id is in `bereft`: of one that has a lane, and of a new one. */
+static struct {
+	unsigned int held;
+	int attach, resize, release;
+	bool attached;
+} calls;
+
+static void call_as_bereft(unsigned int lane)
+{
+	rec_process.own[0].bereft = rec_thread_id();
+	calls.attach = rec_thread_attach();
+	calls.attached = rec_thread_is_attached();
+	calls.resize = rec_lane_resize(lane, 3 * 4080);
+	calls.release = rec_lane_release(calls.held);
+	numbered_write(5);
+	rec_process.own[0].bereft = 0;
+}
+
+static void *have_a_lane_first(void *arg)
+{
+	numbered_write(4);
+	call_as_bereft(numbered_lane());
+	return arg;
+}
+
+static void *have_no_lane(void *arg)
+{
+	call_as_bereft(0);
+	/* That is over now. */
+	cr_assert_eq(rec_thread_attach(), 0);
+	cr_assert(rec_thread_is_attached());
+	numbered_write(6);
+	return arg;
+}
+
+static void hold_one(void)
+{
+	numbered_begin(4, 0);
+	numbered_write(1);
+	cr_assert_eq(rec_lane_swap(&calls.held), 0);
+}
+
+Test(orphan, a_new_thread_gets_none_meanwhile)
+{
+	hold_one();
+	run(have_no_lane, NULL);
+	cr_assert_eq(calls.attach, -EINPROGRESS);
+	cr_assert(!calls.attached);
+	cr_assert_eq(calls.resize, -EBUSY);
+	cr_assert_eq(calls.release, -EBUSY);
+	cr_assert_eq(rec_lane_at(calls.held)->owner, REC_OWNER_HELD);
+	cr_assert_eq(numbered_read().no_lane, 1);
+	cr_assert_eq(rec_process.header->lease_errno, EINPROGRESS);
+	cr_assert(!seen[5] && seen[6]);
+}
+
+/* It had its lane before; so whoever asks for its id finds it alive, and takes nothing. */
+Test(orphan, a_thread_that_has_a_lane_is_not_refused)
+{
+	hold_one();
+	run(have_a_lane_first, NULL);
+	cr_assert_eq(calls.attach, 0);
+	cr_assert(calls.attached);
+	cr_assert_eq(calls.resize, 0);
+	cr_assert_eq(calls.release, 0);
+	cr_assert_eq(numbered_read().no_lane, 0);
+	cr_assert(seen[4] && seen[5]);
+}

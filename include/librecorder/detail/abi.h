@@ -131,7 +131,7 @@ struct rec_lane {
 	uint64_t time_back;	/* times the clock stepped back; the event took its predecessor's time */
 	uint64_t leases;	/* in total, sharing not counted */
 
-	REC_ALIGNED(64) uint32_t owner; /* thread id of the lease; 0: not leased; or REC_OWNER_HELD */
+	REC_ALIGNED(64) uint32_t owner; /* thread, see SHM-LAYOUT.md; 0: not leased; or REC_OWNER_HELD */
 	uint32_t broken;	/* a broken invariant: the source line that detected it */
 	/* of this lane: a power of two; 0: the lane is not made yet, or is being remade (edge N1) */
 	uint32_t subbuf_size;
@@ -314,7 +314,7 @@ struct rec_buffer_header {
 	REC_ALIGNED(64) uint32_t state;
 	uint32_t stopped;	/* 1: every event is off, even if it is wanted; others write it, too */
 	uint32_t nr_lanes;	/* lanes with at least lane page, reader words and links; never decreases */
-	uint32_t lease_errno;	/* why the last lease failed */
+	uint32_t lease_errno;	/* why the last event that lost_no_lane counts was lost */
 	uint64_t lost_no_lane;	/* events lost because no lane was available */
 	uint64_t lost_log_full; /* events, names and call sites that could not be put into the log */
 	uint64_t log_used;	/* bytes of valid records */

@@ -9,6 +9,7 @@
  *  x  the thread ends; what follows is another one
  *  X  it ends without notice, by a raw system call
  *  c  set the lane aside as a snapshot	    C  give that one back
+ *  R  give back lane 0, whoever has set it aside
  *  z  a lane of three pages in place of the own one, Z  in place of lane 0, whoever has it
  *  d  disable lane 0, m  lane 1		    D  enable the lane that the thread has disabled
  *  g  growth is permitted		    G  it is not any more
@@ -96,6 +97,16 @@ static void take_back(void)
 	self->held = 0;
 }
 
+static void take_back_first(void)
+{
+	unsigned int i;
+
+	if (rec_lane_release(0) < 0)
+		return;
+	for (i = 0; i < THREADS; i++)
+		m.actors[i].held = m.actors[i].held == 1 ? 0 : m.actors[i].held;
+}
+
 static void resize(unsigned int lane)
 {
 	const int r = rec_lane_resize(lane, 3 * (SUBBUF - REC_SUBBUF_HEADER_SIZE));
@@ -150,6 +161,9 @@ void act(char action)
 		break;
 	case 'C':
 		take_back();
+		break;
+	case 'R':
+		take_back_first();
 		break;
 	case 'z':
 		if (rec_thread_lane(&lane) == 0)

@@ -88,20 +88,40 @@ static void each_thread(char action, unsigned int nr)
 	}
 }
 
+/* A lane that a living thread holds from now on. NULL: there are too few to let one hold a lane. */
+static struct rec_lane *hold_one(void)
+{
+	struct rec_lane *lane = rec_process.shared[0]->lane;
+
+	if (config->shared_max < LANES_MAX)
+		return NULL;
+	/* A thread that is gone may hold the first or the second one. */
+	lane = lane->owner ? rec_process.shared[1]->lane : lane;
+	actor_begin_thread(1);
+	lane->owner = m.actors[1].tid;
+	return lane;
+}
+
 /* If all lanes are shared, a new thread gets one of them, and soon repairs one whose holder is gone. */
 static void check_sharing(void)
 {
 	const uint64_t lost = header.lost_no_lane;
+	struct rec_lane *held;
 	uint32_t i;
 
 	if (config->shared_max < config->max_lanes)
 		return;
+	held = hold_one();
 	for (i = 0; i < SHARE_PATIENCE; i++)
 		each_thread('s', 1);
 	if (header.lost_no_lane != lost)
 		fail("a new thread gets no shared lane");
-	/* The lane at which its search begins. */
-	if (rec_process.shared[0]->lane->owner)
+	if (held && held->owner != m.actors[1].tid)
+		fail("a shared lane is taken away from a living thread");
+	if (held)
+		held->owner = 0;
+	/* The lanes at which its search begins. */
+	if (rec_process.shared[0]->lane->owner || (held && rec_process.shared[1]->lane->owner))
 		fail("a shared lane is held by a thread that is gone");
 	each_thread('x', 1);
 }

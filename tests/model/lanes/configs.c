@@ -32,6 +32,11 @@ const struct config configs[] = {
 	{ "lane-request-read", 2, 2, 0, "s",    { "ss",    "Z",    0 },              "r",    OVERWRITE },
 	{ "lane-request-dies", 2, 2, 0, "s",    { "ss",    "Z",    0 },              "",     OVERWRITE | DIES },
 	{ "lane-anew",        2, 2, 0, "",     { "sx",    "Z",    0 },              "",     OVERWRITE },
+	/* A thread that ended had lane 0. The next one with its id changes that lane, while others take it over. */
+	{ "lane-resize-reuses", 1, 1, 0, "",    { "sZ",    "s",    0 },              "",
+	  OVERWRITE | DIES | REUSES },
+	{ "lane-release-reuses", 2, 2, 0, "s",  { "R",     "scCc", "s" },            "",
+	  OVERWRITE | DIES | REUSES | LONG },
 	/* A lane is set aside as a snapshot, and given back. */
 	{ "lane-swap",        2, 2, 0, "s",    { "csC",   "sx",   0 },              "",     OVERWRITE },
 	{ "lane-swap-read",   2, 2, 0, "s",    { "csC",   0,      0 },              "r",    OVERWRITE },
@@ -59,6 +64,8 @@ const struct config configs[] = {
 	{ "lane-share-dies",  1, 1, 1, "",     { "s",     "s",    0 },              "",     OVERWRITE | DIES },
 	/* Other lanes are free, and still the lane is repaired. */
 	{ "lane-share-dies-two", 2, 2, 2, "s", { "s",     "s",    0 },              "",     OVERWRITE | DIES },
+	/* The same, while a living thread holds another one all the time. */
+	{ "lane-share-dies-four", 4, 2, 4, "sxsxsxs", { "s", "s",  0 },              "",     OVERWRITE | DIES },
 	{ "lane-share-dies-head", 2, 2, 2, "lll", { "ll", "s",    0 },              "",     OVERWRITE | DIES | LONG },
 	{ "lane-share-reuses", 1, 1, 1, "",    { "ss",    "s",    0 },              "",     OVERWRITE | DIES | REUSES },
 	{ "lane-share-dies-three", 1, 1, 1, "", { "s",    "s",    "s" },            "",     OVERWRITE | DIES | LONG },
