@@ -51,6 +51,24 @@ static void print_age(const struct rec_view *view, const struct rec_lane_stats *
 	printf("oldest event: %s ago\n", text);
 }
 
+static void print_own(const struct rec_lane_stats *stats)
+{
+	print_more("too long", stats->too_long);
+	print_more("nested limit", stats->nested_limit);
+	print_more("disabled", stats->disabled);
+	print_more("torn", stats->torn);
+}
+
+/* A lane that the program has given up: its losses. */
+static void print_given_up(unsigned int lane, const struct rec_lane_stats *stats)
+{
+	printf("lane %u: no memory at the moment\n", lane);
+	print_more("overrun", stats->overrun);
+	print_more("commit overrun", stats->commit_overrun);
+	print_more("dropped events", stats->dropped_events);
+	print_own(stats);
+}
+
 static int print_lane(struct rec_view *view, unsigned int lane)
 {
 	struct rec_lane_stats stats;
@@ -67,6 +85,10 @@ static int print_lane(struct rec_view *view, unsigned int lane)
 					: strerror(-err));
 		return err == -EBADMSG || err == -EAGAIN ? 0 : err;
 	}
+	if (!stats.subbuf_size) {
+		print_given_up(lane, &stats);
+		return 0;
+	}
 	printf("%slane %u, ", paint(PAINT_NAME), lane);
 	if (stats.shared)
 		printf("shared by threads without their own");
@@ -80,10 +102,7 @@ static int print_lane(struct rec_view *view, unsigned int lane)
 	       stats.broken ? ", broken: nothing more is written to it" : "", paint_end(),
 	       text);
 	print_age(view, &stats);
-	print_more("too long", stats.too_long);
-	print_more("nested limit", stats.nested_limit);
-	print_more("disabled", stats.disabled);
-	print_more("torn", stats.torn);
+	print_own(&stats);
 	return 0;
 }
 

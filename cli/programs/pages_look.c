@@ -22,6 +22,9 @@ int pages_look_meta(const struct rec_view *view, unsigned int lane, struct rec_m
 	struct rec_lane_stats stats;
 	const int err = rec_view_stats(view, lane, &stats);
 
+	/* The program has given the lane up. */
+	if (!err && !stats.subbuf_size)
+		return -EAGAIN;
 	if (err)
 		return err;
 	*ret_meta = (struct rec_meta){ .meta_page_size = stats.subbuf_size,

@@ -165,3 +165,31 @@ int rec_ring_count(const struct rec_ring_reader *reader, bool with_bytes, struct
 		*ret_counts = counts;
 	return r;
 }
+
+/*
+ * While a ring is remade, its descriptors are cleared. So the figures come from the reader's account alone, which is
+ * valid whenever `read` names it (C6); the descriptor of the commit position only confirms that there is nothing else.
+ */
+int rec_ring_count_empty(const struct rec_ring_reader *reader, struct rec_ring_counts *ret_counts)
+{
+	const uint64_t read = rec_load_acquire(&reader->words->read), commit = rec_load_acquire(&reader->lane->commit);
+	const struct rec_reader_account *account = &reader->words->account[REC_POS_SEQ(read) & 1];
+	const uint64_t next = rec_load_relaxed(&account->next_event), lost = rec_load_relaxed(&account->events_lost);
+	const uint64_t refused = rec_lane_refusals(reader->lane);
+	struct rec_loss loss;
+
+	if (REC_POS_ID(read) >= reader->nr_subbufs || REC_POS_ID(commit) >= reader->nr_subbufs ||
+	    REC_POS_COUNT(read) || lost > next ||
+	    rec_load_relaxed(&reader->subbufs[REC_POS_ID(commit)].first) + REC_POS_COUNT(commit) != next)
+		return -EAGAIN;
+	loss = rec_reader_loss(reader->lane, reader->words, read, &reader->subbufs[REC_POS_ID(read)]);
+	rec_fence_acquire();
+	if (rec_load_relaxed(&reader->words->read) != read)
+		return -EAGAIN;
+	*ret_counts = (struct rec_ring_counts){ .committed = next, .overrun = lost, .read = next - lost };
+	if (refused > loss.reported) {
+		ret_counts->lost_unread = refused - loss.reported;
+		ret_counts->lost_time = rec_load_relaxed(&reader->lane->refused_time);
+	}
+	return 0;
+}

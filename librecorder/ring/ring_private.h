@@ -331,6 +331,12 @@ uint64_t rec_ring_open_events(const struct rec_ring_reader *reader);
 /* 0 or -EBADMSG. `with_bytes`: examine each sub-buffer. */
 int rec_ring_count(const struct rec_ring_reader *reader, bool with_bytes, struct rec_ring_counts *ret_counts);
 
+/*
+ * The same for a lane that has no ring now, but had one: it is empty. Uses no memory that was given back. 0; -EAGAIN:
+ * the lane is just changing.
+ */
+int rec_ring_count_empty(const struct rec_ring_reader *reader, struct rec_ring_counts *ret_counts);
+
 /* Values of the lane's counters at its last reset. Acquire: they were complete before they were named (edge A2). */
 static inline const struct rec_lane_bases *rec_bases_of(const struct rec_lane_reader *words)
 {

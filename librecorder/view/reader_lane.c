@@ -59,18 +59,41 @@ static int own_lane(const struct rec_view *view, uint32_t index, struct rec_lane
 	return 0;
 }
 
+static const struct rec_lane *lane_at(const struct rec_view *view, uint32_t index)
+{
+	return (const struct rec_lane *)(const void *)(view->map + view->lanes + index * view->lane_stride);
+}
+
+/* A lane of this shape. */
+static struct rec_ring_reader ring_at(const struct rec_view *view, uint32_t index, uint32_t nr_subbufs,
+				      uint32_t subbuf_size)
+{
+	const struct rec_lane *lane = lane_at(view, index);
+	const unsigned char *at = (const unsigned char *)lane;
+	const unsigned char *shared = at + view->lane_reader;
+
+	/* If the file is read-only, our writes stay in our own mapping. */
+	if (view->opened[index].shared.at)
+		shared = view->opened[index].shared.at;
+	return (struct rec_ring_reader){
+		.lane = lane,
+		.subbufs = (const struct rec_subbuf *)(const void *)(lane + 1),
+		.pages = at + view->lane_meta + subbuf_size,
+		.words = (struct rec_lane_reader *)(uintptr_t)shared,
+		.links = (struct rec_link *)(uintptr_t)(shared + sizeof(struct rec_lane_reader)),
+		.nr_subbufs = nr_subbufs,
+		.subbuf_size = subbuf_size,
+	};
+}
+
 int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_reader *ret_ring)
 {
-	const unsigned char *at = view->map + view->lanes + index * view->lane_stride;
-	const struct rec_lane *lane = (const struct rec_lane *)(const void *)at;
-	const unsigned char *shared = at + view->lane_reader;
+	const struct rec_lane *lane;
 	uint32_t subbuf_size, nr_subbufs;
 
 	if (index >= rec_view_lanes(view))
 		return -EINVAL;
-	/* If the file is read-only, our writes stay in our own mapping. */
-	if (view->opened[index].shared.at)
-		shared = view->opened[index].shared.at;
+	lane = lane_at(view, index);
 	/* Acquire: the ring of a lane that has just been made (edge N1). */
 	subbuf_size = rec_load_acquire(&lane->subbuf_size);
 	/* Not made yet, or empty and being remade: it has no events. */
@@ -83,15 +106,22 @@ int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_r
 	if (!rec_view_shape_is_sane(subbuf_size, nr_subbufs, view->max_subbufs) ||
 	    (nr_subbufs + UINT64_C(1)) * subbuf_size > view->lane_stride - view->lane_meta)
 		return -EBADMSG;
-	*ret_ring = (struct rec_ring_reader){
-		.lane = lane,
-		.subbufs = (const struct rec_subbuf *)(const void *)(lane + 1),
-		.pages = at + view->lane_meta + subbuf_size,
-		.words = (struct rec_lane_reader *)(uintptr_t)shared,
-		.links = (struct rec_link *)(uintptr_t)(shared + sizeof(struct rec_lane_reader)),
-		.nr_subbufs = nr_subbufs,
-		.subbuf_size = subbuf_size,
-	};
+	*ret_ring = ring_at(view, index, nr_subbufs, subbuf_size);
+	return 0;
+}
+
+int rec_view_look_without_ring(const struct rec_view *view, uint32_t index, struct rec_ring_reader *ret_ring)
+{
+	const struct rec_lane *lane = lane_at(view, index);
+	uint32_t nr_subbufs;
+
+	/* Acquire: a lane that has a tail has had a ring, and its number of sub-buffers is there (edge N1). */
+	if (!rec_load_acquire(&lane->tail))
+		return -EAGAIN;
+	nr_subbufs = rec_load_acquire(&lane->nr_subbufs);
+	if (rec_load_relaxed(&lane->subbuf_size) || nr_subbufs < 3 || nr_subbufs > view->max_subbufs)
+		return -EAGAIN;
+	*ret_ring = ring_at(view, index, nr_subbufs, 0);
 	return 0;
 }
 
@@ -111,44 +141,60 @@ static void note_subbuf_size(struct rec_view *view, uint32_t size)
 		;
 }
 
-static int open_lane(struct rec_view *view, uint32_t index)
+void rec_view_leave_words(const struct rec_view *view, uint32_t index, struct view_map *words)
 {
-	struct view_lane *lane = &view->opened[index];
-	struct rec_ring_reader ring = { 0 };
+	rec_store_release(&((struct rec_lane_reader *)(void *)words->at)->owner, 0);
+	rec_lock_give(view->fd, REC_LOCK_LANES + index);
+	rec_view_unmap(words);
+}
+
+int rec_view_own_words(struct rec_view *view, uint32_t index, struct view_map *ret_words)
+{
 	struct rec_lane_reader *words;
 	int r;
 
 	/* Other processes would not see anything that is written there. */
 	if (view->read_only && !rec_view_writers_are_gone(view))
 		return -EROFS;
-	/* Without a system call: many lanes may have been given up. */
-	if (rec_view_look(view, index, &ring) == -ENODATA)
-		return -ENODATA;
-	r = rec_view_map(view, &lane->shared, PROT_READ | PROT_WRITE,
+	r = rec_view_map(view, ret_words, PROT_READ | PROT_WRITE,
 			 view->lanes + index * view->lane_stride + view->lane_reader, shared_size(view));
 	if (r < 0)
 		return r;
-	words = (struct rec_lane_reader *)(void *)lane->shared.at;
+	words = (struct rec_lane_reader *)(void *)ret_words->at;
 	r = own_lane(view, index, words);
 	if (r == -EBUSY && rec_load_acquire(&words->owner) == 0)
 		r = -EAGAIN;
+	if (r < 0) {
+		rec_lock_give(view->fd, REC_LOCK_LANES + index);
+		rec_view_unmap(ret_words);
+	}
+	return r;
+}
+
+static int open_lane(struct rec_view *view, uint32_t index)
+{
+	struct view_lane *lane = &view->opened[index];
+	struct rec_ring_reader ring = { 0 };
+	int r;
+
+	if (view->read_only && !rec_view_writers_are_gone(view))
+		return -EROFS;
+	/* Without a system call: many lanes may have been given up. */
+	if (rec_view_look(view, index, &ring) == -ENODATA)
+		return -ENODATA;
+	r = rec_view_own_words(view, index, &lane->shared);
 	/* While the lane is being remade it has no size, so it has no events. */
 	if ((r == -EBUSY || r == -EAGAIN) && rec_view_look(view, index, &ring) == -ENODATA)
 		r = -ENODATA;
-	if (r < 0) {
-		rec_lock_give(view->fd, REC_LOCK_LANES + index);
-		rec_view_unmap(&lane->shared);
+	if (r < 0)
 		return r;
-	}
 	/* From here on the shape is fixed: it changes only while no reader has the lane. */
 	r = rec_view_look(view, index, &ring);
-	ring.words = words;
+	ring.words = (struct rec_lane_reader *)(void *)lane->shared.at;
 	if (r == 0)
 		r = rec_ring_reader_init(&ring);
 	if (r < 0 && r != -EBADMSG) {
-		rec_store_release(&words->owner, 0);
-		rec_lock_give(view->fd, REC_LOCK_LANES + index);
-		rec_view_unmap(&lane->shared);
+		rec_view_leave_words(view, index, &lane->shared);
 		return r;
 	}
 	lane->ring = ring;

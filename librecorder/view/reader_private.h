@@ -111,6 +111,19 @@ bool rec_view_shape_is_sane(uint64_t subbuf_size, uint64_t nr_subbufs, uint64_t 
  */
 int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_reader *ret_ring);
 
+/*
+ * As rec_view_look(), for a lane that has no ring now, because it was given up or is being remade:
+ * ret_ring->subbuf_size is 0. 0; -EAGAIN: it has never had one, or is just changing.
+ */
+int rec_view_look_without_ring(const struct rec_view *view, uint32_t index, struct rec_ring_reader *ret_ring);
+
+/*
+ * Become the reader of a lane, whether it has a ring or not, and map its reader words, which rec_view_leave_words()
+ * unmaps. The view must not have the lane open. 0; -EROFS; -EBUSY; -EAGAIN; or as rec_view_map().
+ */
+int rec_view_own_words(struct rec_view *view, uint32_t index, struct view_map *ret_words);
+void rec_view_leave_words(const struct rec_view *view, uint32_t index, struct view_map *words);
+
 /* After an acquire fence: up to the fence, the lane had the shape that was read. */
 bool rec_view_still(const struct rec_ring_reader *ring);
 

@@ -20,9 +20,11 @@ int rec_view_stats(const struct rec_view *view, unsigned int index, struct rec_l
 	 * does not count as read.
 	 */
 	r = rec_view_look(view, index, &ring);
+	if (r == -ENODATA)
+		r = rec_view_look_without_ring(view, index, &ring);
 	if (r < 0)
-		return rec_view_is_cut(view) ? -EFAULT : r == -ENODATA ? -EAGAIN : r;
-	r = rec_ring_count(&ring, true, &counts);
+		return rec_view_is_cut(view) ? -EFAULT : r;
+	r = ring.subbuf_size ? rec_ring_count(&ring, true, &counts) : rec_ring_count_empty(&ring, &counts);
 	rec_fence_acquire();
 	if (!rec_view_still(&ring))
 		r = -EAGAIN;
@@ -53,7 +55,7 @@ int rec_view_stats(const struct rec_view *view, unsigned int index, struct rec_l
 		.lost_unread = counts.lost_unread,
 		.clock = view->info.clock,
 		.subbuf_size = ring.subbuf_size,
-		.nr_pages = ring.nr_subbufs - 1,
+		.nr_pages = ring.subbuf_size ? ring.nr_subbufs - 1 : 0,
 		.owner = rec_load_relaxed(&lane->owner),
 		.broken = rec_load_relaxed(&lane->broken),
 		.shared = rec_load_relaxed(&lane->shared),
@@ -61,7 +63,7 @@ int rec_view_stats(const struct rec_view *view, unsigned int index, struct rec_l
 	/* If a lane was stopped by an error and not by its program, the events that it refuses are lost. */
 	if (ret_stats->broken)
 		ret_stats->lost_unread += ret_stats->disabled;
-	if (rec_view_writers_are_gone(view))
+	if (rec_view_writers_are_gone(view) && ring.subbuf_size)
 		ret_stats->torn += rec_ring_open_events(&ring);
 	return 0;
 }
@@ -106,6 +108,43 @@ static void set_bases(const struct rec_ring_reader *ring, const struct rec_ring_
 	rec_store_release(&ring->words->resets, resets);
 }
 
+/* Whether the statistics of a lane that has no ring now are more than 0. */
+static bool has_statistics(const struct rec_view *view, unsigned int index)
+{
+	struct rec_lane_stats s;
+
+	return rec_view_stats(view, index, &s) == 0 &&
+	       (s.overrun | s.commit_overrun | s.dropped_events | s.read_events | s.too_long | s.nested_limit |
+		s.disabled | s.torn | s.lost_unread);
+}
+
+/*
+ * A lane that was given up is empty, but its counters continue when it is made again. Its program does not make it
+ * again while we are its reader.
+ */
+static int reset_without_ring(struct rec_view *view, unsigned int index)
+{
+	struct rec_ring_counts counts;
+	struct rec_ring_reader ring;
+	struct view_map words;
+	int r = 0;
+
+	/* Without a system call: many lanes may have been given up. */
+	if (!has_statistics(view, index))
+		return 0;
+	r = rec_view_own_words(view, index, &words);
+	if (r < 0)
+		return r;
+	r = rec_view_look_without_ring(view, index, &ring);
+	if (r == 0)
+		r = rec_ring_count_empty(&ring, &counts);
+	ring.words = (struct rec_lane_reader *)(void *)words.at;
+	if (r == 0)
+		set_bases(&ring, &counts, rec_clock_read(view->info.clock));
+	rec_view_leave_words(view, index, &words);
+	return r;
+}
+
 int rec_view_reset(struct rec_view *view, unsigned int index)
 {
 	struct view_lane *lane = NULL;
@@ -113,7 +152,7 @@ int rec_view_reset(struct rec_view *view, unsigned int index)
 	int r = rec_view_lane(view, index, &lane);
 
 	if (r < 0)
-		return r == -ENODATA ? 0 : r;
+		return r == -ENODATA ? reset_without_ring(view, index) : r;
 	rec_ring_read_done(&lane->ring);
 	/* Read only what is there now; otherwise a writer that continues would keep us here. */
 	r = rec_ring_count(&lane->ring, false, &counts);

@@ -256,15 +256,27 @@ Test(reader_stats, reset_of_a_lane_without_an_end, .timeout = 300)
 	cr_assert_eq(rec_view_reset(view, 0), -EBADMSG);
 }
 
-/* The shape has changed since it was examined: try again, because the lane is being remade. */
+/* An empty lane has no ring while it is remade; before it is made for the first time, there is nothing to show. */
 Test(reader_stats, while_the_lane_is_made_anew)
 {
 	struct rec_lane_stats stats;
 
+	write_some(0, 3);
+	lane->lane->subbuf_size = 0;
+	/* It is not empty: it is just changing. */
+	cr_assert_eq(rec_view_stats(view, 0, &stats), -EAGAIN);
+	lane->lane->subbuf_size = 4096;
+	cr_assert_eq(rec_view_reset(view, 0), 0);
 	lane->lane->subbuf_size = 0;
 	cr_assert_eq(rec_view_stats(view, 0, &stats), -EAGAIN);
 	lane->lane->subbuf_size = 4096;
+	write_some(3, 1000);
+	cr_assert_eq(rec_view_reset(view, 0), 0);
 	cr_assert_eq(rec_view_stats(view, 0, &stats), 0);
+	cr_assert_eq(stats.subbuf_size, 4096);
+	lane->lane->tail = 0;
+	lane->lane->subbuf_size = 0;
+	cr_assert_eq(rec_view_stats(view, 0, &stats), -EAGAIN);
 }
 
 /*

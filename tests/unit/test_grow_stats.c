@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* Statistics of a lane that the program has given up, and of the same lane when it has been made again. */
+#include "librecorder/process/lane_private.h"
+#include "librecorder/process/process.h"
+#include "numbered.h"
+
+#include <criterion/criterion.h>
+#include <librecorder/reader.h>
+
+#define PAGES 16u
+#define LANE  NUMBERED_IN(PAGES)
+
+static struct rec_lane_stats stats_of(unsigned int lane)
+{
+	struct rec_view *view = NULL;
+	struct rec_lane_stats stats;
+
+	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_stats(view, lane, &stats), 0);
+	rec_view_close(view);
+	return stats;
+}
+
+/* Lane 0 has lost a lane full of events, and refused one; everything else was read. Now it is given up. */
+static void give_up_one_with_losses(void)
+{
+	unsigned int i;
+
+	numbered_begin(PAGES, 0);
+	numbered_want_growth(0);
+	numbered_write_some(3 * LANE);
+	cr_assert_eq(numbered_lane(), 0);
+	rec_event_too_long(rec_thread_handle);
+	numbered_read();
+	numbered_want_growth(3600);
+	numbered_write_some(3 * LANE);
+	for (i = 0; i < 2; i++) {
+		numbered_read();
+		numbered_want_growth(0);
+		numbered_write_some(3 * LANE);
+	}
+	cr_assert_not(rec_lane_is_made(0));
+}
+
+/* The program makes it again, and its thread writes there. */
+static void make_it_again(void)
+{
+	numbered_read();
+	numbered_want_growth(3600);
+	while (!rec_lane_is_made(0))
+		numbered_write_some(LANE);
+	numbered_read();
+}
+
+Test(grow_stats, stay)
+{
+	struct rec_lane_stats before, after;
+
+	give_up_one_with_losses();
+	before = stats_of(0);
+	cr_assert_eq(before.subbuf_size, 0);
+	cr_assert_eq(before.nr_pages, 0);
+	cr_assert_eq(before.entries, 0);
+	cr_assert_gt(before.overrun, LANE);
+	cr_assert_gt(before.read_events, 0);
+	cr_assert_eq(before.too_long, 1);
+	make_it_again();
+	after = stats_of(0);
+	cr_assert_gt(after.subbuf_size, 0);
+	cr_assert_eq(after.overrun, before.overrun);
+	cr_assert_eq(after.too_long, 1);
+	cr_assert_gt(after.read_events, before.read_events);
+}
+
+/* The next recorder begins with 0 there, too, also when the lane is made again. */
+Test(grow_stats, are_reset)
+{
+	struct rec_view *view = NULL;
+	struct rec_lane_stats stats;
+
+	give_up_one_with_losses();
+	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_reset(view, 0), 0);
+	rec_view_close(view);
+	stats = stats_of(0);
+	cr_assert_eq(stats.overrun + stats.read_events + stats.too_long + stats.lost_unread, 0);
+	make_it_again();
+	stats = stats_of(0);
+	cr_assert_eq(stats.overrun + stats.too_long + stats.lost_unread, 0);
+	cr_assert_gt(stats.read_events, 0);
+}
