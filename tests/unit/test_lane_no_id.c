@@ -4,6 +4,7 @@
  * goes on as before; another one shares, and becomes the owner of no lane.
  */
 #include "share_fixture.h"
+#include "librecorder/process/lane_life.h"
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
 
