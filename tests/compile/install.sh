@@ -78,6 +78,19 @@ else
 	skip "CMake finds it" "cmake is not installed"
 fi
 
+# And with Meson, by the line in README.
+mkdir "$TMP/meson"
+cp "$TMP/app.c" "$TMP/meson/"
+{ echo "project('app', 'c')"; sed -n "s/^ *\(executable('app', .*)\) *# Meson$/\1/p" "$top_srcdir/README.md"; } >"$TMP/meson/meson.build"
+is "README has a line for Meson" "$(wc -l <"$TMP/meson/meson.build")" 2
+if command -v meson >/dev/null && command -v ninja >/dev/null; then
+	ok "Meson finds it" env CC="$CC" CFLAGS="${sanitize[*]}" LDFLAGS="${sanitize[*]}" meson setup "$TMP/meson/build" "$TMP/meson"
+	ok "and an application builds" ninja -C "$TMP/meson/build"
+	ok "and runs" env LD_LIBRARY_PATH="$libdir" "$TMP/meson/build/app"
+else
+	skip "Meson finds it" "meson or ninja is not installed"
+fi
+
 ok "the command runs where it was installed" "$(find "$root" -type f -path '*/bin/recorder')" --version
 strangers=$(find "$root" -path '*/include/*' -type f ! -path '*/include/librecorder/*.h' ! -path '*/include/librecorder/event.hpp')
 is "headers are in <librecorder/> only" "$strangers" ""
