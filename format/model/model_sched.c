@@ -204,7 +204,7 @@ int model_sched_note(struct model *model, const struct model_step *step)
 {
 	struct model_cpu *cpu = step->cpu;
 	struct model_thread *thread = step->thread;
-	const uint64_t since = later(cpu->loss_ts, model->first_ts);
+	uint64_t since = later(cpu->loss_ts, model->first_ts);
 	int err = 0;
 
 	if (cpu->is_running_known && !cpu->is_switched && cpu->running != thread->tid) {
@@ -220,6 +220,9 @@ int model_sched_note(struct model *model, const struct model_step *step)
 		set(thread, MODEL_RUNNING, step->event->cpu, later(since, thread->state.begin), thread->state.prio);
 	if (thread->tid == IDLE || (thread->has_state && !thread->settled && thread->state.state != MODEL_DEAD))
 		return err;
+	/* A thread that ended may have been followed by another one with its number. */
+	if (thread->has_state && thread->state.begin > since)
+		since = thread->state.begin;
 	if (thread->has_state)
 		err = give(model, thread, since, false);
 	set(thread, MODEL_RUNNING, step->event->cpu, since, thread->state.prio);

@@ -12,7 +12,7 @@
 cc=${LIBFUZZER_CC-clang}
 seconds=${LIBFUZZER_SECONDS-10}
 seed=${LIBFUZZER_SEED-1}
-targets=${LIBFUZZER_TARGETS-dat spool view core elf filter words print}
+targets=${LIBFUZZER_TARGETS-dat spool view core elf filter words print model}
 corpus=${LIBFUZZER_CORPUS-$TMP/corpus}
 limits=(-rss_limit_mb=512 -malloc_limit_mb=64 -timeout=10)
 flags=(-std=c11 -D_GNU_SOURCE= -DREC__DETAIL=1 "-I$top_srcdir/include" "-I$top_srcdir" "-I$top_builddir" -g1 -O1
@@ -143,6 +143,18 @@ seeds_of_print()
 	done
 }
 
+# Each event once, with zeros and with ones, of two threads in turn.
+seeds_of_model()
+{
+	python3 - "$1" <<-'END'
+		import struct, sys
+		for fill in 0, 1:
+		    with open(f"{sys.argv[1]}/{fill}", "wb") as seed:
+		        for event in range(40):
+		            seed.write(struct.pack("=BBBBH", event, 0, event // 2 % 2, 24, 10) + bytes([fill]) * 24)
+	END
+}
+
 seeds_of_words()
 {
 	local n=0 text
@@ -202,8 +214,8 @@ mapfile -t sources < <(cd "$top_srcdir" && ls librecorder/*/*.c \
 	cli/base/{file_limit,memory,message,open_regular,priority,read_at}.c cli/recording/{spool,stage}{,_write}.c \
 	cli/recording/spool_{format,kernel,model,source,stage}.c \
 	cli/recording/{core_file,dir_watch,dirs,elf_events,elf_file,session,stage_recover}.c \
-	cli/ask/assert_parse.c format/hist/hist.c format/sql/sql_hist.c format/print/*.c format/text/*.c \
-	tests/fuzz/{hostile_number,small_buffer,view_calls}.c)
+	cli/ask/assert_parse.c format/hist/hist.c format/sql/sql_hist.c format/print/*.c format/text/*.c format/model/*.c \
+	tests/unit/table_fixture.c tests/fuzz/{hostile_number,small_buffer,view_calls}.c)
 ok "the readers are compiled" compile_all "${sources[@]}"
 [ "$tap_failed" = 0 ] || exit 1
 for target in $targets; do

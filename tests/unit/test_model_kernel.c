@@ -174,6 +174,19 @@ Test(model, spans_of_a_thread_that_dies_are_open)
 		     "io:inner 1 30-40 own 10 depth 0\n");
 }
 
+/* A thread runs since the trace began on a CPU that has not switched, but not while a dead one had its number. */
+Test(model, states_of_a_number_that_is_used_again)
+{
+	switch_to(10, 0, 0, 0, 1);
+	switch_to(20, 0, 1, 0x10, 0);
+	event_of(PLAIN, 1);
+	event_put32(0);
+	event_feed(30, 1);
+	expect_items("1 R 10-20\n"
+		     "plain 1 at 30 in 0\n"
+		     "1 R 20-30 open\n");
+}
+
 Test(model, interrupts_nest_on_their_cpu)
 {
 	feed_int(10, READ_ENTER, 1, 3);
