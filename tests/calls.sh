@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# To be sourced after tests/tap.sh, for tests of the kernel's drain: a program whose system calls are numbered. Gives
-# $calls, the program under a name of its own, so that the calls of other tests are not mistaken for ours; $mine, the
-# filter of raw_syscalls for them; and
+# To be sourced after tests/tap.sh, for tests of the kernel's drain: a program whose system calls are numbered. Sets
+# $calls to the program, under a name of its own, so that the calls of other tests are not mistaken for ours; sets $mine
+# to the filter of raw_syscalls that selects its calls; and defines
 #
-#	numbers FILE		those that a file has, in its order
+#	numbers FILE		the numbers of the calls in a file, in the file's order
 
 [ "$(id -u)" = 0 ] || skip_all "only root may trace the kernel"
 cd "$TMP" || exit 1

@@ -11,8 +11,7 @@
 
 set -eu -o pipefail
 
-# own_root.py is needed in a chroot, where a program has another path, or none, when it is examined from another mount
-# namespace.
+# In a chroot, another mount namespace shows another path of a program, or none. Then own_root.py is needed.
 if [ "$(id -u)" = 0 ] && [ -z "${own_root-}" ] &&
 	[ "$(unshare --mount readlink "/proc/$$/exe" 2>/dev/null)" != "$(readlink "/proc/$$/exe")" ]; then
 	export own_root=yes
@@ -59,7 +58,7 @@ part_gcc()
 	build_and gcc programs-full check-full -j$((2 * jobs))
 }
 
-# With the unit tests, which the short tier runs under sanitizers only.
+# All tests, and the unit tests, which the short tier runs under sanitizers only.
 part_gcc-long()
 {
 	build_and gcc programs check-all -j"$jobs" && FUZZ_SECONDS=1 make -C "$results/gcc" -k check-unit -j"$jobs"
@@ -88,15 +87,15 @@ part_dist-long()
 	make -C "$results/gcc" distcheck-quick DISTCHECK_CONFIGURE_FLAGS=CFLAGS=-O0
 }
 
-# The second compiler. Its warnings do not depend on optimization, and without it everything is built in a third of the time.
-# mold links in half the time.
+# The second compiler. Its warnings do not depend on optimization; a build without optimization takes a third of the
+# time. mold links in half the time.
 configure_sanitizers()
 {
 	configure_in sanitizers --enable-werror --enable-sanitizers=address,undefined --disable-shared CC=clang CFLAGS="-g1 -O0" \
 		LDFLAGS=-fuse-ld=mold
 }
 
-# With clang's warnings on the files that no unit test is built from.
+# The unit tests, and clang's warnings on the files that no unit test is built from.
 part_sanitizers()
 {
 	configure_sanitizers && make -C "$results/sanitizers" -k warnings &&

@@ -7,7 +7,7 @@
 #
 #	in_pids COMMAND...	runs a command in a pid namespace of its own, with its /proc
 #
-# and what tests/victim.sh gives.
+# It sources tests/victim.sh, too.
 
 if [ -z "${as_root-}" ]; then
 	as_root=yes

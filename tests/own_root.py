@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """own_root.py COMMAND [ARGUMENT]...: run a command in a chroot as if its directory were the root of the machine.
 
-Tests mount things and ask the kernel for the paths of programs. In a chroot "/" need not be a mount point, so nothing can be
-made private there, and paths of programs in other mount namespaces are told from the root outside. So: a new mount namespace,
-everything in it private, and the directory its root. What is mounted below the directory stays. Needs root.
+Tests mount things and ask the kernel for the paths of programs. In a chroot "/" need not be a mount point, so nothing
+can be made private there, and the kernel shows paths of programs in other mount namespaces from the root outside. So
+the command runs in a new mount namespace in which everything is private and the directory is the root. What is mounted
+below the directory stays. Needs root.
 """
 import ctypes
 import os
@@ -25,7 +26,7 @@ def call(name, *arguments):
 
 
 def leave_chroot(directory):
-    """What is above the root leads on to what is above that."""
+    """Leave the chroot: from a directory outside of the current root, ".." leads up to the real root."""
     below = tempfile.mkdtemp()
     os.chroot(below)
     os.fchdir(directory)

@@ -106,7 +106,7 @@ beside_peer()
 			[ "$tap_count" != "$count" ] || fail "$name: something was checked"
 			return
 		fi
-		# '#' has a meaning in TAP.
+		# In TAP a '#' begins a directive.
 		peer_fault=${peer_fault//\#/ }
 		tap_count=$count tap_failed=$failed
 		diag "$name: attempt $attempt of 3: fault of the environment: $peer_fault"

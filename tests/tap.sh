@@ -97,8 +97,8 @@ fail()
 	tap_result 1 "$1"
 }
 
-# The command runs in this shell, so a function may set variables. $status, $out and $err are its results. The shell leaves
-# out bytes of zero, and would say so.
+# The command runs in this shell, so a function may set variables. $status, $out and $err are its results. The shell
+# leaves out bytes of zero, and its warning about them is suppressed.
 run()
 {
 	status=0

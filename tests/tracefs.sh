@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# To be sourced after tests/tap.sh, for tests that let recorder trace this kernel. Gives $tracing, the tracefs
-# directory, and
+# To be sourced after tests/tap.sh, for tests that let recorder trace this kernel. Sets $tracing to the tracefs
+# directory, and defines
 #
-#	record ARGUMENT...		runs recorder record -o out.dat ARGUMENT...; $pid is the recorder's, $status and $err are what it said
+#	record ARGUMENT...		runs recorder record -o out.dat ARGUMENT...; sets $pid, $status and $err
 #	refused NAME REGEX ARGUMENT...	the same: it fails, prints one matching line, does not start the command and leaves nothing
-#	forget_others			after a run of recorder: $err is without what it said of other tests' recorders
+#	forget_others			after a run of recorder: $err without the lines about other tests' recorders
 #	left PID		the instances of that recorder
 #	is_left PID		whether it has any: for wait_until
 #	traces PID		whether it records the kernel: for wait_until

@@ -67,7 +67,7 @@ def plain(line):
 
 
 def is_shown(expected, got):
-    """Whether the lines are those, in order, with any where dots are."""
+    """Whether the lines are the expected ones, in order. A line of dots matches any lines."""
     if not expected:
         return not got
     if expected[0] == "...":

@@ -38,7 +38,7 @@ program=$(pgrep -P $recorder)
 kill -KILL $recorder
 kill -KILL "$program"
 cp spooled.dat.spool spool
-# The spool's pages alone, without what was left in the buffer: counted by that version itself, once.
+# That version itself counts, once, the events in the spool alone, without those that were left in the buffer.
 rm -r run
 "$build/recorder" recover -o counted.dat spooled.dat.spool 2>&1 | sed -nE 's/^recovered ([0-9]+) events.*/\1/p' >"$out/spooled"
 

@@ -2,9 +2,9 @@
 /*
  * usage: program ROUNDS [kill|wait]
  *
- * Uses what a compiled program has of the library in itself: each kind of field, formats, rec_printf, inline reservations,
- * events declared at run time. Prints each event as `recorder report` shows it behind the time, so a recording can be
- * compared with what was written, whichever version made it. It must compile with the headers of every version in
+ * Uses the parts of the library that are compiled into a program: each kind of field, formats, rec_printf, inline
+ * reservations, events declared at run time. Prints each event as `recorder report` shows it after the time, so a
+ * recording by any version can be compared with what was written. It must compile with the headers of every version in
  * tests/abi. `kill`: it ends by SIGKILL and leaves its buffer; `wait`: it sleeps until a signal ends it.
  */
 #include <inttypes.h>
@@ -27,7 +27,7 @@ REC_EVENT(abi, large, u32(round), string(text));
 REC_EVENT(abi, by_hand, u32(round));
 REC_EVENT(abi, taken_back, u32(round));
 
-/* Long enough for a length word, and with the others for several sub-buffers. */
+/* An event with this text needs a length word. All events together fill several sub-buffers. */
 static char text[600];
 
 static void write_by_hand(uint32_t round, bool discard)

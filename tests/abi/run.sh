@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What earlier versions made works with this one: programs compiled with their headers are recorded, their buffers and
-# spools are recovered. tests/abi/make.sh froze them. And files of later versions do no harm.
+# This version works with what earlier versions made: programs compiled with their headers are recorded, and their
+# buffers and spools, which tests/abi/make.sh froze, are recovered. Files of later versions do no harm.
 
 . "$top_srcdir/tests/tap.sh"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder assert: on a trace with known figures, the expressions that hold and those that do not, and the output.
+# recorder assert: which expressions hold on a trace with known figures, and the output.
 
 . "$top_srcdir/tests/tap.sh"
 cd "$TMP" || exit 1

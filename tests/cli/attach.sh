@@ -64,7 +64,7 @@ ok "disabled" "$RECORDER" disable -P "$pid" 'test:*'
 first_pid=$pid
 begin second
 recording both.dat -P "$first_pid,$pid"
-# Both are on, but either may not have had a CPU since.
+# The events of both are on, but one of the programs may not have run since then.
 go_on count 5000
 go_on second 5000
 kill -KILL "$first_pid" "$pid"

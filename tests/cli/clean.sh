@@ -161,7 +161,7 @@ kill -KILL "$living"
 wait "$living" 2>/dev/null
 die
 
-# ---- buffers without an event go with every command that looks for programs
+# ---- every command that looks for programs removes buffers without an event
 
 begin
 living=$pid

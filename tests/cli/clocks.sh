@@ -20,7 +20,7 @@ readings_of()
 	printf '%s\n' "$out" | sed -n 's/^MONOTONIC \([0-9]*\)\.\([0-9]\{9\}\): REALTIME \([0-9]*\)\.\([0-9]\{9\}\) (.*), BOOTTIME \([0-9]*\)\.\([0-9]\{9\}\)$/\1\2 \3\4 \5\6/p'
 }
 
-# The numbers of each column grow, line by line, in $1.
+# grows FILE LINES: whether the numbers in each column of the file never decrease, and the file has this many lines
 grows()
 {
 	awk '{ for (i = 1; i <= 3; i++) { if ($i + 0 < last[i] + 0) exit 1; last[i] = $i } } END { exit NR != n }' n="$2" "$1"

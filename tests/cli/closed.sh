@@ -20,7 +20,7 @@ closed()
 
 	shift
 	rm -f trace.dat
-	# A service of systemd has SIGPIPE ignored, and so has all that it starts, which may include this suite.
+	# A service of systemd ignores SIGPIPE, and so does everything that it starts, which may include this suite.
 	env --default-signal=PIPE "$RECORDER" record "$@" >&"$writer" 2>&"$writer" || got=$?
 	is "status of record ${*@Q}" "$got" "$expected"
 	ok "the file is complete" "$RECORDER" report trace.dat
@@ -30,7 +30,7 @@ closed()
 producer=$top_builddir/tests/programs/producer
 closed 0 sh -c '"$0" 1 10 >/dev/null' "$producer"
 closed 7 sh -c '"$0" 1 10 >/dev/null; exit 7' "$producer"
-# The command has its own disposition of the signal, which the suite itself may have been started to ignore.
+# With the default disposition, the command is killed by SIGPIPE. The suite may have been started to ignore the signal.
 closed 141 env --default-signal=PIPE sh -c '"$0" 1 10 >/dev/null; echo text; echo more' "$producer"
 
 done_testing

@@ -58,7 +58,7 @@ fails "a second recorder, in the container" nsenter --target "$pid" --pid --moun
 like "is refused because of the first one, which it cannot see" "$err" "cannot inspect program $inner: another recorder reads it"
 ok "and so is one on the host" eval '! "$RECORDER" record --dir "$dir" -P "$pid" -o x.dat'
 end $recorder
-# Therefore the next recording removes its stage.
+# The killed recorder's spool is removed, so the next recording removes its stage.
 rm -f first.dat.spool
 ok "after its end they may record" nsenter --target "$pid" --pid --mount "$RECORDER" record -P "$inner" --duration 1 -o /dev/shm/x.dat
 like "and they do" "$err" "recorded [1-9][0-9]* events from 1 process"
@@ -109,7 +109,8 @@ like "nor recorded" "$(cat err)" "recorded [1-9][0-9]* events from 1 process"
 end "$parent" "$pid"
 rm -f $own/"$inner"-*.rec
 
-# With its own quota, each program that starts removes what dead programs left without events. Both of these live, and one has no event.
+# With its own quota, each program that starts removes what dead programs left without events. The program on the host
+# and the one in the container are alive, and one of them has no event.
 export RECORDER_DIR_MAX_KB=1000000
 before=$(buffers $own)
 for _ in 1 2 3 4 5 6; do

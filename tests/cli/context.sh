@@ -11,7 +11,7 @@ library=$top_builddir/.libs/librecorder.so
 export RECORDER_DIR=$TMP/buffers
 mkdir "$RECORDER_DIR"
 
-# Requests by turns on two threads; each event carries what its context is to be.
+# Two threads handle requests, one after another. The fields of each event have the values that its context must have.
 cat >server.c <<'END'
 #define _GNU_SOURCE
 #include <librecorder/event.h>
@@ -72,7 +72,7 @@ END
 # shellcheck disable=SC2086
 $CC $CFLAGS_FOR_TEST -std=gnu11 server.c -o server "$library" -pthread -Wl,-rpath,"${library%/*}" 2>"$TMP/cc" || cat "$TMP/cc"
 
-# judge FILE: how many events there are, and how many of them have another context than they carry.
+# judge FILE: the number of events, and the number of those whose context differs from their fields
 judge()
 {
 	"$RECORDER" report --json "$1" | python3 -c '
@@ -110,7 +110,7 @@ run python3 processes.py
 is "JSON and CSV have the process of each thread" "$(tr ' ' '\n' <<<"$out" | sort | tr '\n' ' ')" \
 	"$(for _ in json csv; do tr ' ' '\n' <<<"${threads//PID/$(cat pid)}"; done | sort | tr '\n' ' ')"
 
-# So they have in what other viewers read.
+# Exported events have their contexts, too.
 ok "it is exported" "$RECORDER" export --chrome all.dat -o all.json
 is "each event of Chrome's format has its context" "$(python3 - <<'END'
 import json
@@ -127,7 +127,7 @@ ok "and to Perfetto" "$RECORDER" export --perfetto all.dat -o all.pftrace
 is "with the same names and values" "$(python3 - <<'END'
 import re, zlib
 data, text, at = open("all.pftrace", "rb").read(), b"", 0
-# The packets are compressed, some at a time.
+# Packets are compressed in groups.
 while (at := data.find(b"\x78", at)) >= 0:
     try:
         text += zlib.decompressobj().decompress(data[at:])
@@ -138,7 +138,7 @@ print(*sorted({found.decode() for found in re.findall(rb"context\.[a-z_]+", text
 END
 )" "context.tenant context.trace_id"
 
-# Filters compare what the record does not have; its own field tenant takes precedence.
+# Filters can compare values of the context, which are not in the record. The event's own field tenant takes precedence.
 counted()
 {
 	"$RECORDER" report -F "$1" all.dat | grep -c ' step: '
@@ -168,7 +168,7 @@ is "for as long as it holds" "$("$RECORDER" sql --list all.dat "SELECT count(*) 
 unlike "an event of a thread without values has none" \
 	"$("$RECORDER" report --json all.dat | grep '"event":"step"' | head -n 1)" '"context"'
 
-# The format says which number the context's events have; its text keeps its length here.
+# Changes the id in the format of the context's events. The print format is shortened, so the text keeps its length.
 for id in 99999999 4294967295; do
 	python3 - "$id" <<'END'
 import re, sys

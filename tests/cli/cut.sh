@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Commands that answer questions about a file that was cut off, or draw it: each gives the same as of a whole file with the events
-# that are left, which recorder convert writes, then a line that names what is missing, and fails.
+# Commands that answer questions about a file, or draw it, on a file that was cut off. Each prints what it prints for a
+# whole file with the remaining events, which recorder convert writes; then a line that names what is missing. It fails.
 # tests/unit/test_cut_files.c shows that these events are the right ones.
 
 . "$top_srcdir/tests/tap.sh"
@@ -29,7 +29,7 @@ END_C
 ok "a program with spans" $CC $CFLAGS_FOR_TEST spans.c $LDADD_FOR_TEST -o spans
 ok "is recorded" "$RECORDER" record -q -u 'io:*' -o whole.dat ./spans
 ok "as a file without compression" "$RECORDER" convert --compression none -i whole.dat -o plain.dat
-# The events are the last part of a file of version 6.
+# In a file of version 6 the events are at the end.
 ok "whose end has events" "$RECORDER" convert --file-version 6 -i plain.dat -o six.dat
 head -c $(($(stat -c %s six.dat) - 5000)) six.dat >cut/trace.dat
 fails "the end is cut off" "$RECORDER" convert -i cut/trace.dat -o rest/trace.dat

@@ -44,7 +44,7 @@ end_told
 
 mkfifo words
 exec 7<>words
-# Through a pipe, which the recorder must let go, or cat would not end before it. The command keeps its own output.
+# The output is a pipe to cat, which ends only when the recorder has closed it. The command redirects its own output.
 printed=$("$RECORDER" record -q --daemonize -o command.dat sh -c 'exec "$0" >/dev/null 2>&1' "$told" <words 7>&- 2>&1 | cat)
 is "a command: it returns, and -q prints nothing" "$printed" ""
 is "before the command has ended" "$(ls command.dat 2>/dev/null)" ""

@@ -7,7 +7,7 @@
 . "$top_srcdir/tests/told.sh"
 cd "$TMP" || exit 1
 
-# In microseconds since 1970.
+# The time of day, in microseconds since 1970.
 now()
 {
 	echo $(($(date +%s%N) / 1000))

@@ -154,7 +154,7 @@ is "does, too" "$(ls "$RECORDER_DIR")" ""
 
 # ---- priority
 
-# Without the privilege for it.
+# The recorder does not have the privilege to raise its priority.
 common=()
 [ "$(id -u)" != 0 ] || common=(setpriv --bounding-set=-sys_nice --inh-caps=-sys_nice)
 if [ "$(ulimit -r)" != 0 ] || ! "${common[@]}" true 2>/dev/null; then

@@ -6,7 +6,7 @@
 . "$top_srcdir/tests/told.sh"
 cd "$TMP" || exit 1
 
-# A program that gets no CPU in that time writes nothing: then it is tried with a longer one.
+# If the program gets no CPU in the given time, nothing is recorded, and a longer time is tried.
 mkfifo in
 exec {input}<>in
 echo go >&"$input"

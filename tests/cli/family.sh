@@ -14,13 +14,13 @@ steps()
 	"$RECORDER" report "$1" | sed -n 's/.* step: .*what=//p' | sort | paste -sd, -
 }
 
-# How many steps in $1 carry a process id other than that of the thread that recorded them.
+# The number of steps in $1 whose field `process` is not the id of the thread that recorded them.
 strangers()
 {
 	"$RECORDER" report "$1" | sed -n 's/^ *[^ ]*-\([0-9]*\) .* step: .*process=\([0-9]*\) .*/\1 \2/p' | awk '$1 != $2' | grep -c .
 }
 
-# Does deed $1 below a recorder; its steps must be $2.
+# Records the program `family` with deed $1; the recorded steps must be $2.
 recorded()
 {
 	ok "$1" "$RECORDER" record -o "$1.dat" "$family" "$1"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# More programs than the recorder may have files.
+# There are more programs than files that the recorder may open at the same time.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -8,7 +8,7 @@ mortal=$top_builddir/tests/programs/mortal
 programs=60
 cd "$TMP" || exit 1
 
-# Programs that all wait until the last one has written, and end then.
+# Starts programs that all wait until the last one has written, and are killed then.
 cat >crowd <<'END'
 for ((i = 0; i < $2; i++)); do
 	"$1" 10 1 wait >"written.$i" &
@@ -22,7 +22,7 @@ kill -KILL $(jobs -p)
 wait
 END
 
-# recorded LIMIT: how many buffers waited
+# recorded LIMIT: records with this limit of open files; $waited is the number of buffers that waited
 recorded()
 {
 	ok "$programs programs, and $1 files" bash -c "ulimit -n $1; exec \"\$@\"" - \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# -f, --rate and --tid, for commands and for running programs: what is recorded, and what is reported of filters that do
-# not fit.
+# -f, --rate and --tid, for commands and for running programs: what is recorded, and what is reported about filters that
+# do not fit.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -136,12 +136,12 @@ like "is reported" "$err" "option '--tid' takes thread ids separated by commas, 
 
 # An event that is on already: its records from before the filter was set are not in the recording, either.
 ok "enable" "$RECORDER" enable -P $pid io:done
-# Some may be in hand: then there is a file.
+# An event that is being written when the filter is set is recorded. Then a file is made.
 run "$RECORDER" record -P $pid --duration 1 -u io:done -f 'id == 18446744073709551615' -o none.dat
 hardly "has what passes alone" none.dat 'done:'
 ok "disable" "$RECORDER" disable -P $pid io:done
 
-# The program has the same events on as before.
+# After a recording, the program has the same events on as before.
 ok "enable with a filter" "$RECORDER" enable -P $pid -f 'id == 18446744073709551615' --rate 3 io:submit
 like "one event" "$out" "1 event on"
 ok "a recording without one" "$RECORDER" record -P $pid --duration 1 -u io:submit -o all.dat
@@ -149,7 +149,7 @@ like "has many" "$err" "recorded [0-9]{4,} events"
 # Nothing passes: the lanes hold nothing new, however long the program continues.
 "$RECORDER" record -P $pid --duration 1 -u io:done -f 'id == 18446744073709551615' -o none.dat 2>err
 run "$RECORDER" snapshot -P $pid -o snapshot.dat
-# After the recording without one.
+# Of the snapshot, only the events after the recording without a filter count.
 last=$("$RECORDER" report all.dat | sed -nE '$s/.* ([0-9]+\.[0-9]+): .*/\1/p')
 "$RECORDER" report snapshot.dat | sed -nE 's/.* ([0-9]+\.[0-9]+): submit: .*/\1/p' | awk -v last="$last" '$1 > last' >new
 ok "the filter of before holds again" test "$(wc -l <new)" -le 2

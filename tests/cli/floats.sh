@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# f32 and f64 from the macro to everything that reads a recording: the number itself where programs read it, and a text of six
-# decimals that trace-cmd prints, too.
+# The fields f32 and f64, from the macro to every reader of a recording: output for programs has the exact number, and
+# text has six decimals, as trace-cmd prints them.
 
 . "$top_srcdir/tests/tap.sh"
 cd "$TMP" || exit 1
@@ -60,7 +60,7 @@ is "--csv too" "$("$RECORDER" report --csv -F 'sys:load' | sed 's/.*,load,//; s/
 2,-1e+30,1e+300
 3,nan,-inf'
 
-# passes FILTER NUMBERS: the n of what report shows, and of what is recorded with it
+# passes FILTER NUMBERS: these are the fields n of the events that report -F shows, and of those that record -f records
 passes()
 {
 	local n='s/.*load: *n=([0-9]).*/\1/p'

@@ -73,14 +73,14 @@ end
 
 # ---- as they arrive
 
-# The data of CPU 0 come first; those of the other one are not waited for.
+# The data of CPU 0 come first, and are printed before those of the other CPU arrive.
 begin
 follow --cpu 0
 bad=0
 seen=0
 size=$(stat -c %s v6-plain.dat)
 for ((to = 4096; seen < 2 && to < size; to += 4096)); do
-	# All that is whole, and the first part of the next page.
+	# First whole pages are appended, and below a part of the next page.
 	append v6-plain.dat "$to"
 	head -c "$to" v6-plain.dat >cut.dat
 	"$RECORDER" report --cpu 0 cut.dat >expected 2>cut.err || true
@@ -155,7 +155,7 @@ is "recorder record -o -: status, messages" "$status $(<err)" "0 "
 ok "recorder record -o -: the lines" cmp out expected
 is "recorder record -o -: the events" "$(counts grown.dat)" "get 10 idle 10 put 10"
 
-# ---- what it does not go with
+# ---- options that cannot be used with it
 
 for option in --csv --summary --spans --profile --clock --stat "--since 1" "--until 1" "--tail 1" --align-ts \
 	"-i v6-one.dat -i v6-one.dat"; do

@@ -60,7 +60,7 @@ for command in $commands; do
 		"$("$RECORDER" "$command" --help | grep -oE '^ +(-[a-zA-Z])?(, )?(--[a-z0-9-]+)?' | grep -oE -- '--?[a-zA-Z][a-z0-9-]*' | sort)"
 done
 
-# ---- completion for zsh and fish: what their own sed programs make of --help, so that neither shell is needed
+# ---- completion for zsh and fish: the sed programs of their files are run on the output of --help, without the shells
 
 # program FILE FUNCTION: the sed program in that function.
 program()
@@ -92,7 +92,7 @@ for shell in zsh fish; do
 		-q '' 'print only errors' --quiet '' 'print only errors')"
 done
 
-# Running programs and their events: each shell has the same answers, and those that are installed are asked.
+# Running programs and their events: the completions of all shells offer the same. Installed shells are run, too.
 # shellcheck source=/dev/null
 . "$top_srcdir/tests/told.sh"
 export RECORDER_DIR=$TMP/buffers
@@ -126,7 +126,7 @@ else
 fi
 end_told
 
-# The files know all kinds of arguments that --help has and that can be completed.
+# The completion files handle every kind of argument in --help that can be completed.
 for kind in FILE DIR EVENT PATTERN PROGRAM USER; do
 	ok "zsh: an argument that is a $kind" grep -q "^	$kind) " "$top_srcdir/cli/completion/_recorder"
 	ok "fish: an argument that is a $kind" grep -q "^		case $kind\$" "$top_srcdir/cli/completion/recorder.fish"

@@ -22,7 +22,7 @@ agrees()
 	is "$name" "$(python3 "$top_srcdir/tests/cli/latency.py" events.json answer.json "${args[@]}" 2>&1)" ""
 }
 
-# number NAME: of the last answer
+# number NAME: the number with this name in the last answer
 number()
 {
 	python3 -c 'import json, sys; print(json.load(open("answer.json"))[sys.argv[1]])' "$1"
@@ -202,7 +202,7 @@ run "$RECORDER" record -q --file-version 6 -o wakes.dat ./wakes
 ok "with the scheduler's events" python3 -B "$top_srcdir/tests/view/as_kernel.py" wakes.dat "$out" sched_switch sched_waking
 "$RECORDER" latency --json wakes.dat wakeup >answer.json
 is "a wake-up, and a switch without one" "$(number count)" 1
-# The last page says that events were lost before it.
+# The last page is changed so that it reports lost events before it.
 python3 - wakes.dat <<'END'
 import os, sys
 with open(sys.argv[1], "r+b") as file:

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder list FILE: events in the order of the source, whatever the compiler does, and those of the libraries that it needs.
+# recorder list FILE: the file's events in the order of the source, however the compiler orders them, and the events of
+# the libraries that the file needs.
 
 . "$top_srcdir/tests/tap.sh"
 cd "$TMP" || exit 1
@@ -47,7 +48,7 @@ link()
 	"$CC" $flags -O2 -Wl,--no-as-needed "$@" -L"$library" -lrecorder -Wl,-rpath,"$library"
 }
 
-# Fields begin in one column. A name that is far too long has its own.
+# The fields of all events begin in the same column, except after a name that is far too long.
 cat >columns.c <<'END'
 #include <librecorder/event.h>
 REC_EVENT(c, a, u32(n));

@@ -81,7 +81,7 @@ ok "and leaves nothing" test ! -e held.dat -a ! -e held.dat.spool
 exec {lock}>&-
 ok "when the lock is free, it works" "$RECORDER" disable -P "$pid" 'test:*'
 
-# A name that matches several programs stands for all of them.
+# If a name matches several programs, it selects all of them.
 first=$pid
 begin two
 "$RECORDER" record -P victim -o both.dat 2>both.err &

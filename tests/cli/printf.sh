@@ -30,7 +30,8 @@ else
 	skip "trace-cmd report" "trace-cmd is not installed"
 fi
 
-# Sites of two programs have the same addresses: in the result each has its own, and records keep their formats.
+# Call sites of two programs have the same addresses. In the merged file each site has its own address, and each record
+# still has its format.
 cat >plain.c <<'END'
 #include <librecorder/event.h>
 int main(void)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # README.md: every command in its fenced blocks does what it says there, with what `make install` installs; its declarations
-# compile as they stand there; its tables name the commands and the environment variables that there are.
+# compile as they are printed; its tables name the commands and the environment variables that exist.
 
 . "$top_srcdir/tests/tap.sh"
 readme=$top_srcdir/README.md
@@ -53,7 +53,7 @@ wait_until test -e killed.ready
 wait_until test -e server.ready
 
 tutorial_kinds
-# Who may trace the kernel needs no sudo.
+# sudo is not needed: commands that trace the kernel run only if this user may trace it.
 sudo()
 {
 	"$@"

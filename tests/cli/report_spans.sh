@@ -74,7 +74,7 @@ io:request(id=9 path=$(printf '\033')open) {
 } /* io:request(id=9 path=$(printf '\033')open); end not seen */
 } /* io:step(n=70); end not seen */"
 
-# "thread name duration own" of each whole span, by the lines of the plain report.
+# "thread name duration own" of each whole span, computed from the lines of the plain report.
 "$RECORDER" report -t trace.dat | awk '
 	function ns(time,   parts) { split(time, parts, /[.:]/); return parts[1] % 100000 * 1000000000 + parts[2] }
 	/_begin:/ {
@@ -98,7 +98,7 @@ is "whole spans" "$(wc -l <by_spans)" 8
 is "durations and own times are those of the events" "$(cat by_spans)" "$(cat by_events)"
 is "a span that is not whole has no duration" "$(grep 'not seen' <<<"$tree" | grep -c ' us ')" 0
 
-# The begin of a leaf is its line's time; a line that ends is at its end.
+# A line that begins a span, or has all of it, shows the time of the span's begin.
 is "times" "$(grep -v '} /' <<<"$tree" | sed -n 's/.* \([0-9]*\.[0-9]*:\) .*step(n=\([0-9]*\)).*/\1 n=\2/p')" \
 	"$("$RECORDER" report -t trace.dat | sed -n 's/.* \([0-9]*\.[0-9]*:\) step_begin: *\(.*\)/\1 \2/p')"
 
@@ -136,7 +136,7 @@ fails "a full disk" bash -c '"$1" report --spans trace.dat >/dev/full' bash "$RE
 like "is reported" "$err" 'cannot write the report'
 like "on a terminal, control characters are escaped" \
 	"$(script -qec "PAGER= '$RECORDER' report --spans --color=never trace.dat" /dev/null)" 'path=\\033open'
-# Spans have no pages, JSON and CSV no lines besides the events'.
+# --debug prints lines about pages. There are none with --spans, and in JSON and CSV there are only events.
 ok "--spans --debug" "$RECORDER" report --spans --debug trace.dat
 for form in --json --csv; do
 	"$RECORDER" report $form trace.dat >plain

@@ -116,7 +116,7 @@ clocks=$TMP/back.dat
 is "set back: from the first reading on by that one" "$(window UTC --since '2023-11-14 23:59:59.99999')" "$(nearest 5.00001 9)"
 is "set back: earlier times by the last one" "$(window UTC --since '2023-11-14 23:00:00.0001')" "$(nearest 5.00007 9)"
 
-# Readings do not apply to the times of another clock.
+# The file's readings of its clocks do not apply to the times of another clock.
 sed 's/\[mono\]/[perf]/g' "$TMP/clocks.dat" > "$TMP/perf.dat"
 run "$RECORDER" report --since 14:03 "$TMP/perf.dat"
 like "a clock that was not read" "$status $err" "^2 recorder report: --since '14:03': the file's times are not dates"

@@ -18,7 +18,7 @@ as()
 {
 	setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"
 }
-# The same for a program that is to be killed: no shell stands between, so $! is its own pid.
+# The same for a program that is to be killed: it replaces the shell, so $! is its own pid.
 exec_as()
 {
 	exec setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"
@@ -36,7 +36,7 @@ one_pid=$pid
 begin /dev/shm/two as $two env XDG_RUNTIME_DIR=/run/user/$two
 two_pid=$pid
 
-# ---- who sees whom
+# ---- which programs each user sees
 
 # pids COMMAND...: those that ps shows, in order of their age.
 pids()
@@ -174,7 +174,7 @@ chown $one /run/work/x.dat.spool
 ok "its owner recovers it" as $one sh -c "cd /run/work && $RECORDER recover -q x.dat.spool"
 is "all of it" "$("$RECORDER" report /run/work/x.dat | tail -n 1 | grep -c "number=$(($(written /dev/shm/one) - 1))\$")" 1
 
-# ---- programs that run as another user than the one who started them
+# ---- programs that run as another user than the one that started them
 
 cp /run/bin/victim /run/bin/setuid
 chown $two /run/bin/setuid

@@ -42,7 +42,7 @@ ok "does not repeat it" test "$first" -gt "$one"
 is "and reports what is missing in between" $((last - one - nr)) "$(lost two.dat)"
 two=$last
 
-# While another reader reads the lane.
+# A snapshot while another reader reads the lane.
 "$RECORDER" record -P "$pid" -o all.dat 2>err &
 recorder=$!
 wait_until has_size all.dat.spool 1000000

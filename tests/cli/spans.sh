@@ -150,7 +150,7 @@ read -ra library <<<"$LDADD_FOR_TEST"
 read -ra cflags <<<"$CFLAGS_FOR_TEST"
 ok "a program with interrupted spans" "$CC" -I"$top_srcdir/include" "${cflags[@]}" -o interrupted interrupted.c "${library[@]}" -lpthread
 
-# shown ARGUMENT: the events recorded of this way
+# shown ARGUMENT: the recorded events of a program that is interrupted in this way
 shown()
 {
 	"$RECORDER" record -q -u 'cut:*' -o cut.dat ./interrupted "$1" >/dev/null 2>&1

@@ -173,8 +173,8 @@ like "is reported as SQLite has it" "$err" "^recorder sql: no such table: nowher
 
 # ---- conditions that tables check themselves
 
-# same WHAT FILE FROM CONDITION...: rows of FROM by each condition, in which @ is before a column, as tables check it and,
-# with + for @, as SQLite does
+# same WHAT FILE FROM CONDITION...: each condition selects the same rows of FROM whether tables check it or SQLite does.
+# An @ precedes a column; it is removed for the tables, and replaced by + for SQLite.
 same()
 {
 	local what=$1 file=$2 from=$3 condition form
@@ -207,7 +207,7 @@ done
 is "the table on the right of a LEFT JOIN" \
 	"$(io 'SELECT count(*), count(d.id), sum(d.ts) FROM submit s LEFT JOIN done d ON d.id = s.id AND d.tid = s.tid AND d.result > 20 AND d.comm = "requests"')" \
 	"$(io 'SELECT count(*), count(d.id), sum(d.ts) FROM submit s LEFT JOIN done d ON d.id = s.id AND d.tid = s.tid AND +d.result > 20 AND +d.comm = "requests"')"
-# SQLite compares in a program of its own, after the table's VFilter, what the table has not compared.
+# The number of comparisons in SQLite's own program: those that are left to it because the table does not make them.
 compares()
 {
 	sql "EXPLAIN SELECT 1 FROM $1 WHERE $2" | grep -cE '^[0-9]+\|(Ne|Eq|Le|Lt|Ge|Gt)\|'
@@ -316,11 +316,11 @@ db.close()' "$extension" 2>&1)" $'trace.dat\n2970 1498365'
 	else
 		skip "columns of tables" "no Python that loads extensions of SQLite"
 	fi
-	# Without the command, which looks for losses in the whole file.
+	# This uses the extension, because the command reads the whole file to find losses.
 	if [ "$python" ] && command -v strace >/dev/null; then
 		ok "many events" env RECORDER_BUFFER_KB=16384 "$RECORDER" record -q --compression none -o many.dat "$producer" 1 100000
 		last=$("$RECORDER" sql --list many.dat 'SELECT max(ts) FROM count')
-		# bytes CONDITION: how many bytes of the file the query reads, besides those that any needs
+		# bytes CONDITION: the bytes of the file that a query reads, without those that every query reads
 		bytes()
 		{
 			strace -f -o reads -e trace=pread64 $python -c '

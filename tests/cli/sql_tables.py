@@ -10,7 +10,7 @@ import sys
 import threading
 
 TABLES = "spans counters states flows tasks threads processes events".split()
-# The second statement needs more columns than the first one, which goes on with its rows.
+# The second statement needs more columns than the first one, which then continues with its rows.
 TURNS = (
     ("SELECT ts, name FROM spans", "SELECT ts, name, args FROM spans"),
     ("SELECT a.ts, b.ts FROM events a JOIN events b ON b.ts = a.ts", "SELECT a.ts, b.text FROM events a JOIN events b ON b.ts = a.ts"),
@@ -33,7 +33,7 @@ def check_table(table):
     for i, column in enumerate(columns):
         if connect().execute(f'SELECT "{column}" FROM {table}').fetchall() != [(row[i],) for row in rows]:
             print(f"{table}.{column} differs")
-        # A text that a condition alone uses.
+        # A text that only a condition uses.
         texts = sorted({row[i] for row in rows if isinstance(row[i], str)})[:1]
         for text in texts:
             found = connect().execute(f'SELECT "{columns[0]}" FROM {table} WHERE "{column}" = ?', (text,)).fetchall()

@@ -43,14 +43,14 @@ finish()
 	wait "$pid"
 }
 
-# Its memory in KiB: that of its buffer, and other memory that it has written to.
+# memory PID: the memory of the process in KiB: that of its buffer, and other memory that it has written to.
 memory()
 {
 	awk '/^[0-9a-f]+-/ { buffer = /\.rec$/; written = $2 ~ /w/ }
 		/^Rss:/ && buffer || /^Private_Dirty:/ && written && !buffer { n += $2 } END { print n + 0 }' "/proc/$1/smaps"
 }
 
-# The kernel's data about the program, and those that must not differ.
+# The data that the kernel has about the process and that must be the same for both programs.
 state()
 {
 	sed -n -e 's/^\(Threads\|SigBlk\|SigIgn\|SigCgt\):[[:space:]]*/\1 /p' "/proc/$1/status"

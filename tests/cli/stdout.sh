@@ -60,7 +60,7 @@ status=0
 "$RECORDER" recover -o - tmp/recorder-*/trace.dat.spool 2>err | cat >left.dat || status=$?
 is "a recovery" "$status $(counts left.dat)" "0 get 10 idle 10 put 10"
 is "no file has the name -" "$(ls -d ./-* 2>/dev/null)" ""
-rmdir tmp/recorder-* # the one that had no room
+rmdir tmp/recorder-* # the directory that was made because /dev/full has no room
 is "nothing is left of them" "$(ls tmp)" ""
 
 # ---- what is printed of a file

@@ -28,7 +28,7 @@ stands()
 {
 	local before
 
-	# The event that was being written when it was switched off.
+	# An event that was being written when it was switched off is still counted.
 	go_on "$1" 10000
 	before=$(recorded "$2")
 	go_on "$1" 10000

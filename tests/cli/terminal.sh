@@ -85,7 +85,7 @@ echo >&9
 wait $hostile
 exec 9>&-
 
-# ---- lists and parts of a file: names and texts of which any byte may be in the file
+# ---- lists and parts of a file: names and texts in a file may contain any byte
 
 python3 - "$top_builddir/tests/golden/mkdat" <<'END'
 import subprocess, sys
@@ -153,7 +153,7 @@ PAGER=no-such-pager on_terminal "$RECORDER" report strings.dat
 is "a pager that does not exist is a failure" "$status" 1
 like "with a reason" "$out" "recorder: cannot run the pager 'no-such-pager'"
 
-# Its last pages are damaged: what is printed is complete, and the status comes after the pager has ended.
+# The end of the file is cut off: the command waits for the pager, and has the same status as without one.
 head -c -3000 strings.dat >cut.dat
 run "$RECORDER" report cut.dat
 piped_status=$status
@@ -205,7 +205,7 @@ for command in "ps -P $program" "list $program" "stat -P $program" "dump strings
 	on_terminal "$RECORDER" $command
 	is "$command: status" "$status" 0
 	like "$command has colours" "$out" $'\033\\[1m'
-	# Only the time goes on.
+	# Only the times differ, because time passes between the two runs.
 	# shellcheck disable=SC2086
 	is "$command: the text is that of a pipe" "$(plain <<<"$out" | grep -v '^now ts\|^oldest event: ')" \
 		"$("$RECORDER" $command | grep -v '^now ts\|^oldest event: ')"

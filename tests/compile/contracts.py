@@ -20,11 +20,11 @@ for path in sys.argv[1:]:
     comment, end = "", 0
     for token in TOKEN.finditer(text):
         if token["name"] is None:
-            # Not one that stands behind a declaration.
+            # A comment after a declaration on the same line is skipped.
             if not text[text.rfind("\n", 0, token.start()) + 1:token.start()].strip():
                 comment, end = token["comment"], token.end()
             continue
-        # Not functions of the library: those that optional.h has for programs without it.
+        # The functions of optional.h are for programs without the library, so they are skipped.
         if token["name"].startswith("rec_optional_"):
             continue
         functions += 1

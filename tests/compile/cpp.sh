@@ -32,7 +32,7 @@ state: id=1 kind=op::get
 task: id=3 name=three
 in_c: n=7'
 
-# Each compiler and each standard; each with the other only in the long tier (COMPILERS=all).
+# Each compiler and each standard once; all combinations only in the long tier (COMPILERS=all).
 each=("g++ -Wuseless-cast -std=c++17 -O2" "clang++ -std=c++20 -O0")
 [ "${COMPILERS-}" != all ] || each+=("g++ -Wuseless-cast -std=c++20 -O0" "clang++ -std=c++17 -O2")
 for compiler in "${each[@]}"; do
@@ -48,7 +48,7 @@ for compiler in "${each[@]}"; do
 		"$expected"
 done
 
-# mistake NAME DECLARED STATEMENT REGEX RIGHT: does not compile; with what is right in the place of the statement, it does.
+# mistake NAME DECLARED STATEMENT REGEX RIGHT: STATEMENT does not compile; RIGHT in its place compiles.
 # g++ reports a mistake in a template before or after the place that uses it, so each one is compiled by itself.
 includes='#include <librecorder/event.hpp>
 #include <array>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# librecorder-dat: it exports what its header declares, an installed one is enough for a program, and it reads what report
+# librecorder-dat: it exports what its header declares, a program needs only what is installed, and it reads what report
 # shows.
 
 . "$top_srcdir/tests/tap.sh"
@@ -118,7 +118,7 @@ is "and compressed" "$("$RECORDER" convert --compression zstd -i trace.dat -o sm
 
 ok "a program that prints all" "$CC" -std=c11 "${warnings[@]}" "${cflags[@]}" "$top_srcdir/tests/compile/dat_json.c" -o dat_json "${installed[@]}"
 
-# differs FILE [SINCE]: what is different from report; nothing: the same.
+# differs FILE [SINCE]: prints the difference from report, or nothing if there is none
 differs()
 {
 	./dat_json "$@" >ours 2>err && "$RECORDER" report --json "$1" >report.json 2>>err &&

@@ -36,7 +36,7 @@ static void put_int(int64_t number, int is_signed)
 		printf("%" PRIu64, (uint64_t)number);
 }
 
-/* With as many digits as make the same number again; JSON has no others. */
+/* Printed with the fewest digits that read back as the same number; null if it is not finite, as JSON requires. */
 static void put_float(double number, uint32_t size)
 {
 	char text[32];

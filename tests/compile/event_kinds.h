@@ -9,7 +9,7 @@
 enum kinds_state { KINDS_IDLE, KINDS_BUSY, KINDS_ODD = -1 };
 #define KINDS_LENGTH 3
 
-/* Words that programs like to define. */
+/* Words that programs often define as macros. */
 #define SIZE   1
 #define NUMBER 2
 #define STRING 3
@@ -56,7 +56,7 @@ static inline unsigned int kinds_write_meanings(const char *who)
 	return 17;
 }
 
-/* One record of each event, or more. Returns their number. */
+/* Write one record of each event, or more. Returns the number of records. */
 static inline unsigned int kinds_write(const char *who)
 {
 	static const uint32_t words[KINDS_LENGTH] = { 1, 2, 3 };

@@ -50,7 +50,7 @@ mistake "a wrong type" 'REC(m, e, 1, 2.0)'
 mistake "no such event" 'REC(m, x, 1)'
 mistake "a wrong printf argument" 'rec_printf("%s", 1)'
 
-# Each language and each compiler; together only in the long tier (COMPILERS=all).
+# Each language and each compiler once; all combinations only in the long tier (COMPILERS=all).
 each=("gcc -std=c11")
 [ -z "$clang" ] || each+=("clang++ -x c++ -std=c++17")
 [ "${COMPILERS-}" != all ] || each+=("g++ -x c++ -std=c++17" ${clang:+"clang -std=c11"})
@@ -134,7 +134,8 @@ misformats '"%d", first, first' "(too many arguments for format|data argument no
 wrong "a format without parentheses" 'REC_EVENT_FMT(m, e, "%d", u8(first));' \
 	'static.assert[a-z]* failed.*REC_EVENT_FMT: format and arguments are in parentheses'
 
-# errors_of N: the errors in case N. gcc reports some where a macro stands, and the case in a note after that.
+# errors_of N: the errors in case N. gcc reports some of them in a macro's definition, and a note after that names the
+# case.
 errors_of()
 {
 	awk -v here="case-$1:" '
@@ -240,7 +241,7 @@ for compiler in "gcc -std=c11" "g++ -x c++ -std=c++17" ${clang:+"clang -std=c11"
 		'e, u64\(id\), s32\(fd\), string\(path\), named\(u8, op, 1, 2\), named\(how, 1\), array\(s32, a, 4\), bytes\(b\), flag\(f\)'
 done
 
-# The headers that hold what the macros expand to are for the public headers alone, even after one of them was included.
+# Only public headers may include the headers in detail/. A program may not, even after it has included a public header.
 printf '#include <librecorder/event.h>\n#include <librecorder/reader.h>\n' >"$TMP/good.c"
 ok "the public headers compile" "$CC" -std=c11 -I"$top_srcdir/include" -fsyntax-only "$TMP/good.c"
 details=$(cd "$top_srcdir/include/librecorder/detail" && echo ./*.h)

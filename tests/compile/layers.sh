@@ -8,7 +8,7 @@
 
 cd "$top_srcdir" || exit 1
 
-# ROOM : rooms below it, and single headers of them, that it may use : public headers that it may use
+# FOLDER : other folders, and single headers of others, that it may include : public headers that it may include
 cat >"$TMP/rooms" <<'END'
 librecorder/core : : detail/abi detail/word event_text filter log page pattern version
 librecorder/os : librecorder/core : detail/abi detail/ring buffer_dir clock
@@ -50,8 +50,8 @@ END
 external='(traceevent/|event-parse|tracefs|zstd|zlib|kbuffer|sqlite3|editline)'
 libraries='^(format/dat/dat_compress|format/dat/dat_pack\.|format/diff/|format/export/|format/model/|format/print/|format/public/|format/series/|format/sql/|format/text/|format/verify/|format/view/|format/why/|cli/)'
 
-# Whose functions a folder may call, besides its own and those of folders that it may include: public headers declare
-# them.
+# A folder may call its own functions and those of the folders that it may include. It may also call the functions of
+# the folders listed here, which public headers declare.
 cat >"$TMP/calls" <<'END'
 format/weave : librecorder/core
 cli/recording : librecorder/core librecorder/os librecorder/view
@@ -74,7 +74,7 @@ includes()
 		sed -E 's/^([^:]*):[^"<]*(["<])/\1 \2 /'
 }
 
-# arrows: those of the includes on stdin that the table does not permit
+# arrows: prints the includes on stdin that the table does not permit
 arrows()
 {
 	awk -v external="$external" -v libraries="$libraries" '
@@ -100,7 +100,7 @@ includes >"$TMP/includes"
 ok "there are includes" test "$(wc -l <"$TMP/includes")" -gt 500
 is "no arrow upwards" "$(arrows <"$TMP/includes")" ""
 
-# Each folder, and each folder and header that it may not use.
+# Each folder, with each folder and each header that it may not use.
 headers=$(cd include/librecorder && find . -name '*.h' | sed 's|^\./||; s|\.h$||')
 while IFS=: read -r here rooms public; do
 	here=${here% }
@@ -121,8 +121,8 @@ is "a folder that the table does not have" "$(arrows <<<'cli/attic/x.c < stdio.h
 
 # ------------------------------------------------------------------------------------------------ calls
 
-# objects FOLDER: "source object" for each source there: its newest object, which an earlier build may have given another
-# name. What an earlier build left of sources that are gone does not count.
+# objects FOLDER: "source object" for each source there: its newest object, because an earlier build may have left one
+# with another name. Objects of sources that no longer exist are left out.
 objects()
 {
 	local object name
@@ -188,7 +188,7 @@ prints()
 	awk '$3 ~ /^(stdout|stderr|(__)?v?printf(_chk)?|puts|putchar|perror|psignal|warnx?|errx?)$/ { print $1, $3 }'
 }
 
-# Below the commands, and in the libraries, nothing prints, except that a plugin of KernelShark says why it shows nothing; librecorder's line for REC_DEBUG is a write(2).
+# Only commands print, and KernelShark's plugin if it shows nothing. librecorder's line for REC_DEBUG is a write(2).
 is "only commands print" "$(prints <"$TMP/symbols" | grep -vE '^(cli(/(common|programs|record|report|ask|files|view))?|kernelshark) ')" ""
 ok "these do" test -n "$(prints <"$TMP/symbols")"
 is "a folder that printed would be found" "$(prints <<<'cli/recording U stderr')" "cli/recording stderr"
@@ -264,7 +264,7 @@ long()
 	awk -v max="$lines_max" 'FNR == max + 1 { print FILENAME }' "$@"
 }
 
-# Whatever is compiled or run; what earlier versions were stays as it is.
+# All files that are compiled or run, except tests/abi, where files of earlier versions must not change.
 mapfile -t files < <(find include librecorder format cli kernelshark bench examples tests -path tests/abi -prune -o -type f \
 	\( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.sh' -o -name '*.bash' -o -name '*.py' -o -name '*.js' -o -name '*.mjs' \) -print)
 ok "there are files" test ${#files[@]} -gt 700
@@ -350,7 +350,7 @@ tests_in()
 }
 
 ok "there are unit tests with threads" test "$(tests_in threaded_tests | wc -l)" -gt 10
-# A test of several sources, litmus, has no file of its name.
+# The test litmus has several sources, none of which has its name.
 is "those that start one run under the thread sanitizer in the short tier" \
 	"$(tests_in unit_tests | sed 's/$/.c/' | xargs grep -slE 'pthread_create|reader_lane\(' | grep -v -x -F -f <(tests_in threaded_tests | sed 's/$/.c/'))" ""
 
@@ -369,7 +369,7 @@ is "the unit tests of builds without the command include none of the other heade
 echo '#include "format/text/event_tasks.h"' >"$TMP/test_spoilt.c"
 is "one that does is found" "$(outside "$TMP/test_spoilt.c")" format/text/event_tasks.h
 
-# In docs/TESTING.md, a name without a folder is in that of the name before.
+# In docs/TESTING.md, a name without a folder is in the folder of the name before it.
 named=$(for name in $(sed -nE 's/^\| (.*) \| not in it \|$/\1/p' docs/TESTING.md | tr -d ,); do
 	[[ $name == */* ]] || name=$folder/$name
 	folder=${name%/*}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The tables of docs/SHM-LAYOUT.md and docs/SPOOL-LAYOUT.md whose heads name a structure: each field is where the row says, and
-# as long. The compiler gives the real offsets.
+# The tables of docs/SHM-LAYOUT.md and docs/SPOOL-LAYOUT.md whose heads name a structure: each field has the offset and
+# the size in its row. The compiler gives the real ones.
 . "$top_srcdir/tests/tap.sh"
 
 # report LINE STRUCTURE OFFSET SIZE FIELD: a statement that prints what is wrong with a row

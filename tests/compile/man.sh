@@ -21,7 +21,7 @@ for page in $pages; do
 	done
 done
 
-# A page contains a whole program; the programs of examples/ are compiled.
+# The program in rec_map_lane(3) is the one in examples/, which is compiled.
 shown=$(mandoc -T ascii -O width=200 man/rec_map_lane.3 | sed 's/.\x08//g' | sed -n '/A live consumer/,/^SEE ALSO/p' |
 	sed '$d' | tr -d ' \t\n')
 is "the live consumer is in rec_map_lane(3)" "$shown" "$(sed '1,2d' examples/05_top.c | tr -d ' \t\n')"
@@ -43,7 +43,7 @@ done >"$TMP/all.c"
 	depth == 0 { gsub(/__attribute__ *\(\([a-z_]*\)\)/, ""); text = $0 }
 ' | sort -u >"$TMP/functions"
 diag "$(cat "$TMP/errors")"
-# Among them the first function after a pragma, an inline one and one with an attribute.
+# The list must contain, for example, the first function after a pragma, an inline one, and one with an attribute.
 for name in rec_event_register rec_event_total rec_reserve rec_save; do
 	ok "the headers declare $name" grep -qxF "$name" "$TMP/functions"
 done
@@ -52,7 +52,7 @@ done
 find include/librecorder -maxdepth 1 -name '*.h' -exec cat {} + |
 	grep -oE '^#[[:space:]]*define (REC|rec)[A-Za-z0-9]*(_[A-Za-z0-9]+)*\>' | sed 's/.* //' |
 	grep -vE '^REC_INLINE(_ALWAYS)?$' | sort -u >"$TMP/macros"
-# One of each header that defines any.
+# The list must contain one macro of each header that defines any.
 for name in REC_BUFFER_SUFFIX REC_DAT_LOST_UNKNOWN REC_EVENT rec_printf REC_FIELDS_MAX REC_FILTER_COUNTS REC_HAVE_EVENTS REC_LOST_UNKNOWN REC_MAP_COPY \
 	REC_OPTIONS_INIT REC_READ_WHOLE REC_TIMED_END REC_VERSION_MAJOR; do
 	ok "the headers define $name" grep -qxF "$name" "$TMP/macros"

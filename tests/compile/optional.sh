@@ -10,7 +10,7 @@ case "$CFLAGS_FOR_TEST" in *-fsanitize=*) skip_all "a sanitizer's library must b
 librecorder=$(echo "$top_builddir"/.libs/librecorder.so.0)
 [ -e "$librecorder" ] || skip_all "built without the shared library"
 
-# As the library's authors use it: a copy among their sources.
+# The authors of a library copy optional.h to their sources.
 cp "$top_srcdir/include/librecorder/optional.h" .
 cat >lib.c <<'END'
 #include "optional.h"

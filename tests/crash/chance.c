@@ -14,7 +14,7 @@ void draw_begin(void)
 {
 	first_seed = number_from("RECORDER_SEED", 1);
 	drawn = first_seed * 2654435761u + 12345;
-	/* The values before the first life. */
+	/* If a test fails before its first life, the seed repeats it. */
 	repeat_by("RECORDER_SEED=%" PRIu64, first_seed);
 }
 

@@ -21,7 +21,8 @@ program_is_gone()
 	! pgrep -f "^$TMP/producer 1" >/dev/null
 }
 
-# The faults for each call. Not brk, which has no errno, and not close, which closes the descriptor whatever it returns.
+# The faults for each call. There are none for brk, which sets no errno, and for close, which closes the descriptor even
+# if it fails.
 faults_of()
 {
 	local error
@@ -84,7 +85,7 @@ judge_rest()
 	[ -z "$(ls -A | grep -v '^[abc].dat$')" ] || grep -q -e "cannot remove" -e "tries again" <<<"$err" || echo "left: $(ls -A)"
 }
 
-# Prints what is wrong with the end of a command that had a fault; nothing: it is right.
+# Prints what is wrong after a command that had a fault, or nothing.
 judge_end()
 {
 	# 126: the program could not be started.
@@ -110,8 +111,8 @@ judge_record()
 	fi
 }
 
-# Prints what is wrong after the recorder was killed; nothing: it is right. The program must have continued, and each
-# event must be in one file, once.
+# Prints what is wrong after the recorder was killed, or nothing. The program must have continued, and each event must
+# be in one file, once.
 judge_kill()
 {
 	wait_until program_is_gone || { echo "the program does not end"; return; }

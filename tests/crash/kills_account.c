@@ -87,7 +87,7 @@ int kills_take_page(struct kills_account *account, struct rec_view *view, uint32
 		return r;
 	if (page.size > sizeof(copy) - REC_SUBBUF_HEADER_SIZE || notes->taken_count == KILLS_TAKEN)
 		return -EOVERFLOW;
-	/* As in a page that leaves a ring, the size is in the header. */
+	/* The size is in the header, as in a page that leaves a ring. */
 	memcpy(copy, page.data, REC_SUBBUF_HEADER_SIZE + page.size);
 	copy[1] = page.size;
 	account->from = page.from;

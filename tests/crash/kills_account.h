@@ -27,7 +27,7 @@ void kills_account_free(struct kills_account *account);
 /* Take the lane's next page and tick off its events. Returns as rec_view_read(). */
 int kills_take_page(struct kills_account *account, struct rec_view *view, uint32_t lane, unsigned int flags);
 
-/* All pages of a trace.dat. False: it is not valid, account->walk.why is the reason. */
+/* Tick off the events on all pages of a trace.dat. False: the file is invalid, account->walk.why is the reason. */
 bool kills_take_file(struct kills_account *account, const char *path);
 
 struct kills_sums {

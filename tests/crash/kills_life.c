@@ -105,7 +105,7 @@ int wait_end(const struct life *life, pid_t pid)
 	return status;
 }
 
-/* Until the word is set. False: the process ended before. */
+/* Wait until the word is set. False: the process ended before. */
 bool wait_word(const struct life *life, const uint32_t *word, pid_t pid)
 {
 	uint64_t waited;
@@ -367,7 +367,7 @@ static bool has_process(const char *spool)
 	return has;
 }
 
-/* When the attached recorder's spool has the program, earlier events were skipped; all later events count. */
+/* Once the spool of the attached recorder has the program, all further events count; events before were skipped. */
 static bool is_attached(void)
 {
 	char path[700];
@@ -397,7 +397,7 @@ static void recover(const struct life *life, const char *what, const char *outpu
 	const char *const argv[] = { recorder, "recover", "-q", "-o", output, what, NULL };
 	const int status = wait_end(life, start(argv, make_env(life)));
 
-	/* From a spool without data no file is made, and the command reports that. */
+	/* If a spool has no data, no file is made, and the command reports that. */
 	CHECK(life, WIFEXITED(status) && WEXITSTATUS(status) <= 1, "recovering %s: status %#x", what,
 	      (unsigned int)status);
 }
@@ -417,8 +417,8 @@ void recover_all(const struct life *life)
 			continue;
 		for (k = 0; k < found.gl_pathc; k++) {
 			/*
-			 * Many files go together with the spool. A program that is killed at once leaves an unfinished
-			 * file.
+			 * Recovering a spool removes other files of this list, too. A program that was killed at once
+			 * left an unfinished file, which is skipped.
 			 */
 			if (access(found.gl_pathv[k], F_OK) || !has_begun())
 				continue;

@@ -22,7 +22,7 @@ struct life {
 	uint64_t seed; /* of this life alone */
 };
 
-/* Of the test so far; an event that was refused counts both as event and as lost. */
+/* The sums of the test so far. An event that was refused counts both as event and as lost. */
 struct figures {
 	uint64_t kills, lives, events, read, lost, lost_committed, torn, repeated, pages, corrupt;
 };

@@ -39,7 +39,7 @@ struct kills_notes {
 	uint32_t waves;	  /* number of waves, each of that many threads */
 	uint32_t each;	  /* events of a source, at most */
 	uint32_t nested;  /* signals arrive, and their handlers write */
-	uint32_t longest; /* contents */
+	uint32_t longest; /* size of an event's contents, at most */
 	uint32_t gate;	  /* 1: wait before the first event */
 	uint32_t ends;	  /* the program ends when all is written; otherwise it waits to be killed */
 	/* Written by the writer. */

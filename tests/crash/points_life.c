@@ -247,7 +247,7 @@ void let_writer_go(struct life *life)
 	figures.kills += life->end == TRACER_KILLED;
 }
 
-/* This includes ids of killed readers, because process ids are reused. */
+/* Buffers of killed readers are removed, too, because process ids are reused. */
 static void remove_buffers(void)
 {
 	char path[800];

@@ -54,7 +54,7 @@ struct life {
 extern struct tracer_points points;
 extern char program[512], where[512];
 
-/* Of the test so far. */
+/* The sums of the test so far. */
 struct figures {
 	unsigned int lives, kills, events, lost, torn, again;
 };
@@ -69,7 +69,7 @@ bool is_readers(unsigned int point);
 /* Sub-buffers of the ring that the library makes for this many KiB of events. */
 unsigned int ring_pages(const struct plan *plan);
 
-/* The notes, and what is armed for the plan. Then start_writer(), let_writer_go(), check_life(), end_life(). */
+/* Make the notes, and arm the plan's points. After that: start_writer(), let_writer_go(), check_life(), end_life(). */
 void begin_life(struct life *life, const struct plan *plan);
 void start_writer(struct life *life);
 

@@ -131,7 +131,7 @@ ok "while its recorder does not read, its thread takes further lanes ($made)" te
 kill -CONT $recorder
 ok "their pages are read" wait_until has_size trace.dat.spool 150000
 end $recorder
-# As if some seconds had passed: no reader permits growth any more. The offset is that of the header's grow_until.
+# The header's grow_until, at this offset, is set to the past, so no reader permits growth any more.
 printf '\1\0\0\0\0\0\0\0' | dd of="$(echo "$RECORDER_DIR"/*.rec)" bs=1 seek=2616 conv=notrunc status=none
 write_thirty 200
 is "the program keeps its lanes until their last events are read" "$(made_lanes)" "$made"

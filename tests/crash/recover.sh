@@ -33,7 +33,7 @@ like "the reason is reported" "$err" "^recorder recover: process $pid has left n
 ok "no file was begun" test ! -e no.dat -a ! -e no.dat.spool
 fails "nor by its name" "$RECORDER" recover -o no.dat mortal
 like "the message says what to do" "$err" "no dead program 'mortal' has left a buffer; of a running one 'recorder snapshot -P mortal'"
-# Its parent does not wait for it: a process that has ended and still exists as a zombie.
+# A process that has ended still exists as a zombie, because its parent does not wait for it.
 cat >zombie.py <<'END'
 import subprocess, sys
 child = subprocess.Popen([sys.argv[1], "1"], stdin=subprocess.PIPE)

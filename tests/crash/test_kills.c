@@ -30,7 +30,7 @@ TestSuite(kills, .init = prepare, .fini = tear_down, .timeout = 36000);
 
 static void let_it_work(const struct life *life)
 {
-	/* Now and then it is killed before it has begun, in the middle of making its buffer. */
+	/* Now and then the writer is killed before it has begun, while it makes its buffer. */
 	if (draw(10) && !wait_word(life, &notes->started, life->writer))
 		CHECK(life, false, "the writer ended by itself");
 	nap(draw(draw(3) ? 3000 : 300) * 1000u);
@@ -131,7 +131,7 @@ static void begin_recording(struct life *life)
 
 /*
  * The recorder alone is killed: the program continues, with the next recorder if one attaches, until it has ended or is
- * killed
+ * killed.
  */
 static void kill_a_recorder(unsigned int most)
 {

@@ -56,7 +56,7 @@ static void kill_some_readers(struct life *life, unsigned int point)
 		read_and_die(life, tracer_point(&points, before_takeover[draw(4)]), 1 + draw(4));
 }
 
-/* The first of the numbers of a repeated life. */
+/* The kind of a life, which is the first of the numbers that repeat it. */
 enum { READER, GROUP_AT_READERS, GROUP_AT_WRITERS };
 
 /*
@@ -150,7 +150,7 @@ Test(points, readers_killed)
 	check_matrix("reader", is_readers, 0);
 }
 
-/* A reader that is killed with a page in hand: the next reader gets that page once more. */
+/* If a reader is killed after it got a page and before it finished it, the next reader gets that page once more. */
 Test(points, readers_killed_with_a_page_in_hand)
 {
 	uint64_t again[LIFE_NUMBERS];
@@ -211,7 +211,7 @@ static unsigned int kill_group_at(const bool *wanted, unsigned int kind)
 }
 
 /*
- * Writer and reader killed together, at points of the writer: each life tries those that are still missing in this
+ * Kill writer and reader together, at points of the writer. Each life tries the points that are still missing in this
  * mode.
  */
 static void kill_groups_of(bool overwrite)

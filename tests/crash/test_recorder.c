@@ -104,7 +104,7 @@ static unsigned int point_named(const char *name)
 	return tracer_point(&points, name);
 }
 
-/* One life; returns whether the recorder was killed where it should be. */
+/* Run one life. Returns whether the recorder was killed where it should be. */
 static bool kill_at(unsigned int point, bool overwrite, bool group)
 {
 	/* If a reader dies at one of these points, the takeover has something to repair. */

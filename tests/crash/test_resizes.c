@@ -60,7 +60,7 @@ TestSuite(resizes, .init = set_up, .fini = tear_down, .timeout = 3600);
 
 struct life {
 	struct tracer_run run;
-	unsigned int left; /* the number of times that it reaches the point */
+	unsigned int left; /* the process is killed when it has reached the point this many more times */
 };
 
 static enum tracer_order at_point(struct tracer_run *run, unsigned int point)
@@ -113,7 +113,7 @@ static uint64_t read_lane(struct rec_view *view, unsigned int lane, bool *seen)
 	return lost + event.lost;
 }
 
-/* Read what the process left, and remove it. Without losses, unless `may_lose`: then they are counted. */
+/* Read what the process left, and remove it. Events may be lost only if `may_lose`; lost events are counted. */
 static void check(bool may_lose)
 {
 	bool seen[EVENTS_MAX] = { false };
@@ -140,7 +140,7 @@ static void check(bool may_lose)
 			  (int)committed[0]);
 		came += seen[i];
 	}
-	/* One event may be committed and not noted yet. */
+	/* The process may have been killed after it committed one event, and before it noted that. */
 	i = came + lost - (committed[0] - committed[1]);
 	cr_assert_leq(i, 1, "%d came, %d lost, of %d", (int)came, (int)lost, (int)(committed[0] - committed[1]));
 	cr_assert(may_lose || !lost);

@@ -55,7 +55,7 @@ unsigned int tracer_point(const struct tracer_points *points, const char *name)
 	abort();
 }
 
-/* The section: addresses of 8 bytes, each followed by a name. A copy that the linker discarded has no address. */
+/* The section has addresses of 8 bytes, each followed by a name. A copy that the linker discarded has no address. */
 static void parse_points(struct tracer_points *points, const char *at, size_t size)
 {
 	const char *end = at + size;
@@ -232,7 +232,7 @@ static int jump(const struct tracer_run *run, struct user_regs_struct *regs)
 {
 	static const uint64_t nowhere;
 
-	/* Below the red zone, aligned as after a call, and with an end of the stack for unwinders. */
+	/* The new stack is below the red zone, aligned as after a call. The return address 0 stops unwinders. */
 	regs->rsp = ((regs->rsp - 256) & ~UINT64_C(15)) - 8;
 	regs->rip = run->jump;
 	if (pwrite(run->memory, &nowhere, sizeof(nowhere), (off_t)regs->rsp) != sizeof(nowhere))

@@ -45,7 +45,7 @@ struct tracer_run {
 	const struct tracer_points *points;
 	pid_t pid;
 	int memory;	/* /proc/PID/mem */
-	uint64_t shift; /* of the program's addresses */
+	uint64_t shift; /* a loaded address minus the address as linked */
 	bool armed[TRACER_POINTS];
 	enum tracer_order (*at_point)(struct tracer_run *run, unsigned int point);
 	void *arg;

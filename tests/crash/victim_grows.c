@@ -99,7 +99,8 @@ int main(int argc, char **argv)
 		read_all();
 		want(0);
 		/*
-		 * More than the lane holds: a thread checks whether growth is permitted when it begins to lose events.
+		 * These are more events than the lane holds: a thread checks whether growth is permitted when it begins
+		 * to lose events.
 		 */
 		write_some(100);
 		read_all();

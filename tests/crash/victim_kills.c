@@ -29,7 +29,7 @@ static struct kills_notes *notes;
 /* The thread's own source; that of its handlers is the next one. */
 static __thread uint32_t mine = UINT32_MAX;
 
-/* Between the two counts the event is committed, or refused, or not yet either. */
+/* Between `asked` and `done` it is not known whether the event is committed, or refused, or neither yet. */
 static void write_one(uint32_t source)
 {
 	struct kills_source *said = &notes->source[source];

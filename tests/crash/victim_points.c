@@ -101,7 +101,7 @@ static void write_one(bool nest)
 			interrupt();
 		note_fill(payload, number, note->size);
 		if (nest && notes->leave && notes->level == 1 && draw(30) == 0) {
-			/* With pages of others after it. */
+			/* Leave an event after which handlers have written others. */
 			interrupt();
 			interrupt();
 			leave(note);
@@ -123,7 +123,7 @@ static void write_one(bool nest)
 }
 
 /*
- * Makes the clock appear to step back, by moving the last event's time to the future. Only while nothing is reserved.
+ * Makes the clock appear to step back, by moving the last event's time to the future, if nothing is reserved.
  */
 static void step_clock(void)
 {
@@ -234,7 +234,7 @@ static int take_event(struct rec_view *view)
 	return r;
 }
 
-/* Through a mapping of the lane, which disappears with a reader that dies. */
+/* Reads through a mapping of the lane, which disappears with a reader that dies. */
 static int take_mapped(struct rec_view *view, struct rec_page *page)
 {
 	static struct rec_map *map;

@@ -14,7 +14,7 @@ json()
 	python3 "$top_srcdir/tests/export/chrome.py" "$@"
 }
 
-# times FILE NAME: of report's lines of that event
+# times FILE NAME: the times in report's lines of that event
 times()
 {
 	"$RECORDER" report -t "$1" | sed -nE "s/.* ([0-9]+)\.([0-9]{9}): $2: .*/\1\2/p"

@@ -38,7 +38,7 @@ is "the time of day of the first and the last event" "$(answer days)" \
 ok "there are events" test -n "$(answer times)"
 is "the kernel's events have the times of the file, before the machine slept and after it" "$(answer times)" "$(times_of made.dat)"
 
-# The other numbers do not change.
+# Only the time of day of the second reading is changed.
 sed 's/realtime 1700006400000080000/realtime 1700002800000080000/' made.dat >back.dat
 ok "a time of day that was set back" sh -c '! cmp -s made.dat back.dat'
 export_it back

@@ -130,7 +130,7 @@ def check_ctf(truth):
         if match:
             _, tid, time, name, fields = match.groups()
             expected.append((nanoseconds(time), int(tid), name, fields_of(fields)))
-    # In place of an empty text babeltrace2 2.0.4 shows an earlier one; so these are not compared.
+    # If a text is empty, babeltrace2 2.0.4 shows an earlier text instead. So empty texts are not compared.
     empty = {one[:3] + (name,) for one in expected for name, text in one[3].items() if not text}
     check("--ctf: events with their fields",
           *([(*one[:3], {name: text for name, text in one[3].items() if (*one[:3], name) not in empty})

@@ -37,7 +37,7 @@ compare()
 	ok "$1: export" "$RECORDER" export --perfetto "$1.dat" -o "$1.pftrace"
 	sql slice "select ts, ts + dur, category || ':' || name, dur, coalesce(extract_arg(arg_set_id, 'debug.incomplete'), 'whole') from slice where category = 'io' and name != 'after'"
 	ask "$1.pftrace"
-	# An open span has no end there.
+	# In Perfetto an open span has no end.
 	answer slice | tr ';' '\n' | awk '{ state = $5 == "whole" ? "whole" : $5 == "cut:" ? "cut" : /begin/ ? "no_begin" : "open"
 		if ($4 < 0) { state = "open"; $2 = "-" } print $1, $2, $3, state }' | sort >got
 	awk '$4 == "open" { $2 = "-" } { print }' expected | sort >wanted

@@ -27,10 +27,10 @@ REC_EVENT(lost, note, u64(n));
 #define NR_THREADS 4
 #define NR_SLOTS   8
 #define PAUSE_NS   10000u
-/* More than a lane of 64 KiB holds. */
+/* More notes than a lane of 64 KiB holds. */
 #define NR_NOTES   20000u
 
-/* A span with this key, if one is open; when another event may follow. */
+/* For a key: the number of the span with it, if one is open, and the time from which its next event may follow. */
 struct slot {
 	pthread_mutex_t lock;
 	uint64_t open;

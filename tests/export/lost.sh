@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Spans of which lanes lose begins and ends (tests/export/lost.c). Each has a number in its begin and in its end: no span that
-# is shown as whole has two different ones. Spans without losses are whole. report --spans marks the same ones.
+# Lanes lose begins and ends of spans (tests/export/lost.c). Each span has a number in its begin and in its end: no span
+# that is shown as whole has two different numbers. Spans without losses are whole. report --spans marks the same spans.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -9,7 +9,7 @@ cd "$TMP" || exit 1
 # shellcheck disable=SC2086
 ok "compile" $CC -D_GNU_SOURCE $CFLAGS_FOR_TEST -pthread -o lost "$top_srcdir/tests/export/lost.c" $LDADD_FOR_TEST
 
-# lose MODE HOW: HOW.dat has what lanes of 64 KiB keep of it
+# lose MODE HOW: HOW.dat has the events of `lost HOW` that lanes of 64 KiB keep
 lose()
 {
 	ok "$2, $1: run" env RECORDER_MODE="$1" RECORDER_BUFFER_KB=64 RECORDER_ENABLE='*' RECORDER_KEEP=1 ./lost "$2"
@@ -26,10 +26,10 @@ spans()
 
 lose overwrite handover
 is "overwrite: the two spans are not one" "$(spans handover.dat true | paste -s -d ';')" "rpc 7 7 cut;rpc 1 2 cut;rpc 8 8 whole"
-# Span 7 is before the other thread's first event that is there.
+# Span 7 is before the first event of the other thread that is in the file.
 like "overwrite: report --spans marks it" "$("$RECORDER" report --spans handover.dat | grep -A 1 'ended=2\b')" 'events lost inside'
 
-# Merged: the times of losses of all files, in the times of the result.
+# In a merged file, the times of losses are in the clock of the result, whichever file they are from.
 ok "a file without losses" "$RECORDER" record -q -o none.dat "$top_builddir/tests/programs/producer" 1 10
 ok "merge with it" "$RECORDER" merge -o merged.dat none.dat handover.dat
 is "merged: the two spans are not one" "$(spans merged.dat true | paste -s -d ';')" "rpc 7 7 cut;rpc 1 2 cut;rpc 8 8 whole"

@@ -41,7 +41,7 @@ is "times" "$(answer times)" \
 	"$("$RECORDER" report -t kinds.dat | sed -nE 's/.* ([0-9]+)\.([0-9]{9}): tick: .*/\1\2/p' | sort -n | paste -s -d ';')"
 ok "the trace is smaller than the trace.dat" test "$(stat -c %s kinds.pftrace)" -lt "$(stat -c %s kinds.dat)"
 
-# A file of 48 MB in 32 MB of address space, most of which are the libraries.
+# A file of 48 MB is read in 32 MB of address space, most of which the libraries take.
 ok "record much" "$RECORDER" record -q -b 65536 -o much.dat "$top_builddir/tests/programs/producer" 2 1000000
 ok "memory does not grow with the file" bash -c 'ulimit -v 32000 && "$0" export --perfetto much.dat -o much.pftrace' "$RECORDER"
 rm -f much.dat much.pftrace

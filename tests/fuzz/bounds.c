@@ -14,7 +14,7 @@
 /* A view has a few hundred bytes for each of 65535 lanes at most; a log of 16 MiB is kept whole. */
 #define ALLOCATION_MAX ((size_t)48 << 20)
 
-/* From the linker; no header can declare them. */
+/* The linker defines these names; no header can declare them. */
 void *__real_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset);
 int __real_munmap(void *at, size_t size);
 void *__real_malloc(size_t size);

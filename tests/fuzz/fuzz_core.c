@@ -71,7 +71,7 @@ static size_t add_program(unsigned char *at, uint64_t buffer_size)
 	return add_note(at, NT_FILE, text, size);
 }
 
-/* The same buffer under many names. */
+/* List the same buffer under many names. */
 static size_t add_names(unsigned char *at, uint64_t buffer_size, unsigned int names)
 {
 	const uint64_t mapping[] = { BASE, BASE + buffer_size, 0 }, head[] = { names, PAGE };
@@ -280,7 +280,7 @@ Test(fuzz_core, one_mapping_under_many_names, .fini = end)
 	cr_assert_leq(bytes, 2 * good_size);
 }
 
-/* ------------------------------------------------------------------------- more than each byte of it belongs to */
+/* ------------------------------------------------------------------- tables that use the same bytes many times */
 
 /* A core file that is only tables: its list has `names` buffers with these bytes of memory. */
 static size_t begin_tables(unsigned int segments, unsigned int names, uint64_t buffer_size)
@@ -350,7 +350,7 @@ Test(fuzz_core, a_second_list_of_mappings_is_ignored, .fini = end_tables)
 	cr_assert_eq(info.absent, 40);
 }
 
-/* A page of memory for each byte. */
+/* Each segment has one byte, in a page of its own. */
 Test(fuzz_core, segments_of_one_byte, .fini = end_tables)
 {
 	const unsigned int segments = 2000;

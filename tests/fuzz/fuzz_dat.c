@@ -164,7 +164,7 @@ static int diff_itself(int argc, char **argv)
 	return cmd_diff(4, twice) == 2 ? 1 : 0;
 }
 
-/* The file with itself, as one of the same machine. */
+/* Merges the file with itself, as a file of the same machine. */
 static int merge_itself(int argc, char **argv)
 {
 	char *file = argv[argc - 1], *twice[] = { argv[0], argv[1], argv[2], argv[3], argv[4], file, file, NULL };

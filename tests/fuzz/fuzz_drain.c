@@ -85,7 +85,7 @@ static void run(int (*command)(int argc, char **argv), const char *name, const c
 		expect_plain_text();
 }
 
-/* As a recording does, which looks several times while the program runs. False: the directory could not be drained. */
+/* Drain several times, as a recording does while the program runs. False: the directory could not be drained. */
 static bool drain(struct spool *spool)
 {
 	const int dir = open(hostile_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

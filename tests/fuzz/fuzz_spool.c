@@ -166,7 +166,8 @@ static void begin(void)
 	snprintf(path, sizeof(path), "%s/t.spool", dir);
 	snprintf(out, sizeof(out), "%s/t.dat", dir);
 	/*
-	 * If the spool names no session, no buffers can be found; and children make none to read formats.
+	 * There is no such directory: if the spool names no session, no buffers are found, and children that read
+	 * formats make none.
 	 */
 	setenv("RECORDER_DIR", "/dev/null/none", 1);
 	fill_side();
@@ -238,7 +239,7 @@ static void strike(unsigned char *bytes, size_t size)
 	}
 }
 
-/* The spool in place, damaged; of its side files one may be missing and one damaged. */
+/* Put the damaged spool in place. One of its side files may be missing, and one damaged. */
 static void write_spoilt(void)
 {
 	const struct spool named = { .path = path };

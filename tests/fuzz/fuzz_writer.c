@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The opposite case: a program uses every tracing function, while another process that may write to its buffer damages
- * every word that readers share with it. For all values of these words, the program does not crash, the time of an
- * event is bounded by the size of the ring, and the program runs to its end. Its losses are in its counters, or the
- * lane is marked as broken.
+ * The opposite of fuzz_view.c: a program uses every tracing function, while another process that may write to its
+ * buffer damages every word that readers share with it. For all values of these words, the program does not crash, the
+ * time of an event is bounded by the size of the ring, and the program runs to its end. Its losses are in its counters,
+ * or the lane is marked as broken.
  */
 #include "hostile.h"
 
@@ -105,7 +105,7 @@ static void run_program(uint64_t number, int peer)
 		for (size_t i = 0; i < THREADS; i++)
 			pthread_join(threads[i], NULL);
 	}
-	/* As exit() does; but a sanitizer would look for leaks in each of thousands of children. */
+	/* exit() would do the same, but a sanitizer would then look for leaks in each of thousands of children. */
 	rec_process_exit();
 	_exit(0);
 }
@@ -120,7 +120,7 @@ static void map_buffer(const char *path)
 		abort();
 }
 
-/* Until the program has ended. */
+/* Damage the shared words until the program has ended. */
 static int spoil(struct hostile_random *random, pid_t program)
 {
 	int status = -1;
@@ -173,7 +173,7 @@ static void end(void)
 {
 	char command[PATH_MAX + 16];
 
-	/* Processes that ended with _exit() left theirs. */
+	/* Processes that ended with _exit() left their buffers. */
 	snprintf(command, sizeof(command), "rm -rf '%s'", hostile_dir);
 	cr_assert_eq(system(command), 0);
 }

@@ -161,7 +161,7 @@ static const struct rec_buffer_header *header_of_good(void)
 	return (const struct rec_buffer_header *)(const void *)good;
 }
 
-/* Where there are only zeros the file stays a hole. */
+/* Write the good buffer. Pages of zeros stay holes in the file. */
 static void write_good(void)
 {
 	static const unsigned char zeros[REC_MAP_PAGE];

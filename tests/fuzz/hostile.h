@@ -40,8 +40,8 @@ void hostile_restore(bool alive);
 void hostile_strike(struct hostile_random *random);
 
 /*
- * Damage what others than the program may write in a buffer with this header, of which `fd` is the file: words, rules,
- * readers' words.
+ * Damage what processes other than the program may write in a buffer with this header: words, rules, readers' words.
+ * `fd` is the buffer's file.
  */
 void hostile_strike_shared(struct hostile_random *random, int fd, const struct rec_buffer_header *header);
 
@@ -50,8 +50,8 @@ void hostile_scribble(uint64_t seed);
 void hostile_scribble_end(void);
 
 /*
- * Call `round` with one number after another, in a child of the test, for FUZZ_SECONDS (5 when not set) from FUZZ_FIRST
- * (0) on. Fails, and names the round, if the child dies or a round takes ten minutes.
+ * Call `round` with one number after another, from FUZZ_FIRST (0) on, in a child of the test, for FUZZ_SECONDS (5 when
+ * not set). The test fails, and names the round, if the child dies or a round takes ten minutes.
  */
 void hostile_rounds(const char *name, void (*round)(uint64_t number));
 

@@ -5,8 +5,8 @@
 # tests/fuzz/target_NAME.c, built here with clang and its sanitizers from the sources below, and runs for
 # LIBFUZZER_SECONDS (10) from the same seed, LIBFUZZER_SEED (1), on inputs of dat_make.c or of its own. A crash, a leak,
 # an input of more than ten seconds, an allocation of more than 64 MB at once or 512 MB in all fails the test, and prints
-# the command that repeats it. LIBFUZZER_TARGETS: the names of those to run. LIBFUZZER_CORPUS: a directory in which the
-# inputs found are kept, and from which the next run continues.
+# the command that repeats it. LIBFUZZER_TARGETS: the names of the targets to run. LIBFUZZER_CORPUS: a directory that
+# keeps the inputs found, with which the next run continues.
 . "$top_srcdir/tests/tap.sh"
 
 cc=${LIBFUZZER_CC-clang}
@@ -105,7 +105,7 @@ seeds_of_elf()
 	$cc -std=c11 "-I$top_srcdir/include" -Os -fPIC -shared -nostdlib -s -o "$1/events.so" "$TMP/events.c"
 }
 
-# A text and a record for each line: zeros, and the string "!a" (its place, 76, is the letter L).
+# Makes an input of each line: the text, then a record of zeros with the string "!a". Its offset, 76, is the letter L.
 seeds_of_filter()
 {
 	local n=0 text

@@ -10,8 +10,8 @@
 
 /*
  * Make buffer `which` of SMALL_BUFFERS in RECORDER_DIR, in a child that calls `use` with the file's bytes and then
- * ends. Bit 0: it overwrites, and has done so; bit 1: a second thread has a lane; bit 2: a page was read. Aborts if
- * anything fails.
+ * ends. Bits of `which`: 0: the ring overwrites, and events were overwritten; 1: a second thread has a lane; 2: a page
+ * was read. Aborts if anything fails.
  */
 void small_buffer(unsigned int which, void (*use)(const unsigned char *bytes, size_t size, void *arg), void *arg);
 

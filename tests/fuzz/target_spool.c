@@ -142,7 +142,7 @@ static void write_stage(const uint8_t *slots, const uint8_t *block, size_t size)
 	close(fd);
 }
 
-/* All that is in it. The number of pages has a bound: links never lead back. */
+/* Read all that is in the spool. The number of pages has a bound, because links never lead back. */
 static void read_all(struct spool *spool)
 {
 	struct spool_stream *streams;

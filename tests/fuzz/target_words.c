@@ -24,7 +24,7 @@ static void try_expression(const char *text)
 	assert_free(node);
 }
 
-/* Statement after statement, as recorder sql takes them. */
+/* The text may have several statements. They are parsed one after another, as recorder sql does. */
 static void try_queries(const char *text)
 {
 	const char *rest = text;

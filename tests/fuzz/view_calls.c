@@ -237,7 +237,7 @@ static void call_iter(void)
 		iter = rec_iter_close(iter);
 }
 
-/* Pages of the iterator, from some mark on, and a mark set. */
+/* Take pages from the iterator, after it was set to a mark, and ask it for a mark. */
 static void call_copy(void)
 {
 	unsigned int left = (unsigned int)below(20);
@@ -262,7 +262,7 @@ static void call_copy(void)
 		expect(rec_view_set_mark(view, pick_lane(), &mark));
 }
 
-/* The map's own fields are its own, whatever the file contains. */
+/* The map's own fields are valid, whatever the file contains. */
 static void look_at_map(void)
 {
 	const struct rec_meta *meta = rec_map_meta(map);
@@ -303,7 +303,7 @@ static void call_map(void)
 static void (*const calls[])(void) = { call_read, call_read_page, call_event,	call_wait, call_stats, call_reset,
 				       call_log,  call_anchors,	  call_control, call_iter, call_copy,  call_map };
 
-/* Without a limit the events might never end. */
+/* Take events up to a limit, because damaged ones might never end. */
 static void take_all(void)
 {
 	struct rec_view_event event;

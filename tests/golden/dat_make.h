@@ -33,10 +33,10 @@
 #define MAKE_ALL_FIELDS (1u << 19) /* one event of each kind of field and print format */
 #define MAKE_KERNEL	(1u << 20) /* events for which viewers have code of their own */
 #define MAKE_CPUCOUNT	(1u << 21) /* version 7: an option states 7 CPUs */
-#define MAKE_CLOCKS	(1u << 22) /* readings of the clocks: the time of day goes twice as fast */
+#define MAKE_CLOCKS	(1u << 22) /* readings of the clocks: the time of day runs twice as fast */
 #define MAKE_LATENCY	(1u << 23) /* the text of a latency tracer instead of events */
 #define MAKE_ZSTD	(1u << 24) /* version 7: all sections and all data are compressed */
-#define MAKE_LARGE	(1u << 25) /* version 7: pages of instances are 16 times larger, and so is an event of each */
+#define MAKE_LARGE	(1u << 25) /* version 7: instances have pages 16 times larger, and one event as much larger */
 
 struct dat_make {
 	const char *name;

@@ -14,7 +14,7 @@ struct out {
 	size_t nr_marks;
 };
 
-/* Append `size` zero bytes; returns where they are, until something else is appended. */
+/* Append `size` zero bytes; returns their address, which is valid until something else is appended. */
 void *out_space(struct out *o, size_t size);
 
 void out_put(struct out *o, const void *data, size_t size);
@@ -27,7 +27,7 @@ void out_number(struct out *o, uint64_t value, unsigned int size);
 void out_string(struct out *o, const char *text);
 void out_blob(struct out *o, const char *text, unsigned int size_of_size);
 
-/* Append a text without either. */
+/* Append a text without a final zero or a length. */
 void out_text(struct out *o, const char *text);
 
 /* Mark the beginning or end of a section or table here. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compressed parts of the files that dat_make.c makes, and the text of a latency tracer, which version 7 stores as one.
- * The frames are those of RFC 8878 (zstd) with uncompressed blocks. So no library is needed, and after a fuzzer has
- * changed bytes the rest is still readable.
+ * Compressed parts of the files that dat_make.c makes, and the text of a latency tracer, which version 7 stores
+ * compressed. The frames are those of RFC 8878 (zstd) with uncompressed blocks. So no library is needed, and if a
+ * fuzzer changes bytes, the other bytes are still readable.
  */
 #include "dat_out.h"
 
@@ -21,7 +21,7 @@ static void put_little(struct out *o, uint64_t value, unsigned int size)
 	}
 }
 
-/* Magic; descriptor: one segment, content size of 4 bytes; then blocks of the type "raw", the last one marked. */
+/* The magic number; a descriptor: one segment, content size of 4 bytes; blocks of type "raw", the last one marked. */
 static void put_frame(struct out *o, const unsigned char *data, size_t size)
 {
 	put_little(o, 0xfd2fb528, 4);

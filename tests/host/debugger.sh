@@ -8,7 +8,7 @@ command -v gdb >/dev/null || skip_all "gdb is not installed"
 guest=$top_builddir/tests/programs/guest
 cd "$TMP" || exit 1
 
-# From the first call of here() to far into the events after it, including the first lease of a lane.
+# Step from the first call of here() far into the events after it, including the first lease of a lane.
 cat >steps <<'END'
 set pagination off
 set confirm off
@@ -21,7 +21,7 @@ info registers rip
 continue
 END
 
-# What the events carry, in order, without their times.
+# The fields of the events, in order, without the times.
 events()
 {
 	"$RECORDER" report "$1" | sed -n -E 's/.*(number|bprint): +//p'

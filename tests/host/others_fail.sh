@@ -62,7 +62,8 @@ is "and again later" "$(wc -l <fakes/asked)" 2
 
 # ---- a comparison with what trace-cmd records
 
-# Recordings are one word, which the plan has for each attempt: the outcome of ten events.
+# In place of trace-cmd. A recording, of ten events, is a file with one word: the outcome, which `plan` has for each
+# attempt.
 cat >fakes/trace-cmd <<'END'
 #!/bin/bash
 if [ "$1" = record ]; then
@@ -120,7 +121,7 @@ same_events "a" 4 lines -e event true
 END
 cp compare.sh compare_twice.sh
 echo 'same_events "b" 4 lines -e event true' >>compare_twice.sh
-# trace-cmd --date reads one event itself. And a check of losses wants overwritten events, but none that were left.
+# trace-cmd --date reads one event itself. A check of losses expects overwritten events, and no events that were left.
 sed 's/-e event/--date &/' compare.sh >compare_dates.sh
 sed 's/^same_events/peer_overwrites=yes\n&/' compare.sh >compare_overwritten.sh
 cat >excuse.sh <<'END'
@@ -140,7 +141,7 @@ for each in compare*.sh excuse.sh; do
 	echo done_testing >>"$each"
 done
 
-# compare SCRIPT SECONDS WAY...: its output is in said; $attempts
+# compare SCRIPT SECONDS WAY...: runs the script; its output is in the file said, the number of attempts in $attempts
 compare()
 {
 	local script=$1 seconds=$2
@@ -239,7 +240,7 @@ kernel()
 {
 	printf '[   60.123456] %s\r\n' "$@" >>"$console"
 }
-# begins TEST PROGRAM...: and these run
+# begins TEST PROGRAM...: the machine begins the test, and these programs run
 begins()
 {
 	kernel "begin $1"
@@ -297,7 +298,7 @@ is_theirs()
 	is "$name: boots" "$boots" "vm/a,vm/b vm/b"
 }
 
-# is_ours REGEX: it failed at once
+# is_ours REGEX: the test failed at the first attempt, with this reason
 is_ours()
 {
 	has "$name: reported" "^# attempt 1 of 3: $1"

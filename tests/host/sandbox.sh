@@ -8,7 +8,8 @@
 guest=$top_builddir/tests/programs/guest
 cd "$TMP" || exit 1
 
-# A system call of the library would end the program. 1000 and 250 events, and one in a handler.
+# A system call of the library would end the program. It writes 1000 events of one kind, 251 of another, and one in a
+# handler.
 ok "system calls are forbidden after the first events" "$RECORDER" record -o after.dat -- "$guest" after 1000
 is "it reaches its end" "$out" "produced 1000"
 like "and nothing is lost" "$err" "recorded 1252 events from 1 process, 1 thread; 0 lost"

@@ -8,8 +8,8 @@
 command -v valgrind >/dev/null || skip_all "valgrind is not installed"
 cd "$TMP" || exit 1
 
-# instructions N: those for N suspicions, which are all reported. They are fewer than may wait (PENDING_MAX of verify_thread.c):
-# from there on, any algorithm is linear.
+# instructions N: the number of instructions for N suspicions, all of which are reported. N is less than the number that
+# may wait (PENDING_MAX of verify_thread.c): with more, any algorithm is linear.
 instructions()
 {
 	valgrind --tool=callgrind --toggle-collect=add_suspects --callgrind-out-file=/dev/null "$top_builddir/tests/host/suspects" "$1" \

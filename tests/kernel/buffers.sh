@@ -67,7 +67,7 @@ seen "-f: not of another buffer" "prev_pid == 1" "" events/sched/sched_switch/fi
 	-e sched_switch -f 'prev_pid == 1' -B one -e sched_switch -f 'prev_pid == 7'
 seen "-R" "stacktrace:unlimited" -bufferaa events/sched/sched_wakeup_new/trigger \
 	-e sched_switch -B one -e sched_wakeup_new -R stacktrace
-# The kernel rounds up to its pages.
+# The kernel rounds sizes up to whole pages.
 record -b 512 -e sched_switch -B one -b 128 -e sched_switch ./see -bufferaa buffer_size_kb
 like "-b" "$out" '^1[23].$'
 record -b 512 -e sched_switch -B one -b 128 -e sched_switch ./see "" buffer_size_kb

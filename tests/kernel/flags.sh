@@ -78,7 +78,7 @@ like "-C" "$out" '\[local\]'
 like "-O, to clear" "$out" $'\nnomarkers\n'
 like "-O, to set" "$out" $'\nstacktrace\n'
 like "--mode discard" "$out" $'\nnooverwrite\n'
-# As JSON: in the text, a CPU cannot be told from a thread that is named "[001]".
+# JSON is used because in the text a thread named "[001]" looks like a CPU.
 is "-M: all events are of its CPU" "$("$RECORDER" report --json out.dat | sed -nE 's/^\{"ts":[0-9]+,("cpu":[0-9]+),.*/\1/p' | sort -u)" '"cpu":0'
 record -e sched_switch --mode overwrite -M -1 ./see trace_clock tracing_cpumask trace_options
 like "without -C" "$out" '\[(x86-tsc|mono)\]'
@@ -114,7 +114,7 @@ if strace -o log true 2>log; then
 	strace -ff -o calls -e trace=ppoll "$RECORDER" record -q -s 300 -o out.dat "$told" <words >log &
 	recorder=$!
 	exec 7>words
-	# By then the waits have their full length.
+	# After this many calls the waits have their full length.
 	wait_until has_waited
 	exec 7>&-
 	wait $recorder
@@ -236,7 +236,7 @@ done
 cp "$(command -v sleep)" nameless
 ./nameless 1000 &
 other=$!
-# Until then it is this shell.
+# Before it is executed, the process is a copy of this shell.
 # shellcheck disable=SC2016
 wait_until eval '[ "$(readlink "/proc/$other/exe")" = "$PWD/nameless" ]'
 attached=0

@@ -5,7 +5,7 @@
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/tracefs.sh"
 
-# names ARGUMENT...: those that are listed
+# names ARGUMENT...: the events that are listed
 names()
 {
 	"$RECORDER" list -e "$@" | awk '{ print $2 }' | sort

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Other users of tracing find nothing changed by our recordings: not any control file, nor a ring that another process
-# has mapped, nor a running session of trace-cmd. This holds during and after a recording, and after the recorder is
-# killed.
+# Our recordings change nothing for other users of tracing: no control file, no ring that another process has mapped, no
+# running session of trace-cmd. This holds during and after a recording, and after the recorder is killed.
 
 . "$top_srcdir/tests/namespaces.sh"
 . "$top_srcdir/tests/peer.sh"
@@ -65,7 +64,8 @@ python3 mapper.py "$foreign/per_cpu/cpu0/trace_pipe_raw" <to_mapper >from_mapper
 mapper=$!
 exec 7<>to_mapper 8<>from_mapper
 
-# All settings of the top level and of the foreign instance; and the mapped ring. Files that only show activity are left out.
+# All settings of the top level and of the foreign instance, and the mapped ring. Files that only show activity are left
+# out.
 state()
 {
 	(
@@ -116,7 +116,7 @@ unchanged "after recordings of all kinds"
 
 # ---- killed at any time
 
-# Here the recorded command ends with its recorder.
+# The recorded command is killed when its recorder ends.
 bound=(setpriv --pdeathsig KILL)
 cat >busy <<'END'
 for i in {1..200}; do /bin/true; done

@@ -6,7 +6,7 @@
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/tracefs.sh"
 
-# The threads of the recorder that started it, and what its instance filters; then some work.
+# Notes the threads of the recorder that started it, and what its instance filters; then does some work.
 cat >work <<'END'
 #!/bin/bash
 ls /proc/$PPID/task >tids
@@ -41,7 +41,7 @@ ok "--no-filter keeps them" test "$(own 'sys_(enter|exit)')" -gt 0
 ok "that file is in order, too" "$RECORDER" verify out.dat
 diag "$out"
 
-# The result is the same woven with programs' events, and raw.
+# The result is the same if the kernel's events are woven with programs' events, and in a raw file.
 producer=$top_builddir/tests/programs/producer
 for way in "" --raw "--buffers split"; do
 	# shellcheck disable=SC2086

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Reads a profile, and writes it with everything sorted of which trace-cmd's order depends on addresses in its memory: neighbouring
-lines of the same event and the same total time, each with its stacks, and groups of tasks. In groups, the moments of the minimum and
-the maximum are left out: if several tasks have the same one, trace-cmd takes any. Lines about hooks are left out, too."""
+"""Reads a profile, and writes it sorted wherever trace-cmd's order depends on addresses in its memory: neighbouring
+lines of the same event and the same total time, each with its stacks, and groups of tasks. In groups, the moments of
+the minimum and the maximum are left out: if several tasks have the same one, trace-cmd takes any. Lines about hooks are
+left out, too."""
 
 import re
 import sys

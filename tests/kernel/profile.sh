@@ -6,7 +6,7 @@
 . "$top_srcdir/tests/tracefs.sh"
 command -v trace-cmd >/dev/null || skip_all "trace-cmd is not installed"
 
-# same NAME FILE OPTION...: both print the same text, which is not empty
+# same NAME FILE OPTION...: recorder and trace-cmd print the same text, which is not empty
 same()
 {
 	local name=$1 file=$2

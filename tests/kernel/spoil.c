@@ -5,9 +5,9 @@
  * Damages one thing in a version 6 recording of programs and the kernel, in place, for verify to find:
  *
  * pid	  an event of a program becomes another thread's
- * time	  an event of a program and the switch before it, which put its thread in, change places
+ * time	  an event of a program and the switch before it, to the program's thread, change places
  * woken  wake-ups become those of a thread that does not exist
- * count  a CPU's statistics say one event more
+ * count  a CPU's statistics report one event more
  * back	  a page in the middle begins a second earlier
  *
  * All changes are made in the middle of the time in which programs wrote. Standard output: what was changed. Status 1:
@@ -78,7 +78,7 @@ static bool spoil_pid(struct spoil *s, const struct place *place, const struct d
 	return put(s, place->offset + (uint64_t)(record->data - place->page) + 4, &other, 4);
 }
 
-/* Records are contiguous, so two of them fit where they were; the times stay where they are. */
+/* The two records are adjacent, so they fit in either order. The times stay where they are. */
 static bool spoil_time(struct spoil *s, const struct place *place, const struct dat_record *record)
 {
 	const struct dat_record *last = &s->last;
@@ -100,7 +100,7 @@ static bool spoil_time(struct spoil *s, const struct place *place, const struct 
 	return put(s, place->offset + last->pos, both, last->length + record->length);
 }
 
-/* Changes all of them, so it continues to the end of the file. */
+/* All wake-ups are changed, so it never returns true, and the walk continues to the end of the file. */
 static bool spoil_woken(struct spoil *s, const struct place *place, const struct dat_record *record)
 {
 	const int32_t other = 1000000;
@@ -149,7 +149,7 @@ static const struct {
 	{ "count", spoil_count }, { "back", spoil_back },
 };
 
-/* Go through the stream; a `way` below 0 only looks at its times. True: it is done. */
+/* Go through the stream; a `way` below 0 only looks at its times. Returns whether the change was made. */
 static bool walk(struct spoil *s, const struct dat_buffer *buffer, const struct dat_stream *stream, int way)
 {
 	struct dat_error error;

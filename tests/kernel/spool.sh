@@ -27,7 +27,7 @@ children()
 	cat "/proc/$1/task/$1/children" 2>/dev/null
 }
 
-# ---- killed, some time after this many pages of one CPU were in its side file; at once, in the middle
+# ---- killed, after the side file of one CPU had a random number of pages
 
 RANDOM=${RECORDER_SEED:-1}
 repeat_by "RECORDER_SEED=${RECORDER_SEED:-1}"
@@ -44,7 +44,7 @@ for round in 1 2 3; do
 	kill -KILL $child
 	wait "$recorder" 2>/dev/null
 	pages=$(($(side_size killed.dat.spool.cpu0) / 4096))
-	# The page that was being written when the recorder was killed.
+	# A part of one more page, as if the recorder had been killed while it wrote that page.
 	truncate -s $((pages * 4096 + 100 * round)) killed.dat.spool.cpu0
 	run "$RECORDER" record -q -o killed.dat -e raw_syscalls:sys_enter true
 	like "$way: the next recorder there reports what is left" "$err" "'.*/killed.dat.spool' is left from a recorder that was killed"
@@ -53,7 +53,7 @@ for round in 1 2 3; do
 	told=$(sed -n 's/^recovered \([0-9]*\) kernel events from .*/\1/p' <<<"$err")
 	read -r bad nr <<<"$(counted killed.dat)"
 	is "$way: without a gap" "$bad" 0
-	# 68 bytes an event, at most 59 or 60 on a page; the last one may have been begun.
+	# An event has 68 bytes, so a full page has 59 or 60. The last page need not be full.
 	ok "$way: all of $pages pages: $nr events" test "$nr" -ge $(((pages - 1) * 59))
 	is "$way: as many as it reports" "$told" "$nr"
 	ok "$way: with the kernel's symbols" test "$(trace-cmd dump --kallsyms -i killed.dat | wc -l)" -gt 1000

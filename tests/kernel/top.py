@@ -29,7 +29,7 @@ for line in open(sys.argv[1], encoding="utf-8", errors="replace"):
     else:
         running[before] += ts - since[cpu][0]
     since[cpu] = (ts, after)
-# Until the last event of the trace.
+# What runs at the end runs until the last event of the trace.
 for begin, thread in since.values():
     running[thread] += ts - begin
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The same options record the same events as trace-cmd's, of commands that do the same each time. And recorder verify
-# finds nothing wrong with what trace-cmd has recorded.
+# With the same options, recorder and trace-cmd record the same events of commands that do the same each time. recorder
+# verify finds nothing wrong with recordings by trace-cmd.
 
 . "$top_srcdir/tests/namespaces.sh"
 . "$top_srcdir/tests/peer.sh"

@@ -11,7 +11,7 @@ def total(pieces):
 
 
 def strangers(span):
-    """For how many ns other programs ran in place of the threads that the request waited for."""
+    """The time in ns in which other programs ran in place of the threads that the request waited for."""
     own = ("stalls-", "holder-", "hog-", "low-", "medium-", "middle-", "last-", "first-", "second-", "third-")
     return total(p for p in span["path"] if " ran " in p["what"] and not p["by"].startswith(own))
 
@@ -38,7 +38,7 @@ def wrong(span, kind):
         return "unknown time: " + json.dumps([p for p in path if p["class"] == "unknown"])
     blocked = [p for p in path if p["class"] == "blocked"]
     if kind == "work":
-        # If the host hides a switch, it is not known whether the thread ran; that it was in the inner span is.
+        # If the host hides a switch, it is not known whether the thread ran, but its inner span is known.
         inner = [p for p in path if p["class"] in ("running", "unknown") and "io:step" in p["what"]]
         return None if inner else "it was not in io:step: " + json.dumps(path)
     if kind == "preempt":

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing cases down, and checking them. */
+/* Macros for writing cases, and functions that check them. */
 #ifndef LITMUS_CASE_H
 #define LITMUS_CASE_H
 
@@ -25,7 +25,7 @@
 #define SPARE(less)   .spare = true, .weak = less
 #define IF(r, number) .if_reg = r, .if_value = number
 
-/* What register r of thread t holds at the end; both from 1. */
+/* The value of register r of thread t at the end. Registers and threads are numbered from 1. */
 #define REG(t, r) (end->reg[(t) - 1][(r) - 1])
 
 /* Unchanged, the outcome is unreachable; with each EDGE weakened it is reachable, with each SPARE it is not. */

@@ -30,12 +30,12 @@ struct location {
 struct thread {
 	uint16_t done; /* a bit for each operation */
 	uint8_t reg[LITMUS_REGISTERS];
-	struct view now;      /* what it may not be older than */
+	struct view now;      /* the oldest values that it may read */
 	struct view acquired; /* what `now` becomes with an acquire fence */
 	struct view released; /* as of the last release fence: goes with every store */
 };
 
-/* Bytes only, and all of them set: equal states are equal memory. */
+/* It has no padding, and all bytes are set: states are equal if their memory is. */
 struct state {
 	struct location locations[LITMUS_LOCATIONS];
 	struct thread threads[LITMUS_THREADS];
@@ -87,7 +87,7 @@ static void shift_view(struct view *view, unsigned int location, unsigned int in
 		view->at[location]++;
 }
 
-/* Make room for a value at `index`: all views count from the beginning. */
+/* Make room for a value at `index`, and adjust all views, whose indexes count from the beginning. */
 static void insert(struct state *state, unsigned int location, unsigned int index)
 {
 	struct location *at = &state->locations[location];
@@ -158,7 +158,7 @@ static void fence(struct state *state, struct thread *thread, enum litmus_order 
 
 static bool explore(struct search *search, const struct state *state, uint64_t *ret_executions);
 
-/* What may come next, in one sum. */
+/* Explore what may come next, and add its executions to the sum. */
 static bool next(struct search *search, const struct state *state, uint64_t *executions)
 {
 	uint64_t more = 0;
@@ -168,7 +168,7 @@ static bool next(struct search *search, const struct state *state, uint64_t *exe
 	return bad;
 }
 
-/* Every position after the thread's view. */
+/* Store at every position after the thread's view. */
 static bool try_stores(struct search *search, const struct state *before, unsigned int t, const struct litmus_op *op,
 		       uint8_t number, uint64_t *executions)
 {
@@ -192,7 +192,7 @@ static uint8_t exchanged(const struct litmus_op *op, uint8_t found)
 	return op->kind == LITMUS_OR ? found | op->value : op->kind == LITMUS_AND ? found & op->value : op->value;
 }
 
-/* Every value that is not older than the thread's view. */
+/* Load every value that is not older than the thread's view. */
 static bool try_loads(struct search *search, const struct state *before, unsigned int t, const struct litmus_op *op,
 		      uint64_t *executions)
 {
@@ -225,7 +225,7 @@ static bool is_wanted(const struct thread *thread, const struct litmus_op *op)
 	return !op->if_reg || (thread->reg[op->if_reg - 1] == op->if_value) != op->unless;
 }
 
-/* Whether the thread may do this one now, though earlier ones wait. Only relaxed loads can be overtaken. */
+/* Whether the thread may execute this operation now, before earlier ones. Only relaxed loads can be overtaken. */
 static bool may_go(const struct litmus_op *ops, const struct thread *thread, unsigned int n)
 {
 	const struct litmus_op *op = &ops[n];
@@ -241,8 +241,8 @@ static bool may_go(const struct litmus_op *ops, const struct thread *thread, uns
 		if (op->kind == LITMUS_FENCE || releases(op->order) || op->at == waits->at)
 			return false;
 		/*
-		 * An operation whose register this one needs, or one of which it is not known whether it is carried out
-		 * at all.
+		 * This operation needs the register of the earlier one, or it is not known yet whether the earlier one
+		 * is executed at all.
 		 */
 		if ((op->if_reg && op->if_reg == waits->reg) || waits->if_reg)
 			return false;
@@ -312,7 +312,7 @@ static bool explore(struct search *search, const struct state *state, uint64_t *
 			bad = is_bad_end(search->litmus, state);
 			executions = 1;
 		}
-		/* Its position may be taken by now. */
+		/* Its slot in the table may have been taken meanwhile. */
 		known = look_up(search, state);
 		*known = (struct known){ .state = *state, .executions = executions, .bad = bad, .used = true };
 		if (++search->result.states > STATES_MAX / 2) {

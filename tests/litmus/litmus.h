@@ -42,7 +42,7 @@ enum litmus_order {
 	ACQUIRE,
 	RELEASE,
 	ACQ_REL,
-	SEQ_CST, /* a fence's; an access's is no more than acq_rel here */
+	SEQ_CST, /* for fences; an access with it is no more than acq_rel here */
 	SPLIT, /* an exchange as a load and a store that others may come between */
 };
 
@@ -55,7 +55,7 @@ struct litmus_op {
 	uint8_t reg;	/* for what is found, from 1; 0: not kept */
 	uint8_t if_reg; /* done only if this register holds if_value; 0: always */
 	uint8_t if_value;
-	bool unless;		/* the other way round */
+	bool unless;		/* done only if the register does not hold if_value */
 	/* Its order is part of the edge: weakened to `weak`, the bad outcome becomes reachable. */
 	bool edge;
 	/* Its order is stronger than the edge needs: weakened to `weak`, the bad outcome stays unreachable. */
@@ -78,11 +78,11 @@ struct litmus {
 
 struct litmus_result {
 	bool bad;	     /* there is an execution with the bad outcome */
-	uint64_t states;     /* different ones */
+	uint64_t states;     /* number of different states */
 	uint64_t executions; /* ways through them; UINT64_MAX: more than that */
 };
 
-/* Every execution of the case, unchanged. */
+/* Explore every execution of the unchanged case. */
 struct litmus_result litmus_run(const struct litmus *litmus);
 
 #endif

@@ -127,7 +127,7 @@ static bool message_bad(const struct litmus_end *end)
 	return REG(2, 1) == 1 && REG(2, 2) == 0;
 }
 
-/* The plain pattern: a word announces that something else is there. */
+/* The plain pattern: a word announces other data. */
 static void check_message(const char *name, const char *what, const char *release, const char *acquire)
 {
 	enum { WHAT, WORD };
@@ -201,7 +201,7 @@ static bool w1_bad(const struct litmus_end *end)
 }
 
 /*
- * Stopped, and yet on. Because the two exchanges are of one word, one of them comes after the other, which suffices.
+ * The word must not be stopped and on. The two exchanges are of one word, so one comes after the other, which suffices.
  * The code has seq_cst everywhere, which is more than is needed and costs nothing there.
  */
 Test(edges, w1_on_and_stopped)
@@ -226,7 +226,7 @@ Test(edges, w1_on_and_stopped)
 
 static bool w2_bad(const struct litmus_end *end)
 {
-	/* Neither was the event found in the log, nor the rule when the event was registered. */
+	/* The event was not found in the log, and the rule was not found when the event was registered. */
 	return REG(1, 1) == 0 && REG(2, 1) == 0;
 }
 
@@ -260,7 +260,7 @@ Test(edges, w3_rules)
 
 static bool w3_torn_bad(const struct litmus_end *end)
 {
-	/* Bytes of the second change from now were copied, and not even the first one was seen. */
+	/* Bytes of the second change from now were copied, although not even the first change was seen. */
 	return REG(2, 1) == 0 && REG(2, 2) == 1 && REG(2, 3) == 0;
 }
 

@@ -33,13 +33,13 @@ Test(edges, c1_an_event)
 static bool c1_page_bad(const struct litmus_end *end)
 {
 	/*
-	 * Seen to have left the page, but its size is not seen; or to have entered the next, but its first number is
-	 * not seen.
+	 * The reader sees that the writer has left the page, but not the page's size; or that it has entered the next
+	 * page, but not that page's first number.
 	 */
 	return REG(2, 1) == 2 && (REG(2, 2) != 2 || REG(2, 3) != 1);
 }
 
-/* From page to page; the previous position was on the page that was left. */
+/* The writer moves to the next page; the previous commit position was on the page that it leaves. */
 Test(edges, c1_a_page)
 {
 	enum { SIZE, FIRST, COMMIT };
@@ -187,7 +187,7 @@ Test(edges, l3_the_data_of_the_page)
 
 static bool i1_bad(const struct litmus_end *end)
 {
-	/* New bytes in the copy, and the tail seems to be where it was. */
+	/* The copy has new bytes, although the tail seems to be where it was. */
 	return REG(2, 1) == 1 && REG(2, 2) == 0;
 }
 
@@ -238,7 +238,7 @@ Test(edges, i2_a_tail_taken_back)
 
 static bool i1_outside_bad(const struct litmus_end *end)
 {
-	/* New bytes in the copy of a reader page, which still seems to be outside the ring. */
+	/* The copy of a reader page has new bytes, although the page still seems to be outside the ring. */
 	return REG(3, 1) == 1 && REG(3, 2) == 0;
 }
 
@@ -269,7 +269,7 @@ static bool n3_bad(const struct litmus_end *end)
 	return REG(2, 1) == 1 && REG(2, 2) == 1 && REG(2, 3) == 1;
 }
 
-/* A reader that looks at a lane without having it, while it is remade. */
+/* A reader looks at a lane that it does not have, while the lane is remade. */
 Test(edges, n3_a_lane_made_anew)
 {
 	enum { SIZE, NEW };
@@ -405,7 +405,7 @@ static bool a2_bad(const struct litmus_end *end)
 	return REG(2, 1) == 1 && REG(2, 2) == 0;
 }
 
-/* And a new value of `read` makes its account visible. */
+/* A reader that sees a new value of `read` sees the account of that value, too. */
 Test(edges, a1_an_account_made)
 {
 	enum { READ, ACCOUNT };
@@ -423,7 +423,7 @@ Test(edges, a1_an_account_made)
 
 static bool k1_again_bad(const struct litmus_end *end)
 {
-	/* It saw the wake-up, and yet that wake-up took back its new announcement. */
+	/* The reader saw the wake-up, although that wake-up took back the reader's new announcement. */
 	return REG(2, 1) == 1 && end->last[0] == 0;
 }
 
@@ -445,7 +445,7 @@ Test(edges, k1_waiting_again)
 
 static bool k2_bad(const struct litmus_end *end)
 {
-	/* The gate is open and its thread saw no selector. */
+	/* The gate is open, although its thread saw no selector. */
 	return end->last[1] == 1 && REG(2, 1) == 0;
 }
 

@@ -235,7 +235,7 @@ void actors_begin(void)
 	unsigned int actor;
 
 	for (actor = 0; actor < ACTORS; actor++) {
-		/* One word above the entry, as after a call: the ABI's alignment. */
+		/* There is one word above the entry, so that the stack is aligned as after a call. */
 		void **top = (void **)(void *)(stacks[actor] + STACK_SIZE) - 2;
 
 		memset(stacks[actor], 0, STACK_SIZE);

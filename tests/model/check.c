@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* More reads than any of these rings needs to be empty, including pages that a reader gets in several parts. */
+/* More reads than are needed to empty any of these rings, even if a reader gets pages in several parts. */
 #define READS_MAX 40u
 
 /* Links from one sub-buffer to another. */
@@ -124,8 +124,8 @@ static void check_what_is_left(void)
 			read_all();
 		}
 		/*
-		 * In discard mode until it is full, and further: the next page reports what was refused since the one
-		 * before.
+		 * In discard mode, write until the ring is full, and more. Each page must report the refusals since the
+		 * page before.
 		 */
 		for (i = 0; !with(OVERWRITE) && i < 2 * (config->pages + 3u); i++) {
 			act('l');

@@ -58,7 +58,7 @@ for ((i = 0; i < ${#runs[@]}; i++)); do
 done
 wait
 for ((i = 0; i < ${#runs[@]}; i++)); do
-	# The steps that led to it; also reports it when the checker itself died.
+	# Print the steps that led to a failure, or what the checker prints when it dies.
 	# shellcheck disable=SC2086
 	grep -q '^ok 1 - ' "$TMP/$i.out" || "$TMP/model/"${runs[i]} -v 2>&1 | grep -v '^ok\|^not ok\|^1\.\.' | tail -n 400
 	line=$(sed -n 's/^\(ok\|not ok\) 1 - //p' "$TMP/$i.out")

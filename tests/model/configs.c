@@ -44,12 +44,12 @@ const struct config configs[] = {
 	{ "rounds-stays",      2, 6, "lls",  "l",    "Rl",   3, 2, "",    "1",   OVERWRITE | STAYS | LONG },
 	{ "gate",              2, 7, "s",    "gGe",  "sgG",  2, 1, "",    "1",   OVERWRITE },
 	{ "deepest",           2, 7, "s",    "sn",   "ns",   3, 2, "",    "1",   OVERWRITE },
-	/* Handlers that cross into another sub-buffer, one of which never gets from D to E. */
+	/* Handlers that cross into another sub-buffer; one never gets from D to E (docs/MEMORY-MODEL.md). */
 	{ "announce",          3, 6, "sssl", "s",    "rs",   2, 2, "",    "1",   OVERWRITE },
 	{ "announce-again",    2, 7, "llssss", "h",  "s",    2, 2, "",    "1",   OVERWRITE },
 	{ "announce-late",     3, 7, "lllssss", "hl", "s",    2, 2, "",    "1",   OVERWRITE },
 	{ "announce-twice",    3, 6, "lllsss", "s",  "l",    2, 1, "",    "1",   OVERWRITE | CUT },
-	/* With a reader. */
+	/* Writers and a reader. */
 	{ "read",              2, 6, "ss",   "sl",   "s",    2, 1, "pp",  "1",   OVERWRITE | CUT },
 	{ "read-head",         2, 6, "ll",   "l",    "l",    2, 1, "ww",  "1",   OVERWRITE | CUT | LONG },
 	{ "read-head-3-pages", 3, 6, "lll",  "l",    "l",    2, 1, "ww",  "1",   OVERWRITE | LONG },

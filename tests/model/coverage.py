@@ -24,7 +24,7 @@ import tempfile
 
 
 def counters(gcov, directory):
-    """What gcov says about each object below the directory."""
+    """What gcov reports about each object below the directory."""
     for at, _, names in os.walk(directory):
         for name in sorted(names):
             if not name.endswith(".gcda"):
@@ -38,7 +38,7 @@ def counters(gcov, directory):
 
 
 class Line:
-    """A line of the source that has code, and who reached it and each of its branches."""
+    """A line of the source that has code, and the runs that reached it and each of its branches."""
 
     def __init__(self, file, function, text):
         self.file, self.function, self.text = file, function, text
@@ -55,7 +55,7 @@ class Line:
                 self.branches[number].add(who)
 
     def missing(self):
-        """What of it was not reached, as text; None: nothing."""
+        """What was not reached, as text: the line, or some of its branches. None: all was reached."""
         if not self.by:
             return ""
         unreached = [str(number + 1) for number, by in enumerate(self.branches) if not by]
@@ -83,7 +83,7 @@ def read(gcov, files, runs):
 
 
 def read_list(path):
-    """What may be out of reach: (file, function, text) and the reason."""
+    """What need not be reached: (file, function, text) and the reason."""
     with open(path, encoding="utf-8") as file:
         for text in file:
             if text.strip() and not text.startswith("#"):

@@ -7,7 +7,7 @@
 #include "librecorder/core/atomic.h"
 #include "model.h"
 
-/* At the end, this is the second thread. */
+/* When no actor runs, at the end, it is the second thread. */
 static uint32_t thread_here(void)
 {
 	return running < 0 ? THREAD(READER) : THREAD(running);

@@ -63,7 +63,7 @@ size_t memory_used(void)
 	return offsetof(struct shared, pages) + ((config->pages + 1u) << config->shift);
 }
 
-/* For each cell; found once. */
+/* The number of the word in each cell, which is computed once. */
 static int8_t word_at[CELLS];
 
 static int find_word(uint32_t offset)

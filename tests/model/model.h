@@ -207,9 +207,9 @@ struct oracle {
 	uint64_t number;   /* of the next event to be read: all before were read or lost */
 	uint32_t position; /* of the last one read */
 	uint64_t time;
-	uint64_t time_before; /* the same, when the page was begun that is looked at */
-	uint64_t refused_at; /* not after the first refusal that is not reported, or 1 */
-	uint64_t refused_by; /* not before it */
+	uint64_t time_before; /* `time` when the page that is being read was begun */
+	uint64_t refused_at; /* a time not after the first refusal that is not reported, or 1 */
+	uint64_t refused_by; /* a time not before that refusal */
 	uint64_t lost; /* events that were overwritten, of those before `number` */
 	uint32_t told; /* refusals that pages have carried */
 	/* The page that was handed over last. */
@@ -275,7 +275,7 @@ unsigned char *actor_stack_base(unsigned int actor); /* STACK_SIZE bytes */
 /* Do one action immediately, on the current stack. */
 void actor_do(unsigned int actor, char action);
 void act(char action);
-/* The handle's calls into lane_control.c and lane_thread.c, for a lane of one thread, and for one that is shared. */
+/* Replace what the handle calls in lane_control.c and lane_thread.c, for a lane of one thread and for a shared one. */
 void lease_lane(void);
 void share_lane(void);
 struct rec_handle *lane_handle(void); /* of the thread that runs */

@@ -4,11 +4,11 @@
  * reserving, open, committing, committed or handed to the reader. The events that the reader gets are compared with the
  * list:
  *
- *  - it is on the list, its bytes, time and CPU are what its writer gave it, and its commit has at least begun;
- *  - so has that of all before it; those that were not read then are lost, and the page reports how many;
- *  - its number is the number of all before it, read and lost; positions and times grow;
- *  - a page that was handed over does not change until the next one is asked for;
- *  - where nothing moves, a reader that reports that there is nothing, or to try again, is right.
+ *  - an event is on the list, has the bytes, time and CPU that its writer gave it, and its commit has at least begun;
+ *  - the commits of all events before it have begun; those that were not read are lost, and the page reports how many;
+ *  - its number is the number of all events before it, read and lost; positions and times grow;
+ *  - a page that was handed over does not change until the reader asks for the next one;
+ *  - if no writer moves, a reader that reports that there is nothing, or to try again, is right.
  *
  * This file has the list and the writers' calls; oracle_left.c has events that writers left, oracle_read.c the results
  * of readers.
@@ -205,7 +205,7 @@ static void placed(uint64_t was, uint64_t tail)
 		if (event->state == EVENT_RESERVING && event->actor == self && event->level == m.actors[self].depth) {
 			event->placed = true;
 			event->position = place_of(tail);
-			/* Its writer commits it before it returns; its clock was read before. */
+			/* rec_write() commits the event before it returns, and has read the clock before. */
 			if (event->at_once) {
 				event->state = EVENT_COMMITTING;
 				event->time = time_here(&m.actors[self]);

@@ -67,8 +67,8 @@ static void check_record(const struct rec_record *record, struct event **ret_eve
 struct account {
 	uint32_t events;
 	uint32_t missing;
-	uint32_t again;	       /* of the events, those that a reader that died had got already */
-	uint64_t missing_time; /* of the first one missing */
+	uint32_t again;	       /* the events among them that a reader that died had already got */
+	uint64_t missing_time; /* of the first missing event */
 };
 
 static void note_missing(const struct event *event, struct account *account)
@@ -179,7 +179,7 @@ static void check_told(const struct rec_page *page, const struct account *accoun
 		o.doubtful = true;
 	else
 		o.told += (uint32_t)page->lost - account->missing;
-	/* Of what is still to be reported, the time of the first refusal is not known. */
+	/* It is not known when the first of the refusals was that are still to be reported. */
 	if (page->lost > account->missing) {
 		o.refused_at = o.told == o.refused ? 0 : 1;
 		o.refused_by = UINT64_MAX;

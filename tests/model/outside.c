@@ -10,8 +10,8 @@
 #define CALLER __builtin_return_address(0)
 
 /*
- * The sources are compiled with these names for the C library's. Of reader_iter.c: its iterator, and the copy of a
- * sub-buffer.
+ * The sources are compiled so that they call these functions instead of the C library's. reader_iter.c allocates its
+ * iterator with the first one, and the copy of a sub-buffer with the second.
  */
 void *model_iter_calloc(size_t count, size_t size);
 void *model_iter_calloc(size_t count, size_t size)

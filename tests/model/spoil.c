@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Two rounds of the ring; or as many pages as a reader could return. */
+/* The number of calls: enough for two rounds of the ring, or for all pages that a reader could return. */
 #define TIMES (4u * SUBBUFS_MAX)
 
 static struct model before;
@@ -134,7 +134,7 @@ static void write_events(bool late)
 	rec_ring_is_empty(&m.handle);
 }
 
-/* Successors of a reader, and a reader that had begun before. */
+/* If `again`, a new reader takes over; otherwise the reader has begun before. */
 static void begin_to_read(bool again)
 {
 	int r = again ? rec_ring_reader_init(&m.reader) : 0;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interrupted at any instruction: one writer (or reader) is run with the processor's single-step flag, and after its
- * k-th instruction, for each k that STEPS selects (tests/unit/steps.h), others run to their end in the trap's signal
- * handler: writers that add an event, fill a page, wrap the ring or take their event back, and the reader. Those are
+ * A writer or reader is interrupted at any instruction: it runs with the processor's single-step flag. After its k-th
+ * instruction, for each k that STEPS selects (tests/unit/steps.h), others run to their end in the trap's signal
+ * handler: writers that add an event, fill a page, wrap the ring or take their event back, and the reader. These are
  * interrupted in turn at an instruction drawn by a seeded generator, down to a third level. To the ring this is the
  * same as a reader on another CPU between two instructions of a writer.
  *
- * Afterwards: exactly one mark in the links, everything committed is read or counted as lost, nothing twice, each
- * level's events in order, time never back.
+ * Afterwards the links must have exactly one mark. Every committed event must be read once or counted as lost. Each
+ * level's events must be in order, and no time may go back.
  */
 #include "tests/unit/ring_fixture.h"
 #include "tests/unit/steps.h"
@@ -276,7 +276,8 @@ static bool once(uint32_t pages, bool overwrite, unsigned int before, enum actio
 static void at_instructions(enum action outer, bool overwrite)
 {
 	/*
-	 * In each ring: before the last event that fits a page; and at the end of a page whose next page is the head.
+	 * The number of events in the ring before: the next event is the last that fits a page, or it crosses into a
+	 * page that is the head.
 	 */
 	static const unsigned int before[] = { 9, 40, 20 };
 	/*

@@ -92,8 +92,7 @@ PLAIN(unaligned_write8, 8, true)
 PLAIN(unaligned_write16, 16, true)
 
 /*
- * Access to a whole structure. For other actors these are as many accesses as it has words; the stores are ordered by
- * some release.
+ * An access to a whole structure. For other actors it is one access for each word; some release orders the stores.
  */
 static void range(void *at, unsigned long size, bool write, const void *caller)
 {

@@ -63,7 +63,7 @@ if len(outer) == 3:
             abs(a - b) <= 3 for run, pair in zip(got, wanted) for a, b in zip(run, pair)), got, wanted)
     check("inner ones are below outer ones",
           max(rows[colors["bars:outer"]]) < min(rows[colors["bars:inner"]]), rows)
-    # In the middle between an outer span's end and what follows, where nothing covers the curve.
+    # The curve's height is measured between an outer span's end and the next span, where nothing covers the curve.
     after = [end for begin, end in times]
     y = [min(heights[round(x_of(end + 15000000))], default=None) for end in after]
     check("the counter is a curve in steps", None not in y and y[0] > y[1] > y[2] and abs(y[0] + y[2] - 2 * y[1]) <= 3, y)

@@ -44,7 +44,7 @@ for kind in sections options; do
 	is "$kind: merged" "$("$RECORDER" report merged.dat | grep -c do_two)" $(($(grep -c do_two expected) * 2))
 done
 
-# Without it, the names would be wrong: this file has symbols of now, and no word about the last boot.
+# Without last_boot_info the names would be wrong: this file has the current boot's symbols, and nothing about the last.
 python3 "$top_srcdir/tests/oracle/boot_file.py" in.dat moved.dat sections
 sed 's/\[kernel\]/(kernel)/' moved.dat >no_boot.dat
 fails "without the last boot, functions have no names" cmp -s expected <("$RECORDER" report no_boot.dat)

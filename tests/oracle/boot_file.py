@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Adds what trace-cmd 3.4 adds to a version 7 file: python3 boot_file.py IN OUT KIND, little-endian and not compressed.
 
-The kernel and its module were elsewhere when the events were written: the new kallsyms has other addresses, and
+The kernel and its module had other addresses when the events were written: the new kallsyms has the current ones, and
 last_boot_info has the old ones. KIND: sections, the contents are in sections of their own; sized, these begin with their
 size; options, the contents are in the options; current, the ring is of this boot; gone, the module is not loaded now.
 """

@@ -61,7 +61,7 @@ run "$RECORDER" check bad.dat
 is "the page size of the prologue: status" "$status" 1
 like "the page size of the prologue" "$out$err" "pages have 8192 bytes, by the header_page text 4096|truncated"
 
-# A page before the one before, and twice the same data.
+# The time of the second page is changed to 0, so it is before that of the first page.
 "$mkdat" v7-many >good.dat
 "$RECORDER" check good.dat >/dev/null || fail "another one that is valid"
 pages=$("$RECORDER" dump --pages good.dat | sed -nE 's/^  page at ([0-9]+) .*/\1/p')
@@ -127,7 +127,7 @@ spoil $((page + 11)) '\100'
 problem "a number without a loss" "page at $page: the page has a number of lost events, and says that none were lost"
 spoil $((page + 11)) '\340'
 problem "reserved bits" "page at $page: reserved bits of the commit word are set"
-# Padding up to 4 bytes before the end of the page.
+# Padding is added up to 4 bytes before the end of the page.
 used=$((0x$(od -An -tx2 -j $((page + 8)) -N 2 good.dat | tr -d ' ')))
 spoil $((page + 8)) '\354\017'
 cp bad.dat longer.dat
@@ -151,7 +151,7 @@ strict "a last page that is short" "the last page is shorter than a page"
 make v6-plain
 "$RECORDER" convert -i good.dat -o bad.dat --file-version 7 --compression zstd
 ok "compressed data" "$RECORDER" check --strict bad.dat
-# The size that the option gives: trace-cmd's is too small, too.
+# The size in the option is made too small, as trace-cmd's is.
 read -r size start < <("$RECORDER" dump bad.dat | sed -nE 's/^  CPU 0: ([0-9]+) bytes at ([0-9]+)$/\1 \2/p')
 number=$(printf '\\x%02x\\x%02x' $((start & 255)) $((start >> 8)))
 place=$(grep -aboP "$number\\x00{6}" bad.dat | head -n 1 | cut -d : -f 1)

@@ -41,7 +41,7 @@ recorded "any, raw" --compression any --raw
 recorded "none" --compression none
 like "none: version 6" "$("$RECORDER" dump out.dat)" "^trace.dat version 6, "
 
-# The buffer that a program left, and that of a running one.
+# recover has the option, too: here it reads the buffer that a program left.
 RECORDER_ENABLE='test:*' RECORDER_KEEP=1 RECORDER_BUFFER_KB=4096 "$producer" 1 20000 >/dev/null
 ok "recover --compression" "$RECORDER" recover --compression zstd -o out.dat producer
 like "recover: version 7" "$("$RECORDER" dump out.dat)" "compression zstd "

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder convert: of every file that tests/golden can make, each version with and without compression is reported as the
-# original is, by trace-cmd and by recorder; a file that is damaged or cannot be held leaves the output as it was.
+# recorder convert: every file that tests/golden can make is converted to each version, with and without compression,
+# and trace-cmd and recorder report it as the original. If a file is damaged, or the version cannot hold it, the output
+# stays as it was.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -9,7 +10,7 @@ mkdat=$top_builddir/tests/golden/mkdat
 cd "$TMP" || exit 99
 command -v trace-cmd >/dev/null || skip_all "trace-cmd is not installed"
 
-# reports FILE FLAG...: recorder's and trace-cmd's, into ours and theirs. The first fails if it is empty.
+# reports FILE NAME FLAG...: recorder's report into NAME.ours and trace-cmd's into NAME.theirs. Fails if one is empty.
 reports()
 {
 	local file=$1 name=$2
@@ -78,14 +79,14 @@ is "without compression" "$(version_of back.dat)" "7 none"
 "$RECORDER" report in.dat >expected
 is "with the same events" "$("$RECORDER" report back.dat | cmp - expected && echo same)" same
 
-# trace-cmd 3.1.6 loses the events of CPU 0 if others are empty, those of its own files, too: all have events here.
+# All CPUs have events here: if one is empty, trace-cmd 3.1.6 loses the events of CPU 0, even in its own files.
 "$mkdat" v6-plain >in.dat
 "$RECORDER" report in.dat >expected
 "$RECORDER" convert -i in.dat out.dat
 ok "trace-cmd converts what we compressed" trace-cmd convert -i out.dat -o theirs.dat --file-version 6
 is "to the same events" "$(trace-cmd report theirs.dat 2>/dev/null | cmp - expected && echo same)" same
 
-# Large enough for several chunks of several CPUs, and smaller than before.
+# The file is large enough for several chunks of several CPUs. Compressed, it is smaller.
 "$mkdat" v6-page64k >in.dat
 ok "a larger file" "$RECORDER" convert -i in.dat -o out.dat
 ok "is smaller" test "$(stat -c %s out.dat)" -lt "$(($(stat -c %s in.dat) / 2))"
@@ -150,7 +151,7 @@ is "the other pages' events are written" "$("$RECORDER" report -t saved.dat | gr
 ok "there are some" test "$("$RECORDER" report saved.dat | wc -l)" -gt 10
 rm saved.dat
 "$RECORDER" convert -i in.dat -o packed.dat
-# The first chunk's bytes: after the last options, in the middle of the data.
+# Bytes of a chunk, in the middle of the data, are changed.
 size=$(stat -c %s packed.dat)
 printf '\xff\xff\xff\xff\xff\xff\xff\xff' | dd of=packed.dat bs=1 seek=$((size - 200)) conv=notrunc 2>/dev/null
 fails "a chunk that does not unpack" "$RECORDER" convert -i packed.dat -o out.dat

@@ -13,7 +13,7 @@ texts="--head-page --head-event --ftrace-events --systems --events --kallsyms --
 nr=0
 for name in $("$mkdat"); do
 	"$mkdat" "$name" >in.dat
-	# Where version 7 has a section, trace-cmd prints its place, and nothing of a section that is absent.
+	# trace-cmd prints the place of each section of version 7, and nothing about a section that is absent.
 	# Its dump cannot read compressed options, its report can.
 	case $name in v7-bare | *-zstd*) continue ;; esac
 	nr=$((nr + 1))
@@ -75,7 +75,7 @@ is "a section that is cut: status" "$status" 1
 like "a section that is cut: the others" "$out" "Section  0 @ "
 like "a section that is cut" "$err" "^recorder dump: cut.dat: truncated: the section at [0-9]+ has [0-9]+ bytes, the file ends at $((size - 10))\$"
 
-# ---- what is left of the whole is in these parts.
+# ---- the other options print parts that together are the whole
 "$mkdat" v7-instances >in.dat
 "$RECORDER" dump in.dat >whole
 is "summary, options, buffers: the whole" "$(for part in summary options flyrecord; do "$RECORDER" dump --$part in.dat; done | cmp - whole && echo same)" same

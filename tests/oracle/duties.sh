@@ -91,7 +91,7 @@ sed 's/size:4080/size:4081/' a.dat >header.dat
 broken W7 header.dat
 "$mkdat" v6-extends >extends.dat
 broken W12 extends.dat
-# A chunk that is not of whole pages: the first one's plain size.
+# The plain size of the first chunk is changed, so that it is not a number of whole pages.
 at=$("$RECORDER" dump packed.dat | sed -nE 's/^  CPU [0-9]+: [0-9]+ bytes at ([0-9]+)$/\1/p' | head -1)
 cp packed.dat chunk.dat
 printf '\1' | dd of=chunk.dat bs=1 seek=$((at + 8)) conv=notrunc 2>/dev/null
@@ -115,7 +115,7 @@ broken W5 buffers.dat
 
 # ---- recorder check knows the same duties
 
-# Of commit words with 4 bytes, and of options that are compressed, duties.py knows nothing; ids without a format are no duty.
+# duties.py cannot read commit words of 4 bytes or compressed options. No duty forbids ids without a format.
 declare -A apart=([v6-long4]=1 [v6-big-long4]=1 [v7-zstd]=1 [v7-zstd-instances]=1 [v6-unknown]=1 [v7-unknown]=1)
 nr=0
 for name in $("$mkdat"); do

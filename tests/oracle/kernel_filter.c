@@ -31,7 +31,7 @@ static const char *const names[] = { "a", "ab", "abc", "b.c", "xay", "[a", "a]b"
 
 struct both {
 	struct tracefs fs;
-	int pipe; /* trace_pipe, not waiting */
+	int pipe; /* trace_pipe; reads do not block */
 	int adj;  /* oom_score_adj of this process */
 	char name[16];
 	unsigned int checks;
@@ -90,14 +90,14 @@ static size_t make_record(unsigned char *record, const struct both *both, const 
 	return fixed + old_size + new_size;
 }
 
-/* Rename this thread: whether the kernel recorded it. */
+/* Rename this thread. Returns whether the kernel recorded that. */
 static bool rename_to(struct both *both, const char *name)
 {
 	char text[4096];
 	bool seen = false;
 	ssize_t n;
 
-	/* While a text was refused, the event had no filter. */
+	/* Skip what is there: if the kernel refuses a text, the event has no filter for a while. */
 	while (read(both->pipe, text, sizeof(text)) > 0)
 		;
 	prctl(PR_SET_NAME, name);
@@ -161,8 +161,8 @@ static enum verdict try_text(struct both *both, const char *text)
 /* ------------------------------------------------------------------------------------------------------- the texts */
 
 /*
- * No pattern that is a plain text after a star, or between two, such as *b and *b*: the kernel looks for those in the
- * whole of the array that its strings are in here, also after the string's end.
+ * There is no pattern with a plain text after a star or between two, such as *b and *b*: the kernel looks for these in
+ * the whole array that holds its strings here, even after the string's end.
  */
 static const char *const fixed[] = {
 	"pid > 3",

@@ -2,8 +2,8 @@
 /*
  * Our page reader reads the kernel's pages: of an instance with real events, with every clock and in sub-buffers of
  * several sizes, with gaps longer than a time delta holds, with pages that were overwritten, read whole and in pieces.
- * libtraceevent's kbuffer reads each page, too, event by event; and the totals must be as many events, and as many lost
- * ones, as the kernel counted. Prints TAP.
+ * libtraceevent's kbuffer also reads each page, event by event. The totals of events and of lost events must be those
+ * that the kernel counted. Prints TAP.
  */
 #include "kernel_tracefs.h"
 #include "page_walk.h"
@@ -77,7 +77,7 @@ static void write_to(int fd, const void *bytes, size_t size)
 		return;
 }
 
-/* Activities for the kernel to have events of, besides texts and blobs of all lengths. */
+/* Do things that are events of the kernel, and write texts and blobs of all lengths. */
 static void make_events(struct pages *p, unsigned int rounds)
 {
 	const struct timespec moment = { 0, 20000 };
@@ -90,7 +90,7 @@ static void make_events(struct pages *p, unsigned int rounds)
 	while (rounds--) {
 		for (i = 0; i < 10; i++)
 			syscall(SYS_getppid);
-		/* The length does not matter: there is a switch of tasks then, which is an event. */
+		/* The length of the sleep does not matter: it causes a switch of tasks, which is an event. */
 		if (rounds % 8 == 0)
 			nanosleep(&moment, NULL);
 		write_to(text, bytes, 1 + (unsigned int)rand_r(&p->seed) % (rounds % 5 ? 100 : 4090));
@@ -101,8 +101,8 @@ static void make_events(struct pages *p, unsigned int rounds)
 }
 
 /*
- * Longer than 2^27 units of a clock that counts nanoseconds or faster, with only a marker on each side. The clock is
- * the kernel's own, so the test has to wait.
+ * Make a pause of more than 2^27 units of a clock that counts nanoseconds or faster, with only a marker before it and
+ * one after it. The clock is the kernel's own, so the test has to wait.
  */
 static void make_gap(struct pages *p)
 {
@@ -147,7 +147,7 @@ static void see_page(struct pages *p, int cpu, bool is_new)
 	p->is_bad = true;
 }
 
-/* All that a CPU's ring holds; `piece` bytes at a time, if not 0. */
+/* Read all that a CPU's ring holds; `piece` bytes at a time, if it is not 0. */
 static void read_ring(struct pages *p, int cpu, uint32_t piece, unsigned int pages_max)
 {
 	const int fd = tracefs_cpu_fd(&p->fs, cpu, O_RDONLY | O_NONBLOCK, "trace_pipe_raw");
@@ -160,7 +160,7 @@ static void read_ring(struct pages *p, int cpu, uint32_t piece, unsigned int pag
 			continue;
 		if (n < 0)
 			break;
-		/* Nothing fits: take the whole. */
+		/* No event fits into the piece: read a whole page. */
 		if (n == 0) {
 			count = p->subbuf_size;
 			continue;
@@ -209,7 +209,7 @@ static bool map_ring(struct pages *p, int cpu, struct mapped *ret_ring)
 	return ring.map != MAP_FAILED;
 }
 
-/* All that the ring holds, while nothing writes. What is before `read` on a page that comes again was seen. */
+/* Read all that the ring holds, while nothing writes. If a page comes again, what is before `read` was seen already. */
 static void read_mapped(struct pages *p, int cpu, struct mapped *ring)
 {
 	struct totals *totals = &p->cpu[cpu];
@@ -388,7 +388,7 @@ static void check_variety(struct pages *p)
 	say(p, walk->counted_losses > 0, "losses with their number");
 }
 
-/* A test that has an instance of its own, and reads with events on, reports where tracefs is mounted and is killed. */
+/* A test process that has an instance with an event on and an open ring sends the path of tracefs, and is killed. */
 static void be_killed(const char *name, int to)
 {
 	struct tracefs fs;
@@ -400,7 +400,7 @@ static void be_killed(const char *name, int to)
 	raise(SIGKILL);
 }
 
-/* Neither its instance nor its mount is left. */
+/* Check that neither the instance nor the mount of the killed test is left. */
 static bool is_cleaned_up(struct pages *p)
 {
 	const struct timespec moment = { 0, 10000000 };
@@ -421,7 +421,7 @@ static bool is_cleaned_up(struct pages *p)
 	close(ends[0]);
 	if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFSIGNALED(status))
 		return false;
-	/* It is removed by a guard that is not our child: so it can only be polled, for a minute at the most. */
+	/* A guard that is not our child removes the instance, so we can only poll, for a minute at the most. */
 	while ((tracefs_exists(&p->fs, name) || access(root, F_OK) == 0) && --tries)
 		nanosleep(&moment, NULL);
 	return was_there && tries;

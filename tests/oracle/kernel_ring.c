@@ -181,7 +181,7 @@ static void read_pages(struct run *run, unsigned int pages)
 
 	run->nr_reads++;
 	while (pages-- && (k > 0 || o > 0)) {
-		/* Read once more after a page of the kernel that has only a filler. */
+		/* If a page of the kernel has only a filler, read the next one. */
 		do
 			k = read_kernel(run, run->k.model->params.capacity);
 		while (k > 0 && run->k.batch.nr == 0);
@@ -238,7 +238,7 @@ static void set_mode(struct run *run, bool overwrite)
 	run->k.model->params.overwrite = run->o.model->params.overwrite = overwrite;
 }
 
-/* Events while recording is off: refused, and in no line of the statistics. */
+/* Events while recording is off are refused, and no line of the statistics counts them. */
 static void turn_off(struct run *run)
 {
 	unsigned int n = 1 + draw(run, 5);
@@ -262,7 +262,7 @@ static uint32_t resize_kernel(struct run *run)
 			     kilobytes[draw(run, NR_SIZES)] * (run->kernel.subbuf_size / REC_SUBBUF_MIN));
 }
 
-/* The kernel then begins on an empty page, a lane continues where it was: afterwards pages end elsewhere. */
+/* After a reset the kernel begins on an empty page, and a lane continues where it was, so pages end differently. */
 static void reset(struct run *run)
 {
 	if (run->same_ends)
@@ -357,7 +357,7 @@ static void run_sequence(struct run *run)
 	}
 }
 
-/* Both rings empty, of `pages` pages, their counters at 0. */
+/* Make both rings empty, with `pages` pages, and their counters 0. */
 static void begin_configuration(struct run *run, uint32_t pages)
 {
 	const uint32_t capacity = run->kernel.subbuf_size - REC_SUBBUF_HEADER_SIZE;

@@ -97,7 +97,7 @@ void check_batch(struct run *run, const struct side *side, const struct model_re
 	      expected->bytes);
 	check(run, LOSSES, expected->lost == batch->lost, "%s: %" PRIu64 ", expected %" PRIu64, side->name,
 	      batch->lost, expected->lost);
-	/* The kernel stores none. Ours is 0 if a reset came into a run of refusals. */
+	/* The kernel stores no time of a loss. Ours is 0 if a reset came between refusals. */
 	if (!expected->lost || side == &run->k)
 		return;
 	if (batch->lost_time == 0)
@@ -136,7 +136,7 @@ static void check_counters(struct run *run, const struct side *side, const struc
 	      want.bytes);
 }
 
-/* The time of the page that is overwritten next, or of the reader page if the writer is there: of its first event. */
+/* It is the time of the first event of the page that is overwritten next; of the reader page if the writer is there. */
 static void check_oldest(struct run *run, const struct side *side, const struct side_stats *stats)
 {
 	const struct model *model = side->model;

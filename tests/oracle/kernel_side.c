@@ -104,7 +104,7 @@ void kernel_set_subbuf_size(struct kernel_side *kernel, uint32_t size)
 
 	if (size == kernel->subbuf_size)
 		return;
-	/* A file that is open keeps a page of the old size. */
+	/* An open file would keep a page of the old size. */
 	close(kernel->raw);
 	snprintf(value, sizeof(value), "%u", size / 1024);
 	set(kernel, "buffer_subbuf_size_kb", value);

@@ -15,7 +15,7 @@ struct kernel_side {
 	unsigned char *page;
 };
 
-/* NULL, or why it cannot be done here. Pins the thread. */
+/* Makes the instance, and pins the thread to a CPU. Returns NULL, or why it cannot be done here. */
 const char *kernel_open(struct kernel_side *kernel, const char *name);
 
 /* False: the instance could not be removed. */
@@ -33,7 +33,7 @@ int kernel_read(const struct kernel_side *kernel, uint32_t room, struct batch *r
 /* Returns how many pages the ring has then. */
 uint32_t kernel_resize(const struct kernel_side *kernel, uint32_t kilobytes);
 
-/* Leaves the ring empty. */
+/* Afterwards the ring is empty. */
 void kernel_set_subbuf_size(struct kernel_side *kernel, uint32_t size);
 
 void kernel_reset(const struct kernel_side *kernel);

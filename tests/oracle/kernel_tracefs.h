@@ -14,7 +14,7 @@
 struct tracefs {
 	char root[64]; /* where it is mounted, visible to this process and its children only */
 	char name[64]; /* of the instance */
-	int alive;     /* the pipe's end; closed by the kernel when the test is gone */
+	int alive;     /* the test's end of the pipe; the kernel closes it when the test is gone */
 	pid_t guard;
 };
 

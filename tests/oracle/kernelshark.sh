@@ -14,7 +14,8 @@ pictures=$top_builddir/tests/oracle
 events="open read queue compress_begin compress_end write error done"
 tab=$'\t'
 
-# As kshark_rows prints it, without the event's system and without the gaps: ns CPU pid task event text.
+# trace-cmd's report as kshark_rows prints rows, without the event's system and without the gaps: ns CPU pid task event
+# text.
 trace_cmd_rows()
 {
 	trace-cmd report -t "$1" 2>/dev/null | sed -nE \
@@ -103,15 +104,16 @@ for version in 6 7; do
 	record "raw-v$version" --file-version "$version" --raw && check "raw-v$version"
 done
 
-# A program that saved its own lanes long after they were full: 230631 requests of two events each (see its source).
+# A program that saves its own lanes long after they were full: it has 230631 requests of two events each (see its
+# source).
 ok "lost: recorded" "$top_builddir/examples/02_flight_recorder" "$TMP/lost.dat"
 ok "lost: KernelShark's library loads it" "$rows" -s "$TMP/lost.dat"
 like "lost: the gap is shown" "$out" 'rows=([0-9]+) gaps=[1-9][0-9]* lost=([0-9]+) '
 is "lost: rows and lost events are all that were written" "$((${BASH_REMATCH[1]-0} + ${BASH_REMATCH[2]-0}))" 461262
 like "lost: the newest are there" "$("$rows" "$TMP/lost.dat" | tail -n 1)" 'server/reply.*id=230630 steps=442$'
 
-# With the kernel's scheduler: the same threads, their events between its switches, once in the top buffer and once in a
-# buffer of their own.
+# Recordings with the kernel's scheduler: there are the same threads, and their events lie between the switches. The
+# program's events are in the top buffer, or in a buffer of their own.
 check_kernel()
 {
 	local name=$1 streams=$2

@@ -34,7 +34,7 @@ struct row {
 	int64_t ts;
 };
 
-/* Their id for "events were lost here" (-EOVERFLOW); the row's text is "missed_events=N". */
+/* KernelShark's id for "events were lost here" (-EOVERFLOW); the row's text is "missed_events=N". */
 #define EVENT_GAP (-75)
 
 struct kshark {

@@ -31,7 +31,7 @@ void lane_open(struct lane_side *side)
 {
 	struct rec_options options = REC_OPTIONS_INIT;
 
-	/* And one more, for lane_shape(). */
+	/* lane_shape() needs one page more. */
 	options.lane_size = (LANE_PAGES_MAX + 1) * 32768;
 	options.lane_max = options.lane_size;
 	options.subbuf_size = REC_SUBBUF_MIN;
@@ -79,7 +79,7 @@ uint64_t lane_shape(struct lane_side *side, uint32_t pages, uint32_t capacity)
 	rec_view_close(side->view);
 	must(rec_subbuf_resize(size), "reshaping the lane");
 	go_to(side, pages + 1, size);
-	/* All lanes have another shape then, so the one that we get begins anew. */
+	/* All lanes get another shape than the one needed, so the lane that we get begins anew. */
 	for (lane = 0; lane < rec_lanes(); lane++)
 		rec_lane_resize(lane, ring_bytes(pages + 1, size));
 	go_to(side, pages, size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Our side: the lane of this thread, in the buffer of this process, read and controlled through the public functions.
- * Two things are done to it by direct access: its mode, which is otherwise the process's, is switched, and the capacity
- * of its sub-buffers is set to that of the kernel's.
+ * Two things are changed by direct access: the lane's mode, which is otherwise that of the process, and the capacity of
+ * its sub-buffers, which is set to that of the kernel's.
  */
 #ifndef LANE_SIDE_H
 #define LANE_SIDE_H
@@ -35,11 +35,11 @@ uint64_t lane_shape(struct lane_side *side, uint32_t pages, uint32_t capacity);
 
 bool lane_write(struct lane_side *side, uint64_t number, uint32_t size);
 
-/* The next page in place, or a copy with room for `room` bytes of records. 1, 0, -1 as kernel_read(). */
+/* Read the next page in place, or a copy with room for `room` bytes of records. Returns 1, 0 or -1 as kernel_read(). */
 int lane_read(struct lane_side *side, struct batch *ret_batch);
 int lane_copy(struct lane_side *side, uint32_t room, struct batch *ret_batch);
 
-/* One event, looked at and then consumed: 1 or -1. */
+/* Peek at one event, and then consume it. Returns 1 or -1. */
 int lane_consume(struct lane_side *side, struct batch *ret_batch);
 
 /* 0 or negative errno. */

@@ -6,8 +6,8 @@
 #
 #	choose		sets $chosen to the files for the next flags
 #
-# By default these are one in twelve of the files, others at each call: every file is read, every flag is tried on several
-# files. REPORT_FILES=all, in the long tier, is each flag on each file.
+# By default it chooses one in twelve of the files, others at each call: every file is read, and every flag is tried on
+# several files. REPORT_FILES=all, in the long tier, chooses all files.
 
 made="$("$top_builddir/tests/golden/mkdat") $("$top_builddir/tests/golden/mkdat" --latency)"
 for name in $made; do

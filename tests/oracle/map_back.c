@@ -106,7 +106,7 @@ static void open_lane(struct back *back, uint32_t subbuf_size)
 	must(rec_thread_lane(&back->lane) == 0, "rec_thread_lane");
 	errno = -rec_view_open(rec_process.path, &back->view);
 	must(errno == 0, rec_process.path);
-	/* What the previous run left there does not count any more. */
+	/* Drop what the previous run left there. */
 	must(rec_view_reset(back->view, back->lane) == 0, "rec_view_reset");
 	errno = -rec_map_lane(back->view, back->lane, &back->map);
 	must(errno == 0, "rec_map_lane");

@@ -31,7 +31,7 @@ struct back {
 	unsigned int lane;
 };
 
-/* It is not open yet; the kernel's also needs its instance and a CPU. */
+/* Prepare one that is not open yet. The kernel's also needs its instance and a CPU. */
 void back_kernel(struct back *back);
 void back_lane(struct back *back);
 

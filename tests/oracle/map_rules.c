@@ -27,7 +27,7 @@ static int child_sees(const void *at)
 {
 	unsigned char there = 0;
 	int status = 0;
-	/* Without the handlers of fork(): the library's would map the child's buffer, perhaps at this very address. */
+	/* _Fork() runs no handlers: the library's would map the child's buffer, perhaps at this very address. */
 	pid_t child = _Fork();
 
 	if (child == 0)
@@ -51,7 +51,7 @@ void check_mapping(struct back *back)
 	check(!rec_map_is_copy(back->map), back->name, "it is no copy");
 }
 
-/* The kernel's own mapping once more, otherwise. 0 or -errno. */
+/* Map the kernel's ring once more, with these arguments. 0 or -errno. */
 static int map_raw(struct back *back, int mode, int prot, int sharing, size_t offset, size_t size)
 {
 	const int fd = tracefs_cpu_fd(&back->fs, back->cpu, mode, "trace_pipe_raw");
@@ -102,7 +102,7 @@ static unsigned char *some_page(const struct back *back)
 	return (unsigned char *)(uintptr_t)rec_map_page(back->map, rec_map_meta(back->map)->reader_id == 2 ? 3 : 2);
 }
 
-/* It can be this process's own copy only: the ring's contents show again once that is dropped. */
+/* A write may change only this process's own copy: once that is dropped, the ring's contents show again. */
 static int make_writable(struct back *back)
 {
 	unsigned char *page = some_page(back);
@@ -136,7 +136,7 @@ static int read_beside(struct back *back)
 	return r;
 }
 
-/* Another view; the map remains valid. */
+/* Reads through another view; the map must remain valid. */
 static int read_by_another(struct back *back)
 {
 	struct rec_view *other;
@@ -181,7 +181,7 @@ static int change_subbuf_size(struct back *back)
 	return rec_map_meta(back->map)->subbuf_size == size ? r : -EPROTO;
 }
 
-/* This is about the last sub-buffer, which may be in the ring by then; so it comes last. */
+/* This unmaps the last sub-buffer, which may be in the ring then; so this attempt comes last. */
 static int unmap_part(struct back *back)
 {
 	const struct rec_meta *meta = rec_map_meta(back->map);

@@ -9,7 +9,7 @@
 
 uint64_t sum_of(const void *page, uint32_t size);
 
-/* The mapping unchanged; and the result of each attempt to do more with it, one after the other. */
+/* Check the unchanged mapping; and the result of each attempt to do more with it, one after the other. */
 void check_mapping(struct back *back);
 void check_rules(struct back *back);
 

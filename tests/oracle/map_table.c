@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The kernel's self-test of mapped rings (facts D4) and what else users rely on, step by step, over one API and two
- * back ends: the running kernel's ring and a lane. The meta page after each step must be the same in both, and as the
- * table says. Prints TAP.
+ * back ends: the running kernel's ring and a lane. The meta page after each step must be the same in both, and as in
+ * the table. Prints TAP.
  */
 #include "map_rules.h"
 
@@ -84,7 +84,7 @@ static void step(struct table *table, struct back *back, const char *name, unsig
 	enter(table, back, row);
 }
 
-/* Until there is nothing more. */
+/* Read until there is nothing more. */
 static void step_all(struct table *table, struct back *back, const char *name)
 {
 	struct row row = { .step = name };
@@ -94,7 +94,7 @@ static void step_all(struct table *table, struct back *back, const char *name)
 	while (row.got == 1);
 	row.id = 0;
 	enter(table, back, row);
-	/* Which one it is depends on how many events fit. */
+	/* Which sub-buffer is the reader page depends on how many events fit. */
 	table->row[table->nr - 1].id = 0;
 }
 
@@ -175,7 +175,7 @@ static void check_page_stands(struct back *back)
 	struct rec_page page = { 0 };
 	uint64_t sum;
 
-	/* One that the writer has left. */
+	/* Take a page that the writer has left. */
 	back_write(back, RING_SIZE / EVENT_SIZE);
 	must(rec_map_get_reader(back->map, &page) == 1, "no page");
 	sum = sum_of(page.data, meta->subbuf_size);

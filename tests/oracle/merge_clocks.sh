@@ -54,7 +54,7 @@ same()
 	cmp -s <(times "$file" | sort) <(copies "$@") && test -n "$(times "$file")"
 }
 
-# has NAME TEXT LINE: the line is one of the text's
+# has NAME TEXT LINE: the text has this line
 has()
 {
 	is "$1" "$(grep -xF -e "$3" <<<"$2")" "$3"

@@ -28,7 +28,7 @@ struct printf_event {
 	uint32_t number;
 };
 
-/* A loss at these intervals. */
+/* The number of events lost before the event with this number. */
 static uint64_t loss_before(uint64_t number)
 {
 	if (number == 0)
@@ -59,7 +59,7 @@ static void put(struct fake *fake, uint64_t number, bool raw)
 {
 	const unsigned int stream = (unsigned int)(number * 3 % STREAMS);
 	const uint32_t cpu = (uint32_t)(number / 50 + stream) % 4;
-	/* 100 ns past a microsecond, so that an error of the conversion below that does not show. */
+	/* Times are 100 ns past a microsecond, so that an error of the conversion of less than that does not show. */
 	const uint64_t ns = number * 3000 + 100 + (number > EVENTS / 2 ? UINT64_C(600000000) : 0);
 	const int32_t tid = 500 + (int32_t)stream;
 	const unsigned int process = stream >= 3;
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 		.page_size = argc > 4 ? (uint32_t)atoi(argv[4]) : 0,
 		.nr_cpus = 4,
 	};
-	/* After the last event of all, so that only one order is right. */
+	/* This loss is after the last event of all, so that only one order is right. */
 	fake->described[(EVENTS - 1) * 3 % STREAMS].lost = 17;
 	err = weave_to_dat(&params, &stats);
 	if (err) {

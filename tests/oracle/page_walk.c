@@ -24,7 +24,7 @@ void page_walk_free(struct page_walk *walk)
 struct raw {
 	const unsigned char *data;
 	uint32_t offset;
-	uint64_t padding; /* records of it with a delta of 1 */
+	uint64_t padding; /* number of padding records with a delta of 1 */
 };
 
 static void raw_advance(struct page_walk *walk, struct raw *raw, uint32_t to)
@@ -81,8 +81,8 @@ static bool compare_losses(struct page_walk *walk, const void *page, uint32_t ca
 }
 
 /*
- * Whether kbuffer's time is `ours`, on a page that begins at `begin`. The kernel carries into the five bits that an
- * absolute stamp does not hold (facts A2.7); kbuffer of libtraceevent 1.7.1 does not.
+ * Whether kbuffer's time is equal to `ours`, on a page that begins at `begin`. The kernel carries into the five bits
+ * that an absolute stamp does not hold (facts A2.7), but kbuffer of libtraceevent 1.7.1 does not.
  */
 static bool is_time(uint64_t time, uint64_t ours, uint64_t begin)
 {

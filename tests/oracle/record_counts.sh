@@ -75,7 +75,8 @@ for how in fork exec; do
 			END { for (t in n) if (n[t] == 20000) good++; print good + 0 }' text)" 6
 done
 
-# Many that come and go between two checks by the recorder; it finds each while it makes its buffer or after its end.
+# Many programs that come and go between two checks by the recorder, which finds each while the program makes its buffer
+# or after its end.
 # shellcheck disable=SC2016
 ok "three hundred short programs" "$RECORDER" record -o many.dat sh -c \
 	'i=0; while [ $i -lt 150 ]; do "$0" 1 10 & "$0" 1 10 >/dev/null; wait $!; i=$((i + 1)); done' "$programs/producer"

@@ -13,7 +13,7 @@ same_text()
 	trace-cmd report cpu.dat 2>/dev/null | cmp text -
 }
 
-# Several sub-buffers per stay on a CPU, few events per stay, and one.
+# In each stay on a CPU, a thread writes one event, a few, or several sub-buffers of them.
 for stay in 1 7 500; do
 	rounds=$((20000 / stay > 2000 ? 2000 : 20000 / stay))
 	ok "threads move with $stay events a stay" "$RECORDER" record -b 16384 -o cpu.dat "$programs/pinned" "$rounds" "$stay"
@@ -37,7 +37,7 @@ for clock in tsc mono; do
 	bound=$(sed -n 's/.*times within \([0-9]*\) ns of CLOCK_MONOTONIC$/\1/p' <<<"$err")
 	like "record states the bound with $clock" "$bound" '^[0-9]+$'
 	diag "$clock: bound $bound ns"
-	# 1 ns more: both are in whole nanoseconds, rounded down.
+	# The bound is 1 ns larger here, because both times are rounded down to whole nanoseconds.
 	"$RECORDER" report -t time.dat | awk -v bound="$((bound + 1))" '
 		/ bracket: / {
 			match($0, /[0-9]+\.[0-9]+:/); t = substr($0, RSTART, RLENGTH - 1)

@@ -85,14 +85,14 @@ if [ -s "$TMP/kernel.dat" ]; then
 	trace-cmd convert -i "$TMP/kernel.dat" -o "$TMP/v6.dat" --file-version 6 > /dev/null 2>&1
 	for file in kernel v7 zstd v6; do
 		for flags in "" -t -R -l -N; do
-			# In the short tier, the flags on one of the files.
+			# In the short tier, flags are tried on one of the files only.
 			[ "$file" = kernel ] || [ -z "$flags" ] || [ "${REPORT_FILES-}" = all ] || continue
 			# shellcheck disable=SC2086
 			same "kernel events, $file $flags" "$TMP/$file.dat" $flags && pass "report $flags, the kernel's events in $file"
 		done
 		ok "dump --validate, the kernel's events in $file" "$RECORDER" dump --validate "$TMP/$file.dat"
 	done
-	# On one CPU no other thread makes lines; on all, they are written in order.
+	# On one CPU a single thread makes the lines. On several, threads make them, and they are written in order.
 	cpu=$(taskset -cp $$ | sed 's/.*[^0-9]//')
 	trace-cmd report "$TMP/kernel.dat" > "$TMP/theirs" 2> /dev/null
 	ok "there are many batches of events" test "$(wc -l < "$TMP/theirs")" -gt 10000

@@ -17,7 +17,7 @@ else
 	skip "flags on the kernel's events" "needs root and tracefs: $(head -1 "$TMP/err" 2> /dev/null)"
 fi
 
-# same NAME FLAG...: one file.
+# same NAME FLAG...: both report a file alike, with the same status
 same()
 {
 	local name=$1 theirs ours
@@ -32,7 +32,7 @@ same()
 	return 1
 }
 
-# all PATTERN FLAG...: the files chosen, and the kernel's, except those that the pattern names.
+# all PATTERN FLAG...: the chosen files and the kernel's, except those that match the pattern
 all()
 {
 	local except=$1 bad=0 name compared=0
@@ -51,7 +51,7 @@ all()
 
 # Filters make trace-cmd crash on files with several buffers.
 buffers='.*-instances|v7-only-cpucount'
-# Functions that the files do not have.
+# Symbols of functions that the files do not have.
 printf 'ffffffff81000050 t inner\nffffffff81000110 T other\t[mod]\nnot a symbol\n' > "$TMP/symbols"
 
 # The arguments are words; patterns among them must not be expanded to names of files.
@@ -77,7 +77,7 @@ done
 like "-V: there are messages" "$("$RECORDER" report -V "$TMP/v6-many.dat" 2> /dev/null | head -40)" "^version = 6.registering plugin: .*CPU 3 is empty"
 for flags in --verbose=warn -V3 -V --debug; do
 	for name in v6-unknown v7-unknown; do
-		# Its lines begin with the last error of the system, ours with the command and the file.
+		# trace-cmd's lines begin with the last error of the system, ours with the command and the file.
 		theirs=$(trace-cmd report $flags "$TMP/$name.dat" 2>&1 > /dev/null | sed -nE '/^libtrace/d; s/^ *//p' | sort)
 		ours=$("$RECORDER" report $flags "$TMP/$name.dat" 2>&1 > /dev/null | sed -E "s|^recorder report: $TMP/$name.dat: ||; s/^ *//" | sort)
 		is "$name, $flags: messages on standard error" "$ours" "$theirs"
@@ -92,7 +92,7 @@ for level in bogus warns -1 3x; do
 	is "--verbose=$level: status" "$status" 2
 	like "--verbose=$level" "$err" "^recorder report: --verbose '$level' is not a level"
 done
-# It does not align the times of a file that begins with an empty page.
+# trace-cmd does not align the times of a file that begins with an empty page.
 for flags in --align-ts "--align-ts -t --ts-diff"; do
 	# shellcheck disable=SC2086
 	all v6-zero-pages $flags
@@ -111,11 +111,12 @@ for flags in "--pid 1002" "--pid 1001,0" "--pid 1001 --pid 1003"; do
 	# shellcheck disable=SC2086
 	all "$buffers" $flags
 done
-# Files without names of tasks, and without the events of this flag.
+# Files that have no names of tasks, or no events of this flag, are left out.
 all "$buffers|v6-bare|v7-bare|kernel" --comm sh
 all "$buffers|kernel" -v -F submit
 all "$buffers|kernel" -F submit -v -F 'submit:fd==3'
-# With --pid 0 trace-cmd takes the names of tasks from sched_switch's fields, although the file names these tasks; we do not.
+# --pid 0 is left out: trace-cmd then takes the names of tasks from the fields of sched_switch, although the file names
+# these tasks.
 for pid in 1001 1003; do
 	for name in print function sched_switch bprint kernel_stack; do
 		if same v6-kernel --pid $pid -v -F $name "$TMP/v6-kernel.dat"; then pass "--pid $pid -v -F $name"; else fail "--pid $pid -v -F $name"; fi

@@ -48,7 +48,7 @@ def main():
     texts = text_items(sys.argv[2])
     for item in json_items(sys.argv[1]):
         if item.get("event", "") is None:
-            continue  # it has no format: the text has no field of it
+            continue  # the event has no format, so the text has no line for it
         text = next(texts, None)
         if text is None:
             fail("the text ends before", item)

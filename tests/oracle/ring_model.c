@@ -30,7 +30,7 @@ static void page_put(struct model_page *page, const struct model_event *event)
 	page->used += event->total;
 }
 
-/* Events from record `from` on. */
+/* The number of events from record `from` on. */
 static uint64_t page_events(const struct model_page *page, uint32_t from)
 {
 	uint64_t events = 0;
@@ -41,7 +41,7 @@ static uint64_t page_events(const struct model_page *page, uint32_t from)
 	return events;
 }
 
-/* What is unread of it, and the bytes at its beginning if all is. */
+/* The bytes that are unread; if nothing was read, including those that the page begins with. */
 static uint64_t page_bytes(const struct model_page *page)
 {
 	uint64_t bytes = page->used;
@@ -57,7 +57,7 @@ static uint64_t page_bytes(const struct model_page *page)
 	return bytes;
 }
 
-/* This is not the number written, which numbers the events. */
+/* `written` is kept, because it numbers the events. */
 static void clear_counters(struct model *model)
 {
 	model->overrun = model->dropped = model->read = model->too_long = 0;
@@ -246,7 +246,7 @@ static uint64_t told(uint64_t lost, uint32_t bytes, uint32_t room)
 	return lost && room - bytes < sizeof(lost) ? REC_LOST_UNKNOWN : lost;
 }
 
-/* Returns how many records; *ret_bytes: how much of the page they take. */
+/* Returns the number of records to hand out; *ret_bytes: the bytes of the page that they take. */
 static uint32_t take_kernel(const struct model *model, uint32_t room, uint32_t *ret_bytes)
 {
 	const struct model_page *page = model->reader;
@@ -263,8 +263,8 @@ static uint32_t take_kernel(const struct model *model, uint32_t room, uint32_t *
 }
 
 /*
- * A page unchanged if it fits and nothing was lost; otherwise its events, with CPU and time stated after the first, or
- * before it if there is room. The first of a copy needs no time extend.
+ * The whole page, unchanged, is handed out if it fits and nothing was lost. Otherwise its events are copied, with CPU
+ * and time stated after the first event, or before it if there is room. The first event of a copy needs no time extend.
  */
 static uint32_t take_copy(const struct model *model, uint32_t room, uint32_t *ret_bytes)
 {
@@ -300,7 +300,7 @@ int model_read(struct model *model, enum model_form form, uint32_t room, struct 
 		nr = take_copy(model, room, &bytes);
 	else
 		nr = take_kernel(model, room, &bytes);
-	/* Where only a filler is left, the kernel calls it empty. */
+	/* If only a filler is left, the kernel reports that there is nothing. */
 	if (!nr)
 		return entries(model) ? 0 : -1;
 	*ret_read = (struct model_read){ .events = &page->events[page->read],

@@ -13,9 +13,9 @@
 struct model_params {
 	uint32_t pages;	     /* in the ring; the reader page comes on top */
 	uint32_t capacity;   /* bytes of a page that records may take */
-	uint32_t lead;	     /* of them, taken by what every page begins with */
+	uint32_t lead;	     /* bytes of the capacity that every page begins with */
 	uint32_t size_max;   /* longest payload */
-	bool overwrite;	     /* otherwise the newest are refused */
+	bool overwrite;	     /* otherwise the newest events are refused */
 	bool has_filler;     /* a page that is left, or would have been, is filled up and takes nothing more */
 	bool tells_refusals; /* a page's reported loss counts events that were refused before it was begun */
 };
@@ -23,7 +23,7 @@ struct model_params {
 /* One record; the filler at the end of a page counts as one, too. */
 struct model_event {
 	uint64_t number;
-	uint64_t index; /* among those that were taken */
+	uint64_t index; /* among the events that were not refused */
 	uint32_t size;	/* of the payload */
 	uint32_t total; /* bytes on the page, a time extend before it included */
 	bool is_filler;
@@ -34,8 +34,8 @@ struct model_page {
 	uint32_t nr, max;
 	uint32_t used;	  /* bytes */
 	uint32_t read;	  /* records that were read */
-	uint64_t refused; /* by the ring, before this page */
-	bool full_twice;  /* one more event came after the filler, whose beginning the page then forgets */
+	uint64_t refused; /* number that the ring refused before this page */
+	bool full_twice;  /* one more event came after the filler, so where the filler begins is not known any more */
 };
 
 struct model_stats {
@@ -51,13 +51,13 @@ struct model {
 	uint64_t written, overrun, dropped, read, too_long;
 	uint64_t overrun_seen, refused_seen; /* by the reader, at its last swap */
 	uint64_t lost;			     /* pending for the next page read */
-	uint64_t lost_first;		     /* the number of the first of them */
-	uint64_t gap_first;		     /* of the first that was overwritten since the last swap */
+	uint64_t lost_first;		     /* the number of the first lost event */
+	uint64_t gap_first;		     /* the number of the first event overwritten since the last swap */
 	uint64_t *refusals;		     /* the numbers of all events that were refused */
 	uint64_t nr_refusals, max_refusals;
-	uint64_t nr_on_empty;	/* of them, those on a page that had no event yet, the first of all */
-	uint64_t nr_forgotten;	/* whose times are not kept */
-	bool is_empty_lost;	/* the page that was empty is overwritten */
+	uint64_t nr_on_empty;	/* refusals while the first page of all had no event yet */
+	uint64_t nr_forgotten;	/* refusals whose times are not kept */
+	bool is_empty_lost;	/* that page was overwritten */
 };
 
 struct model *model_new(const struct model_params *params);
@@ -65,35 +65,35 @@ struct model *model_free(struct model *model);
 
 enum model_write { MODEL_WRITTEN, MODEL_DROPPED, MODEL_TOO_LONG };
 
-/* An event of `size` bytes; `extend`: so late that it needs a time extend, unless it begins a page. */
+/* Write an event of `size` bytes. `extend`: it is so late that it needs a time extend, unless it begins a page. */
 enum model_write model_write(struct model *model, uint64_t number, uint32_t size, bool extend);
 
 /* How a page is handed out. */
 enum model_form {
-	MODEL_KERNEL,	/* read_page: swapped if nothing of it was read and the writer is elsewhere, else copied */
-	MODEL_IN_PLACE, /* rec_view_read: where it stands, all that is new */
+	MODEL_KERNEL,	/* read_page: swapped if none of it was read and the writer is on another page; else copied */
+	MODEL_IN_PLACE, /* rec_view_read: all new events of the page, in place */
 	MODEL_COPY,	/* rec_view_read_page */
 	MODEL_EVENT,	/* rec_view_consume: one event */
 };
 
 struct model_read {
 	const struct model_event *events; /* valid until the model is used again */
-	uint32_t nr;			  /* of them; a filler may be the last */
+	uint32_t nr;			  /* number of events; a filler may be the last */
 	uint32_t bytes;			  /* of the page handed out; in place: of the events alone */
 	uint64_t lost;			  /* immediately before the first; REC_LOST_UNKNOWN: no room for the number */
-	uint64_t lost_first;		  /* if there are any: the number of the first of them */
+	uint64_t lost_first;		  /* the number of the first lost event, if there is one */
 };
 
 /*
- * A page of `room` bytes for records. 1: some records, as many as fit. 0: there are some, but the first needs more.
- * -1: no records are left.
+ * Read records into a page with room for `room` bytes. 1: as many records as fit. 0: there are some, but the first one
+ * needs more room. -1: no records are left.
  */
 int model_read(struct model *model, enum model_form form, uint32_t room, struct model_read *ret_read);
 
-/* Begin anew, like the kernel's reset: all pages are dropped, all counters are 0. */
+/* Reset as the kernel does: all pages are dropped, all counters are 0. */
 void model_reset(struct model *model);
 
-/* Read everything and drop it and the counters, like our reset: the position of the next event does not change. */
+/* Reset as our library does: everything is read, the counters are 0, and the next event's position does not change. */
 void model_drain(struct model *model);
 
 void model_stats(const struct model *model, struct model_stats *ret_stats);

@@ -27,7 +27,7 @@ static unsigned char byte_of(uint64_t number, uint32_t at)
 	return (unsigned char)(number * 31 + at * 7 + 1);
 }
 
-/* After the common fields the number in four bytes, which is the kernel's id, then bytes made from it. */
+/* After the common fields come the number, in four bytes, as the kernel's id, and then bytes made from it. */
 void side_fill(unsigned char *payload, uint64_t number, uint32_t size)
 {
 	const uint32_t id = (uint32_t)number;

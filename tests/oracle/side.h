@@ -36,8 +36,8 @@ struct batch {
 	uint32_t bytes;	    /* of the page; if it is ours and was read in place, without its first marker and stamp */
 	uint64_t lost;	    /* REC_LOST_UNKNOWN: a number that is not reported */
 	uint64_t first;	    /* ours alone: the number of the first event in the lane */
-	uint64_t lost_time; /* also ours alone: when the first of the lost ones was */
-	bool is_damaged;    /* no page, or a payload that was never written */
+	uint64_t lost_time; /* ours alone: the time of the first lost event */
+	bool is_damaged;    /* the page is invalid, or a payload was never written */
 };
 
 /* Whether the record is an event of the test, and its number. */

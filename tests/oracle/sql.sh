@@ -9,7 +9,7 @@
 cd "$TMP" || exit 1
 compare=$top_srcdir/tests/oracle/sql_json.py
 
-# agree NAME QUERIES FILE...: the same rows from both, in QUERIES queries or more
+# agree NAME QUERIES FILE...: recorder sql and the plain tables give the same rows, in QUERIES queries or more
 agree()
 {
 	local name=$1 least=$2
@@ -38,7 +38,7 @@ agree "recordings" 100 edge.dat storage.dat
 
 # ---- files that are cut off, and hostile files
 
-# variants NAME COUNT FILE: NAME.N.dat, cut anywhere, or with bits that are not theirs; the same ones each time
+# variants NAME COUNT FILE: makes NAME.N.dat, cut anywhere, or with changed bits; the same ones each time
 variants()
 {
 	python3 - "$@" <<'END'
@@ -91,7 +91,7 @@ like "and this is reported" "$err" "late.dat: times go back at 1 place; a condit
 # ---- a file that changes
 
 query='SELECT count(*), min(ts), max(ts), sum(tid) FROM events;'
-# ask QUERY: the answer of the session, a line
+# ask QUERY: $answer is the answer of the session, one line
 ask()
 {
 	echo "$1" >&8

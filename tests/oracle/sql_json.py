@@ -35,7 +35,7 @@ def sql(recorder, path, queries):
 
 
 def value(shown):
-    """A value of the JSON as SQL has it."""
+    """Converts a value of the JSON to the value in SQL."""
     if isinstance(shown, bool):
         return int(shown)
     if isinstance(shown, int):
@@ -86,7 +86,7 @@ class Trace:
         columns = {}
         for name in fields:
             if name not in known:
-                continue  # bytes
+                continue  # a field of bytes, which has no column here
             values = [item["fields"].get(name) for item in items]
             if all(SIMPLE.match(one) for one in values if isinstance(one, str)):
                 columns[name] = values
@@ -132,7 +132,7 @@ def compare(recorder, path):
     for table, column in columns[0]:
         names.setdefault(table, set()).add(column)
     trace = Trace(text, names)
-    # In a damaged file times may go back; recorder sql reports that then conditions on times may miss events.
+    # In a damaged file times may go back. recorder sql reports that conditions on times may then miss events.
     in_order = all(a["ts"] <= b["ts"] for a, b in zip(trace.events, trace.events[1:]))
     queries = ["SELECT ts, cpu, tid, comm, system, name FROM events", "SELECT ts, cpu, lost FROM losses ORDER BY ts, cpu", "SELECT count(*) FROM events",
                "SELECT system, name, count(*), min(tid) FROM events GROUP BY 1, 2 ORDER BY 1, 2",

@@ -25,7 +25,7 @@ struct pages {
 	struct ring_order order;
 	struct {
 		uint64_t from, to;
-	} written[EVENTS_MAX]; /* when, by number */
+	} written[EVENTS_MAX]; /* the time before and after each event was written, by number */
 	uint64_t next_number;
 	uint64_t last_time;
 	uint64_t refused, read, lost;
@@ -137,9 +137,9 @@ static bool check_event(void *data, struct page_walk *walk, const struct rec_rec
 }
 
 /*
- * The page as it leaves the ring: a copy, with the loss in its header where the kernel puts it. Half of those with a
- * loss are without the marker and stamp that they begin with, so that kbuffer reports the loss; their first event has
- * delta 0.
+ * Copies the page as it leaves the ring, with the loss in its header where the kernel puts it. In half of the pages
+ * with a loss, the marker and stamp at the beginning are left out, so that kbuffer reports the loss; their first event
+ * has delta 0.
  */
 static void copy_page(struct pages *p, const struct rec_page *page)
 {
@@ -245,7 +245,7 @@ static void run(unsigned int seed, uint32_t pages, uint32_t subbuf_size, bool ov
 	free(p);
 }
 
-/* Every kind of content occurred. */
+/* Check that every kind of content occurred. */
 static void check_variety(const struct page_walk *total, bool jumps)
 {
 	cr_assert_gt(total->events, 10000);

@@ -6,7 +6,7 @@
 
 mkweave=$top_builddir/tests/oracle/mkweave
 
-# trace-cmd's output in the form of mkweave: no names, single blanks, without the position of the end.
+# Prints trace-cmd's output in the form of mkweave: without names, with single blanks, without the position of the end.
 shown()
 {
 	trace-cmd report "$1" 2>"$TMP/err" | sed -E -e '/^cpus=/d' -e 's/ +/ /g' \

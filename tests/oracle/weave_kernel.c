@@ -50,7 +50,7 @@ struct recording {
 	struct weave_format formats[FORMATS_MAX];
 	struct weave_kernel kernel;
 	struct weave_text stats[CPUS_MAX];
-	uint64_t read_events, overrun; /* by the kernel's own count */
+	uint64_t read_events, overrun; /* the kernel's own counts */
 };
 
 static void die(const char *what, int err)
@@ -67,7 +67,7 @@ static void set(struct recording *r, const char *file, const char *value)
 		die(file, err);
 }
 
-/* A whole file; freed never. */
+/* Reads a whole file. The text is never freed. */
 static struct weave_text text_of(const char *path)
 {
 	struct weave_text text = { NULL, 0 };
@@ -135,7 +135,7 @@ static void run_rounds(struct recording *r, uint32_t clock, bool with_user)
 	for (number = 0; number < ROUNDS; number++) {
 		if (number % 100 == 0)
 			move_to((unsigned int)number / 100 % r->nr_cpus);
-		/* More than a time delta holds. */
+		/* The pause is longer than a time delta holds. */
 		if (number == ROUNDS / 2)
 			usleep(300000);
 		snprintf(text, sizeof(text), "round=%u", (unsigned int)number);
@@ -148,7 +148,7 @@ static void run_rounds(struct recording *r, uint32_t clock, bool with_user)
 	close(marker);
 }
 
-/* ------------------------------------------------------------------------------------------------- what was said */
+/* ----------------------------------------------------------------------------------------------- what was reported */
 
 static void save_trace(struct recording *r, const char *output)
 {
@@ -188,7 +188,7 @@ static void take_formats(struct recording *r)
 	r->kernel.cmdlines = text_in(r, "saved_cmdlines");
 }
 
-/* All pages that a CPU has, into a file of its own. */
+/* Copy all pages that a CPU has into a file of its own. */
 static void take_pages(struct recording *r, unsigned int number, const char *output)
 {
 	struct kernel_cpu *cpu = &r->cpus[number];
@@ -248,7 +248,7 @@ static void record(struct recording *r, uint32_t clock, char *const *argv, bool 
 	set(r, "trace_clock", argv[4]);
 	set(r, "buffer_size_kb", "8192");
 	set(r, "buffer_subbuf_size_kb", argv[5]);
-	/* Other programs may run as they like, the rings are large enough. */
+	/* Only this process and its children are recorded. */
 	snprintf(name, sizeof(name), "%d", (int)getpid());
 	set(r, "set_event_pid", name);
 	set(r, "options/event-fork", "1");

@@ -6,7 +6,7 @@
 
 . "$top_srcdir/tests/tap.sh"
 
-# One line an event, CPU after CPU: CPU pid event [seconds] [text], of what the kernel shows and of a report. Texts with
+# Converts what the kernel shows, or a report, to lines "CPU pid event [seconds] [text]", CPU after CPU. Texts with
 # pointers, or with words that only the kernel knows, are left out; so are times that the kernel shows in ticks.
 events_of()
 {

@@ -20,7 +20,7 @@ for name in v7-plain v7-lost v7-instances v7-sparse v7-page16k; do
 	is "$name: converted" "$(cmp <("$RECORDER" report -t out.dat) <("$RECORDER" report -t in.dat) && echo same)" same
 done
 
-# In the middle of the second CPU's data.
+# A byte in the middle of the second CPU's data is changed.
 "$mkdat" v7-plain >in.dat
 python3 "$top_srcdir/tests/oracle/zlib_file.py" in.dat zlib.dat
 at=$("$RECORDER" dump zlib.dat | sed -nE 's/^  CPU 1: [0-9]+ bytes at ([0-9]+)$/\1/p')

@@ -17,9 +17,9 @@ compare()
 	abidiff --no-added-syms "$@"
 }
 
-# agrees LIBRARY FUNCTIONS STRUCT BITS FUNCTION: the library has all that its dump has, which are at least so many functions. The
-# comparison can fail: with a dump in which the member of STRUCT at that offset is 32 bits further, and with one that has a
-# function that does not exist now.
+# agrees LIBRARY FUNCTIONS STRUCT BITS FUNCTION: the library has all that its dump has, at least FUNCTIONS functions.
+# The comparison must fail with a dump in which the member of STRUCT at offset BITS is 32 bits further, and with one
+# that has a function that does not exist now.
 agrees()
 {
 	local library=$top_builddir/.libs/$1.so dump=$top_srcdir/tests/package/$1.abi

@@ -19,7 +19,7 @@ unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 version=$(sed -nE 's/^AC_INIT\(\[librecorder\], \[([0-9.]+)\].*/\1/p' "$top_srcdir/configure.ac")
 debs=$top_builddir/tests/package/debs
 
-# In $TMP, as dpkg-buildpackage writes beside the sources.
+# The packages are built in $TMP, because dpkg-buildpackage writes to the directory that contains the sources.
 packages_make()
 {
 	local source=$TMP/librecorder-$version

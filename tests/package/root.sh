@@ -10,7 +10,7 @@
 set -eu -o pipefail
 file=$1
 release=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
-# Debian's own archive, not those of single programs, nor the updates.
+# Packages come from Debian's own archive, not from archives of single programs, nor from those of updates.
 archive=$(apt-get indextargets --format '$(ORIGIN) $(CODENAME) $(SITE)' 2>/dev/null | sed -n "s/^Debian $release //p" |
 	sort -u | head -n 1 || true)
 packages=gcc,libc6-dev,pkg-config,libtraceevent1,libtracefs1,libzstd1,zlib1g,libedit2,libsqlite3-0

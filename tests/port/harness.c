@@ -25,7 +25,7 @@
 /* An emulated CPU is some twenty times slower than the real one. */
 #define TIMEOUT_SECONDS 200
 
-/* How an assertion ends a process; nothing else in the tests ends with it. */
+/* The exit statuses of failed and skipped tests, which no test uses for anything else. */
 #define STATUS_FAILED 98
 #define STATUS_SKIPPED 99
 

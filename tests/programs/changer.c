@@ -2,9 +2,9 @@
 /*
  * changer THREADS EVENTS
  *
- * Works like producer, while the program keeps changing the threads' lanes: their sizes, the size of their sub-buffers,
- * and by swaps. The pauses let some events come between two changes; the number of these events does not matter. Sizes
- * go up to 512 KiB. Prints how many events were produced.
+ * Writes events as producer does, and meanwhile changes the threads' lanes again and again: their sizes, the size of
+ * their sub-buffers, and by swaps. The pauses let some events come between two changes; the number of these events does
+ * not matter. Sizes go up to 512 KiB. Prints how many events were produced.
  */
 #include <librecorder/event.h>
 

@@ -100,7 +100,7 @@ static int do_clone(void)
 	return wait_for(child);
 }
 
-/* The thread has no lane yet when its copy has its first event. */
+/* The thread has no lane yet when its clone writes its first event. */
 static int do_clone_first(void)
 {
 	const pid_t child = raw_fork();
@@ -170,7 +170,7 @@ static int do_patient_leaf(void)
 	return do_leaf();
 }
 
-/* Programs that are started from now on wait until they are recorded. */
+/* From now on, each program that is started waits until it is recorded. */
 static int do_patience(void)
 {
 	leaf_deed = "patient-leaf";
@@ -187,8 +187,8 @@ static int do_exec(void)
 }
 
 /*
- * The library calls it for its new file, when the previous process image has no buffer any more. SLOW_FILE in the
- * environment: it takes its time.
+ * Replaces fchmod(), which the library calls for its new file, when the buffer of the previous process image is gone.
+ * With SLOW_FILE in the environment it takes 0.7 seconds.
  */
 int fchmod(int file, mode_t mode)
 {
@@ -256,7 +256,7 @@ static int do_handler(void)
 		REC(test, count, getpid(), 0, i);
 		since = forks == last ? since + 1 : 0;
 		last = forks;
-		/* The timer continues; a child has none. */
+		/* Wait for the next signal of the timer. A child has no timer. */
 		if (since == BETWEEN_FORKS && getpid() == first)
 			pause();
 	}

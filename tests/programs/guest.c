@@ -75,7 +75,7 @@ static int plain(void)
 	}
 }
 
-/* All system calls but four end by `action`. */
+/* From here on `action` is applied to all system calls except four. */
 static int forbid(uint32_t action)
 {
 	struct sock_filter filter[] = {
@@ -114,7 +114,7 @@ static int sandboxed(bool before)
 	const unsigned long all = events;
 
 	signal(SIGTRAP, on_fault);
-	/* The thread gets its lane, and the call site of rec_printf its record. */
+	/* The first events lease the thread's lane, and declare the call site of rec_printf. */
 	events = before ? 0 : 1;
 	trace();
 	events = all - events;

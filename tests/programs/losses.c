@@ -10,7 +10,7 @@
  *	lane 3	damaged
  *	lane 4	two threads that ended; the first left an event that was never committed
  *
- * besides 6 events without a lane and 7 without room in the log. Cases that would need a thousand signals or all memory
+ * In addition, 6 events have no lane and 7 no room in the log. Cases that would need a thousand signals or all memory
  * are written into the buffer directly: the limit, the broken and the damaged lane, these two numbers.
  */
 #include <librecorder/event.h>

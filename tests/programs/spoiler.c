@@ -41,8 +41,8 @@ static void *trace_later(void *arg)
 }
 
 /*
- * As if signal handlers interrupted the event and wrote into the next sub-buffer: then the event's commit must follow
- * the damaged links.
+ * Changes the lane as if signal handlers had interrupted the event and had written into the next sub-buffer. So the
+ * event's commit must follow the damaged links.
  */
 static void spoil(void)
 {

@@ -138,7 +138,7 @@ static void preempt_stall(void)
 
 #define TIMERS 200u
 
-/* They expire 10 us after each other, from `at` on. Returns the time after the last one. */
+/* Set the timers to expire 10 us after each other, from `at` on. Returns the time after the last one. */
 static uint64_t set_timers(const int fds[TIMERS], uint64_t at)
 {
 	for (unsigned int i = 0; i < TIMERS; i++, at += 10000) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# nginx, a server of several processes, under wrk: the master forks workers, others replace them when it is told to reload its
+# nginx, a server of several processes, under wrk: the master forks workers, and replaces them when it reloads its
 # configuration; attach, detach, attach again, kill, recover, and the cost of events. tests/real/real.sh has the paths.
 # REAL_ROUNDS=N measures N times.
 

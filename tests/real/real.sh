@@ -78,7 +78,7 @@ insert()
 				inside = 1
 			}
 			flush()
-			# This was only a declaration.
+			# The line is only a declaration of the function.
 			if (inside == 1 && /\);[ \t]*$/)
 				inside = 0
 			if (inside == 1 && /{[ \t]*$/) {

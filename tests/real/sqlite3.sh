@@ -40,7 +40,8 @@ need "it builds with events" build sqlite3.events make_shell "$REAL_DIR/sqlite3.
 
 cd "$TMP" || exit 1
 
-# script ROUNDS: a table filled, indexed, asked, changed; the plugin is loaded at its beginning, and again and again
+# script ROUNDS: prints SQL that fills, indexes, queries and changes a table; it loads the plugin first, and then again
+# and again
 script()
 {
 	echo "PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA cache_size=50;"
@@ -139,7 +140,7 @@ one()
 	rm cost.fifo
 	if [ "$1" = recorded ]; then
 		wait_until linked
-		# Without the shell's input, because the shell would then not end.
+		# The recorder must not inherit the shell's input, or the shell would not end.
 		"$RECORDER" record -q -P "$shell" -o cost.dat 3>&- &
 		recorder=$!
 		wait_until is_attached cost.dat.spool sqlite3.shell

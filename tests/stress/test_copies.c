@@ -35,7 +35,7 @@ static void lease(void)
 		_exit(2);
 }
 
-/* Everything that fork's handlers do is skipped. */
+/* Forks without the handlers that were registered for fork(). */
 static pid_t raw_fork(void)
 {
 	return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
@@ -60,7 +60,7 @@ static void *hold_lock(void *arg)
 	return locked ? arg : NULL;
 }
 
-/* Its holder is not a thread of the copy. A fork waits for it instead. */
+/* A raw copy takes over a lock whose holder is not among its threads. fork() waits for the holder instead. */
 Test(copies, a_copy_takes_the_lock_over)
 {
 	pthread_barrier_t turns;
@@ -138,8 +138,8 @@ static uint64_t numbers_of(const char *path)
 }
 
 /*
- * Neither has written an event before: the copy's first event goes to its own buffer, whether its parent writes one or
- * not.
+ * Neither process has written an event before. The copy's first event goes to its own buffer, whether its parent writes
+ * an event or not.
  */
 Test(copies, a_raw_copy_before_the_first_event)
 {
@@ -220,8 +220,8 @@ Test(copies, a_child_of_the_same_pid)
 }
 
 /*
- * Handlers of fork that were set before the library's: theirs run after its first one, and before the one that it has
- * in the child.
+ * Handlers of fork that were registered before the library's. They run after the library's handler before the fork, and
+ * before the library's handler in the child.
  */
 static bool child_writes;
 static struct seen *other_before, *other_in_child;
@@ -261,7 +261,7 @@ static void be_earlier(void)
 	pthread_atfork(before, NULL, in_child);
 }
 
-/* The library's constructor has priority 101; compilers reserve lower ones, linkers do not mind. */
+/* The library's constructor has priority 101. Compilers reserve lower priorities, but linkers accept them. */
 __attribute__((section(".init_array.00100"), used)) static void (*const be_earlier_at_start)(void) = be_earlier;
 
 static unsigned int buffers_beside(const char *path)
@@ -345,7 +345,7 @@ Test(copies, a_handler_forks_in_the_child)
 	check_fork_in_fork(&other_in_child, 6);
 }
 
-/* The heap must not be needed there: in the copy of a process with threads it may be locked for good. */
+/* A copy must not use the heap, which may be locked for good in the copy of a process with threads. */
 static bool heap_is_forbidden;
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
@@ -381,7 +381,8 @@ Test(copies, a_raw_copy_takes_no_heap)
 }
 
 /*
- * The child of vfork has its parent's memory and must leave it as it is: whatever it could change there, it is a guest.
+ * The child of vfork runs in its parent's memory, and must leave it as it is: there it is a guest, whatever it could
+ * change.
  */
 Test(copies, a_child_of_vfork_changes_nothing)
 {
@@ -431,7 +432,7 @@ Test(copies, an_interrupted_event_ends_in_the_child)
 			lease();
 			memset(payload, 0xff, 64);
 			rec_commit(&slot);
-			/* It had only just begun, and continues in every possible way. */
+			/* The child's ring is new. It writes events of many sizes, and takes a third of them back. */
 			for (unsigned int i = 0; i < 2000; i++) {
 				payload = rec_reserve(handle, 16 + i % 200, &slot);
 				if (payload && i % 3)

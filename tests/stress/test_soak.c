@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A long time at full speed: a thread that writes events in bursts, two timers at 20 kHz each whose handlers write,
- * too, a filter that a third of all events does not pass, one event in seven that is reserved and discarded, and a
- * reader that is sometimes late. What passed = what was read + what was lost, and what was read is in order.
- * RECORDER_SOAK_EVENTS: how many events; RECORDER_SEED: of the bursts and pauses.
+ * A long time at full speed: a thread writes events in bursts; two timers at 20 kHz each have handlers that write, too;
+ * a third of all events do not pass a filter; one event in seven is reserved and discarded; and a reader is sometimes
+ * late. The events read and lost must be all those that passed, and those read must be in order.
+ * RECORDER_SOAK_EVENTS: the number of events; RECORDER_SEED: the seed of the bursts and pauses.
  */
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
@@ -54,7 +54,7 @@ static uint32_t draw(uint32_t n)
 	return (uint32_t)((draw_from >> 33) % n);
 }
 
-/* One that is refused counts as lost. A reader that found a discarded one would find level LEVELS. */
+/* If the reservation is refused, it counts as lost. If a reader finds the discarded event, it finds level LEVELS. */
 static void discard_one(unsigned int level)
 {
 	const struct {
@@ -74,7 +74,7 @@ static void discard_one(unsigned int level)
 	tally.discarded[level]++;
 }
 
-/* Each level has counters of its own: nothing interrupts their owner to change them. */
+/* Each level has counters of its own, so no other level changes them in an interruption. */
 static void write_one(unsigned int level)
 {
 	const uint64_t number = tally.made[level]++;
@@ -167,7 +167,7 @@ static void check_page(struct had *had, const struct rec_page *page)
 	had->lost += page->lost;
 }
 
-/* Until nothing is left; the thread stays in one lane, because no event of it is ever left. */
+/* Read until nothing is left. The thread stays in one lane, because no event of it is ever left. */
 static void read_all(struct rec_view *view, struct had *had)
 {
 	const struct timespec nap = { 0, 2000000 };
@@ -180,7 +180,7 @@ static void read_all(struct rec_view *view, struct had *had)
 		while ((r = rec_view_read(view, 0, 0, &page)) > 0)
 			check_page(had, &page);
 		cr_assert(r == 0 || r == -EAGAIN, "%d", r);
-		/* Now and then so long that the writer wraps. */
+		/* Now and then the reader sleeps so long that the writer wraps. */
 		if (!done)
 			nanosleep(&nap, NULL);
 	} while (!done || r == -EAGAIN);

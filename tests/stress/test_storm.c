@@ -38,7 +38,8 @@ struct storm {
 	uint32_t subbuf_size;
 	bool overwrite;
 	/*
-	 * Nothing can be lost: at most this many bytes of events, and none that is too long. 0: until the time is over.
+	 * At most this many bytes of events are written, and none is too long, so nothing can be lost. 0: events are
+	 * written until the time is over.
 	 */
 	uint64_t bytes;
 };
@@ -48,8 +49,8 @@ struct tally {
 	uint64_t committed[LEVELS];
 	uint64_t refused[LEVELS];
 	uint64_t too_long;
-	uint64_t sizes;	  /* of what was committed, as asked for */
-	uint64_t lengths; /* and as it takes room */
+	uint64_t sizes;	  /* sum of the requested sizes of committed events */
+	uint64_t lengths; /* sum of the room that their payloads take */
 	uint32_t done;
 };
 
@@ -69,7 +70,7 @@ static struct tally *tally;
 static volatile sig_atomic_t depth;
 static uint64_t made[LEVELS], drawn[LEVELS], seed;
 
-/* Each level draws from a sequence of its own: nothing that interrupts it changes it. */
+/* Each level draws from a sequence of its own, so no other level changes it in an interruption. */
 static uint32_t draw(unsigned int level, uint32_t n)
 {
 	drawn[level] = drawn[level] * 6364136223846793005u + 1442695040888963407u;
@@ -84,7 +85,7 @@ static double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* The kernel's series of sizes; besides, some about where the length needs a word of its own, and whole pages. */
+/* The kernel's series of sizes; in addition, sizes at which the length begins to need a word, and whole pages. */
 static uint32_t size_of(uint64_t number)
 {
 	const uint64_t count = number & 0xffffffff;
@@ -99,13 +100,13 @@ static uint32_t size_of(uint64_t number)
 	return 8 + (uint32_t)(count * 68 / 25) % (storm->subbuf_size / 20);
 }
 
-/* What an event of this size takes, its event word and length word not counted. */
+/* The room that an event of this size takes, without its event word and length word. */
 static uint32_t length_of(uint32_t size)
 {
 	return rec_event_total(size) - (size > REC_EVENT_SMALL_MAX ? 8 : 4);
 }
 
-/* One event: the level in the top byte of its number, a count of the level's own below; some are taken back. */
+/* Write one event. Its number has the level in the top byte, and below that the level's count. Some are taken back. */
 static void write_one(unsigned int level, int raised)
 {
 	const uint64_t number = (uint64_t)level << 56 | made[level]++;
@@ -149,7 +150,7 @@ static void on_signal(int signal)
 	errno = saved;
 }
 
-/* All handlers are there before the first timer: each of them raises any of the signals. */
+/* All handlers are set before the first timer starts, because each of them raises any of the signals. */
 static void start_timers(void)
 {
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_NODEFER | SA_RESTART };
@@ -271,7 +272,7 @@ static void read_all(struct seen *seen, pid_t writer_pid)
 		cr_assert(done || !ended, "seed %llu: the writer is gone", (unsigned long long)seed);
 		while ((r = read_some(seen, done ? 4 : draw(0, 40))) > 0)
 			continue;
-		/* Now and then so long that the writer wraps. */
+		/* Now and then the reader sleeps so long that the writer wraps. */
 		if (!done && draw(0, 60) == 0)
 			nanosleep(&nap, NULL);
 		else
@@ -350,7 +351,7 @@ static double number_from(const char *name, double otherwise)
 	return text ? strtod(text, NULL) : otherwise;
 }
 
-/* Rounds of one shape, for its share of the time; as many seeds as rounds. */
+/* Run rounds of one shape, each with another seed, for the shape's share of the time. */
 static void rage(const struct storm *shape)
 {
 	const double until = now() + number_from("RECORDER_STRESS_SECONDS", 10) / 10;
@@ -358,7 +359,7 @@ static void rage(const struct storm *shape)
 	double left;
 
 	for (seed = first; (left = until - now()) > 0 || seed == first; seed++) {
-		/* A tenth of that is this shape's: as long as a round may be. */
+		/* In a repetition this shape gets a tenth of the 20 seconds, which is the longest round. */
 		repeat_by("RECORDER_SEED=%llu RECORDER_STRESS_SECONDS=20", (unsigned long long)seed);
 		round_of(shape, left < ROUND_SECONDS ? left : ROUND_SECONDS);
 	}
@@ -375,7 +376,7 @@ static void rage(const struct storm *shape)
 		rage(&shape);                                                                                          \
 	}
 
-/* Ten of them: rage() divides the time. */
+/* There are ten shapes, each of which gets a tenth of the time in rage(). */
 STORM(overwrite_2_pages, 2, 4096, true, 0)
 STORM(overwrite_3_pages, 3, 4096, true, 0)
 STORM(overwrite_64_pages, 64, 4096, true, 0)

@@ -68,7 +68,7 @@ static void *write_ring(void *arg)
 
 	while (made->next < RING_EVENTS) {
 		write_nested(made, DEPTH);
-		/* Now and then another CPU: a marker. The word is the writer's own. */
+		/* Now and then the CPU changes, so a marker is written. Only the writer uses this word. */
 		made->ring->cpu = (uint32_t)made->next / 500 % 3;
 		if (made->next % 1000 == 0)
 			sched_yield();
@@ -332,7 +332,7 @@ Test(threads, everything_at_once)
 	for (lane = 0; lane < rec_view_lanes(view); lane++) {
 		int r = rec_view_stats(view, lane, &stats);
 
-		/* Counted by a thread that then found another lane; this one has not been made yet. */
+		/* A thread has counted this lane, and then found another one; so this lane was not made. */
 		if (r == -EAGAIN)
 			continue;
 		cr_assert_eq(r, 0);

@@ -32,7 +32,7 @@ void context_begin(unsigned int subbufs, unsigned int lanes, bool discard)
 	options.lane_size = subbufs * 4080ul;
 	options.clock = REC_CLOCK_MONO;
 	options.discard = discard;
-	/* The stride is known once there are sizes. */
+	/* rec_configure() computes a lane's stride from its sizes. Then the memory for the lanes can be set. */
 	options.memory_max = lanes ? 1 : 0;
 	cr_assert_eq(rec_configure(&options), 0);
 	if (lanes) {

@@ -20,7 +20,7 @@ void filter_record_init(struct filter_record *record)
 
 void filter_record_text(struct filter_record *record, void *word, const char *text, size_t size)
 {
-	/* The texts are put after those of the other field. */
+	/* Each of the two fields has a half of the room for texts. */
 	const size_t at = word == (void *)&record->path ? 0 : sizeof(record->texts) / 2;
 	const uint32_t location = (uint32_t)(offsetof(struct filter_record, texts) + at) | (uint32_t)size << 16;
 

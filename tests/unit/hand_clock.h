@@ -6,7 +6,7 @@
 #ifndef HAND_CLOCK_H
 #define HAND_CLOCK_H
 
-#include <librecorder/detail/ring.h> /* which has a `now` of its own */
+#include <librecorder/detail/ring.h> /* included first, because it has local variables named `now` */
 
 static uint64_t now = UINT64_C(1000000000);
 

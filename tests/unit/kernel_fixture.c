@@ -22,7 +22,7 @@ static const struct weave_format formats[] = {
 	{ "ftrace", TEXT(print_text) },
 	{ "sched", TEXT(switch_text) },
 	{ "sched", TEXT(tick_text) },
-	{ "sched", TEXT(switch_text) }, /* once more */
+	{ "sched", TEXT(switch_text) }, /* the same format once more */
 };
 
 void both_begin(struct both *b, unsigned int lanes, unsigned int cpus)
@@ -94,7 +94,7 @@ void make_page(struct page_maker *page, uint64_t time)
 	put_tick(page, 0, 1);
 	put_word(page, REC_TYPE_TIME_STAMP, time + 50);
 	put_tick(page, 0, 2);
-	/* Discarded 30 later; the next event counts from there. */
+	/* A discarded event, 30 ns later, from which the next event counts. */
 	put_padding(page, 30, 20);
 	put_tick(page, 7, 3);
 	put_word(page, REC_TYPE_TIME_EXTEND, UINT64_C(1) << 40);

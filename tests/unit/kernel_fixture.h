@@ -19,7 +19,7 @@ struct switch_event {
 	int32_t next_pid;
 };
 
-/* The kernel's streams are the last `cpus`, the one program has the others. */
+/* The last `cpus` streams are the kernel's; the others are those of one program. */
 struct both {
 	struct weaving w;
 	struct weave_kernel kernel;
@@ -27,7 +27,7 @@ struct both {
 	unsigned int lanes;
 };
 
-/* Both on CLOCK_MONOTONIC. Formats: ftrace:print, sched:sched_switch (twice), sched:tick. */
+/* Begin with both on CLOCK_MONOTONIC. Formats: ftrace:print, sched:sched_switch (twice), sched:tick. */
 void both_begin(struct both *b, unsigned int lanes, unsigned int cpus);
 
 /* An event sched:tick of the kernel, t:a of the program. */

@@ -8,7 +8,7 @@
 extern struct rec_handle *lane;
 extern struct rec_view *view;
 
-/* As reader_begin(), then lane and view. */
+/* Calls reader_begin(), and then sets `lane` and `view`. */
 void lane_begin(unsigned int pages, bool discard);
 
 /* The same without a lane: a thread that traces leases its own. */

@@ -25,7 +25,7 @@ struct ledger {
 
 struct ledger ledger_new(uint32_t pages, bool overwrite);
 
-/* One event of `size` bytes, 8 at least; false: refused. */
+/* Write one event of `size` bytes, 8 at least. False: it was refused. */
 bool ledger_write(struct ledger *ledger, uint32_t size);
 
 /* Write until the ring refuses, or until `events` are written; returns the number written. */

@@ -19,7 +19,7 @@ void numbered_begin(unsigned int subbufs, unsigned int lanes)
 	struct rec_options options = REC_OPTIONS_INIT;
 
 	options.lane_size = subbufs * 4080ul;
-	/* The stride is known once there are sizes. */
+	/* rec_configure() computes a lane's stride from its sizes. Then the memory for the lanes can be set. */
 	options.memory_max = lanes ? 1 : 0;
 	cr_assert_eq(rec_configure(&options), 0);
 	if (lanes) {

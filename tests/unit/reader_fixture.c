@@ -53,7 +53,7 @@ static void *hold(void *handle)
 
 struct rec_handle *reader_lane(void)
 {
-	/* A pointer other than NULL stands for "not known yet". */
+	/* This pointer, which is not NULL, means "not known yet". */
 	struct rec_handle *unknown = (struct rec_handle *)&unknown, *handle = unknown;
 	pthread_t thread;
 

@@ -22,7 +22,7 @@ char *repeat_line(char *to, size_t size, const char *variables, const char *buil
 	return to;
 }
 
-/* At the end of the process. A test that has passed has nothing noted. */
+/* Print the line at the end of the process, if variables are noted. A test that has passed has none. */
 static void say_it(void)
 {
 	char program[512] = "", line[1500];

@@ -23,7 +23,7 @@ static inline void write_one(struct ring *ring)
 	ledger_write(&book, SIZE);
 }
 
-/* After the k-th instruction of the actor; counts up to `target`. */
+/* at_target() counts the actor's instructions in `instruction`, and returns whether this was number `target`. */
 static unsigned int instruction, target;
 
 static inline bool at_target(const struct ring *ring)

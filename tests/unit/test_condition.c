@@ -261,7 +261,7 @@ Test(condition, where_there_is_no_room_nothing_changes)
 	cr_assert_eq(rec_view_switch(view, "cond:one if n == 7", true), 1, "a condition that exists can be used");
 	expect(1, 7);
 	cr_assert_eq(rec_enable("cond:one if n == 9999999"), 1, "the program's half is another one");
-	/* That half is full, too: the event stays off, and this is counted. */
+	/* When the program's half is full, too, the event stays off, and this is counted. */
 	for (i = 0; rec_enable(selector) == 1; i++)
 		snprintf(selector, sizeof(selector), "cond:one if n == %u", i);
 	cr_assert_gt(i, 1000);
@@ -327,7 +327,7 @@ Test(condition, what_is_cut_off_is_not_copied)
 	close(fd);
 }
 
-/* A condition that is damaged lets events pass, and so does one outside of the memory. */
+/* A condition that is damaged, or lies outside of the memory, lets events pass. */
 Test(condition, rubbish_costs_no_events)
 {
 	struct rec_condition *condition;

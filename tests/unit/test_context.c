@@ -96,7 +96,7 @@ Test(context, switched_on_later)
 	cr_assert_eq(verdict.repeats, 1);
 }
 
-/* Overwritten many times over; values change seldom, or more often than sub-buffers. */
+/* The lane is overwritten many times. Values change seldom, or more often than the writer enters a sub-buffer. */
 Test(context, all_events_that_are_left_are_known)
 {
 	static const unsigned int each[] = { 1, 3, 50, 700, 5000 };
@@ -119,7 +119,7 @@ Test(context, all_events_that_are_left_are_known)
 	}
 }
 
-/* Eight values of full length, between events of which one fits into what they leave of a sub-buffer. */
+/* Eight values of full length, and events of all sizes: often the values do not fit into the rest of a sub-buffer. */
 Test(context, values_that_do_not_fit_into_the_rest)
 {
 	char longest[REC_CONTEXT_VALUE_MAX + 1] = { 0 }, key[8];
@@ -172,7 +172,7 @@ static unsigned int lane_of_thread(void)
 	return lane;
 }
 
-/* A lane that is new to the thread has its values; the former one's records are read away. */
+/* A lane that is new to the thread has the thread's values, even if the records in its former lane were read. */
 Test(context, another_lane)
 {
 	unsigned int first, second, held = 99;
@@ -255,7 +255,7 @@ static void *set_and_end(void *arg)
 	return NULL;
 }
 
-/* Its last record removes the value, for a later thread with the same id. */
+/* The last record of a thread removes the value, so that a later thread with the same id does not have it. */
 Test(context, a_thread_that_ends)
 {
 	pthread_t thread;

@@ -23,8 +23,8 @@ static struct {
 } stepped;
 
 /*
- * After one instruction: another value, and events that fill a sub-buffer. With more of them the thread would continue
- * in another lane.
+ * After one instruction the handler sets another value, and writes events that fill a sub-buffer. With more events the
+ * thread would continue in another lane.
  */
 static void on_trap(int number, siginfo_t *info, void *context)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder split, convert and merge on files that were cut off at any place. If something is left, the command writes
- * exactly the events that are left, in whole pages, with a line that names the file and what is missing, and status 1;
- * else it fails, with one such line, and leaves no file. So does merge if the name of the clock was cut off. If nothing
- * that matters was cut off, it writes the same as of the whole file.
+ * recorder split, convert and merge on files that were cut off at any place. If events are left, the command writes
+ * exactly these, in whole pages, prints a line that names the file and what is missing, and exits with 1. If nothing is
+ * left, it prints such a line, exits with 1, and leaves no file; merge also does so if the name of the clock was cut
+ * off. If nothing that matters was cut off, the command writes the same as for the whole file.
  */
 #include "cli/cmd.h"
 #include "format/dat/dat_compress.h"
@@ -30,8 +30,8 @@ static unsigned int rests; /* results with what is left of a cut file */
 struct trial {
 	const char *name;
 	int (*command)(int argc, char **argv);
-	const char *words[8]; /* before the names of files */
-	bool has_other;	      /* a file that is whole comes first */
+	const char *words[8]; /* the arguments before the names of files */
+	bool has_other;	      /* the first input is another file, which is whole */
 	const char *result;
 	unsigned int most; /* events of each CPU; 0: all */
 };
@@ -147,7 +147,7 @@ static unsigned int count_files(void)
 }
 
 struct whole {
-	unsigned char *data; /* what the command writes of the whole file */
+	unsigned char *data; /* what the command writes for the whole file */
 	size_t size;
 };
 
@@ -255,7 +255,7 @@ static int by_number(const void *a, const void *b)
 	return x > y ? 1 : x < y ? -1 : 0;
 }
 
-/* The places in ascending order: the byte before each mark, it or the one after it, and STEPS others. Their number. */
+/* Where to cut, in ascending order: one byte before each mark, at it or one after it, and STEPS others. */
 static size_t choose_cuts(size_t size, const size_t *marks, size_t *cuts)
 {
 	size_t nr = 0, kept = 0;
@@ -275,7 +275,7 @@ static size_t choose_cuts(size_t size, const size_t *marks, size_t *cuts)
 	return kept;
 }
 
-/* All commands on this file at all cuts. Returns how many of them did without what was cut off. */
+/* Run all commands on the file with each cut. Returns how often the cut made no difference. */
 static unsigned int cut(const char *name, const unsigned char *data, size_t size, const size_t *marks)
 {
 	size_t cuts[2 * DAT_MAKE_MARKS + STEPS + 1];
@@ -304,7 +304,7 @@ static unsigned int cut(const char *name, const unsigned char *data, size_t size
 	return taken;
 }
 
-/* Small, but with every part. */
+/* Make a small file that has every part. */
 static unsigned char *make(const char *name, size_t *ret_size, size_t *ret_marks)
 {
 	const struct dat_make *found = dat_make_find(name);
@@ -358,7 +358,7 @@ Test(cut_files, compressed)
 	cr_expect_eq(cut_made("v7-zstd"), 0);
 }
 
-/* Their options are before the data. */
+/* convert writes the options before the data. */
 Test(cut_files, that_convert_wrote)
 {
 	size_t size;
@@ -376,7 +376,7 @@ Test(cut_files, that_convert_wrote)
 	free(data);
 }
 
-/* The input is the output: what another program may read of a cut file is not replaced. */
+/* If the output is the input, and the file is cut, it is not replaced: another program may read more of it. */
 Test(cut_files, not_in_place)
 {
 	const struct trial trial = { "convert", cmd_convert, { "convert", "-o", piece, "-i", NULL }, false, piece, 0 };

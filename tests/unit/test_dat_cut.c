@@ -125,7 +125,7 @@ Test(dat_cut, v6_of_another_machine)
 	cut_anywhere("v6-big-long4");
 }
 
-/* The last bytes of these are the options, which describe everything else. */
+/* Files of version 7 end with the options, which describe everything else. */
 Test(dat_cut, v7)
 {
 	cut_anywhere("v7-plain");
@@ -146,7 +146,7 @@ Test(dat_cut, v7_of_another_machine)
 	cut_anywhere("v7-big-endian");
 }
 
-/* All of the file is there, except for what is written last: where the options are. */
+/* The file has all its data, except what a writer stores last: the place of the options. */
 Test(dat_cut, never_finished)
 {
 	size_t size, nr_all;
@@ -160,7 +160,7 @@ Test(dat_cut, never_finished)
 	memset(data + 24, 0, 8);
 	cr_assert_eq(open_bytes(data, size, &file, &error), 0, "%s", error.text);
 	cr_expect_not_null(strstr(file->missing.text, "unfinished"), "%s", file->missing.text);
-	/* The options are found like sections, so nothing is missing. */
+	/* The reader finds the options as it finds sections, so nothing is missing. */
 	cr_expect_eq(file->nr_buffers, 3u);
 	cr_expect_str_eq(file->buffers[1].name, "alpha");
 	cr_expect_eq(read_events(file, some), nr_all);
@@ -168,7 +168,7 @@ Test(dat_cut, never_finished)
 	free(data);
 }
 
-/* A chain of options that returns to its beginning is left there; no buffer is there twice. */
+/* If a chain of options returns to its beginning, reading ends there, and no buffer is found twice. */
 Test(dat_cut, options_that_point_at_themselves)
 {
 	size_t size, nr_all;
@@ -258,7 +258,7 @@ Test(dat_cut, a_damaged_chunk_after_a_time)
 	close(file.fd);
 }
 
-#define CHUNK (16u << 20) /* the most that is read */
+#define CHUNK (16u << 20) /* the largest chunk that is read */
 
 static int decompress_empty(void *dst, size_t dst_size, const void *src, size_t src_size)
 {
@@ -292,7 +292,7 @@ Test(dat_cut, chunks_of_many_cpus)
 	for (unsigned int i = 0; i < 17; i++)
 		dat_cursor_close(&cursors[i]);
 	cr_expect_eq(held, 0u);
-	/* A file of this length may have them. */
+	/* A longer file may have these chunks. */
 	file.size = 17u * CHUNK / 64;
 	cr_assert_eq(ftruncate(file.fd, (off_t)file.size), 0);
 	for (unsigned int i = 0; i < 17; i++) {

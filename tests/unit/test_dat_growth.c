@@ -204,7 +204,7 @@ static bool is_first(const void *arg, const struct dat_buffer *buffer, uint32_t 
 	return !cpu;
 }
 
-/* Events are not held back until the file is complete; and only the streams that are read are waited for. */
+/* The reader gets events before the file is complete, and waits only for the streams that it reads. */
 Test(dat_growth, events_come_with_their_pages)
 {
 	struct dat_growth growth = { .wait = wait_for_piece };

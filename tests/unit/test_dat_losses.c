@@ -60,7 +60,7 @@ Test(dat_losses, between_two_times)
 	cr_expect_not(dat_losses_between(&losses, 0, UINT64_MAX));
 }
 
-/* Of very many, the nearest are joined: none is left out. */
+/* If there are very many losses, the nearest ones are joined, and none is left out. */
 Test(dat_losses, very_many)
 {
 	struct dat_losses losses = { 0 }, again;

@@ -76,7 +76,7 @@ static struct list read_types(const struct dat_file *file, const struct dat_time
 	if (types)
 		dat_merge_only(merge, types);
 	while (dat_merge_next(merge, &event)) {
-		/* Twice as many at a power of two: the address sanitizer copies at each realloc(). */
+		/* The room is doubled each time, because realloc() always copies under the address sanitizer. */
 		if (!(list.nr & (list.nr - 1)))
 			list.all = realloc(list.all, (list.nr ? 2 * list.nr : 1) * sizeof(*list.all));
 		cr_assert_not_null(list.all);
@@ -135,7 +135,7 @@ Test(dat_merge, types_that_are_not_needed)
 	}
 }
 
-/* A type that no event has: long events remain, and the short ones before them and at the end of a page. */
+/* If no event has the needed type, long events still remain, and short ones before them and at the end of a page. */
 Test(dat_merge, most_of_them_are_left_out)
 {
 	const struct dat_make *what = dat_make_find("v6-plain");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading trace.dat: every variant whole; cut at every place that matters; every byte of the headers wrong. */
+/* Reading trace.dat: every variant as a whole; cut at every place that matters; with each byte of the headers wrong. */
 #include "format/dat/dat_merge.h"
 #include "tests/golden/dat_make.h"
 #include "tests/unit/stored_frames.h"
@@ -38,9 +38,9 @@ struct sum {
 	uint64_t events;
 	uint64_t lost;
 	uint64_t unknown_losses;
-	uint64_t back; /* times that the time went back */
+	uint64_t back; /* how often the time went back */
 	uint64_t damaged;
-	uint64_t touched; /* reads every byte of each event, so that the sanitizers check them */
+	uint64_t touched; /* sum of all bytes of events, which are read so that the sanitizers check the accesses */
 };
 
 /* Reads all that can be read from an open file. */

@@ -25,7 +25,7 @@ static void fill_page(unsigned char *page, uint32_t size, unsigned int cpu, unsi
 	memcpy(page + 20, &number, 4);
 }
 
-/* Pages of all CPUs, taking turns; CPU i has i * pages of them. */
+/* Add pages of all CPUs in turn; CPU i gets i * pages. */
 static int put_pages(struct dat_writer *writer, uint32_t size, unsigned int cpus, unsigned int pages)
 {
 	unsigned char *page = malloc(size);
@@ -122,7 +122,7 @@ Test(dat_write, round_trips)
 	}
 }
 
-/* One CPU after the other, written straight to their place; CPU i has i * pages of them. */
+/* Write the pages of one CPU after the other straight to their place; CPU i gets i * pages. */
 static int put_straight(struct dat_writer *writer, unsigned int cpus, unsigned int pages, uint64_t room)
 {
 	unsigned char page[4096];
@@ -171,8 +171,8 @@ static void check_instance(const struct dat_file *file, unsigned int pages)
 }
 
 /*
- * Written straight, before and after pages of an instance that wait: with enough room for what is known only at the
- * end, and with so little that the pages are moved, by less than their length and by more.
+ * Pages are written straight to their place, before and after pages of an instance that wait. There is enough room for
+ * what is known only at the end; or so little that the pages are moved, by less than their length and by more.
  */
 Test(dat_write, straight)
 {

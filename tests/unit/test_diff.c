@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * recorder diff over simulated runs of a program with a hundred spans. Durations are skewed and depend on the ones
- * before; a run as a whole is faster or slower than others, and so is each of its spans. Equal programs: at most 5 % of
- * the pairs give an alarm. If one span is slowed down by 5 %, it is found, and listed first.
+ * before; a run as a whole is faster or slower than others, and so is each of its spans. If the programs are equal, at
+ * most 5 % of the pairs give an alarm. If one span is slowed down by 5 %, it is found, and listed first.
  *
  * RECORDER_DIFF_PAIRS=N compares N pairs of each kind, and finds N / 5 changes, instead of 20 and 4.
  */
@@ -133,7 +133,7 @@ TestSuite(diff, .init = setup, .fini = teardown, .timeout = 300);
  * ------------------------------------------------------------------------------------------------------ false alarms
  */
 
-/* 5 %; of few pairs, two standard deviations more. */
+/* 5 % of the pairs; if there are few, two standard deviations more. */
 static double alarms_max(void)
 {
 	const double nr = (double)pairs;
@@ -212,7 +212,7 @@ Test(diff, a_change_of_five_percent_is_found_first)
 	cr_assert_eq(found_first(&calm, 6, 6, 1 / 1.05, rounds), rounds);
 }
 
-/* All spans take 50 % longer: no span stands out, and still the change is reported. */
+/* If all spans take 50 % longer, none differs from the others, but the change is still reported. */
 Test(diff, what_all_have_in_common)
 {
 	const struct diff_options options = { .threshold = -1 };

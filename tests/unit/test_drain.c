@@ -27,7 +27,7 @@
 /* The drain must finish all events within this number of rounds. */
 #define ROUNDS_MAX 1000000u
 
-static bool begun, go_on, refused; /* this is the helper, which finds the stage full */
+static bool begun, go_on, refused; /* refused: the helper finds the stage full */
 static struct spool *spool;
 static struct drain *drain;
 static char buffer[PATH_MAX];
@@ -61,7 +61,7 @@ int __wrap_spool_hand_page(struct spool *to, struct spool_hand *hand, unsigned i
 	return refused ? -EAGAIN : __real_spool_hand_page(to, hand, process, lane, page, stands, arg);
 }
 
-/* Two directories are attached to; the drain of the second one fails. */
+/* The recorder is attached to two directories; the drain of the second one fails. */
 static struct drain *failing;
 
 int __real_drain_run(struct drain *which);
@@ -81,7 +81,7 @@ bool __wrap_drain_crew_result(struct drain_crew *crew, unsigned int process, str
 	return __real_drain_crew_result(crew, process, ret_turn);
 }
 
-/* A second buffer, for which there is a descriptor only while no other buffer is open. */
+/* A second buffer, for which rec_view_open_at() may find no free descriptor. */
 #define OTHER "1-1.rec"
 
 static bool is_full, is_counted;
@@ -93,7 +93,7 @@ int __wrap_rec_view_open_at(int directory, const char *name, struct rec_view **r
 {
 	if (strcmp(name, OTHER) != 0)
 		return __real_rec_view_open_at(directory, name, ret_view);
-	/* Either for ever, or the first time alone, when the program's is open. */
+	/* While is_full is set this fails: at the first attempt only if is_counted, otherwise at each. */
 	other_tries++;
 	return is_full && (other_tries == 1 || !is_counted) ? -EMFILE
 							    : __real_rec_view_open_at(directory, name, ret_view);
@@ -151,7 +151,7 @@ static void kill_program(void)
 	cr_assert_eq(waitpid(program, NULL, 0), program);
 }
 
-/* Each event that was written, once and in order. */
+/* Check that each event that was written is in the spool, once and in order. */
 static void expect_all(void)
 {
 	struct spool_stream *streams;
@@ -238,7 +238,7 @@ Test(drain, another_directory_fails_while_a_helper_has_a_lane)
 }
 
 /*
- * In a directory of its own: the program's buffer, which is drained, and then a copy of it, for which there is no
+ * Two buffers in one directory: the program's, which is drained, and then a copy of it, for which there is no
  * descriptor.
  */
 static void begin_two(void)
@@ -290,7 +290,7 @@ Test(drain, a_buffer_without_a_descriptor_waits_for_another_to_be_closed)
 	end_two();
 }
 
-/* One after the other, if there is a descriptor for one alone. */
+/* If there is a descriptor for one buffer only, the buffers are read one after the other. */
 Test(drain, at_the_end_buffers_that_waited_are_read)
 {
 	begin_two();
@@ -303,7 +303,7 @@ Test(drain, at_the_end_buffers_that_waited_are_read)
 	end_two();
 }
 
-/* The same where programs are attached to: another one of them must end first. */
+/* The same for programs that the recorder is attached to: another one of them must end first. */
 Test(drain, a_program_without_a_descriptor_waits_for_another_to_end)
 {
 	struct watched_dir watched = { .drain = drain };

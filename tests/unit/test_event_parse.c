@@ -18,7 +18,7 @@ static int ended;
 /* The processor time that a child has taken, as its parent sees it; 0: the true one. */
 static time_t taken;
 
-/* From the linker; no header can declare them. */
+/* The linker defines these names; no header can declare them. */
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
 void *__real_calloc(size_t nr, size_t size);
@@ -166,7 +166,7 @@ Test(event_parse, each_has_a_limit_of_its_own)
 	cr_assert_eq(ended, SIGPROF, "signal %d", ended);
 }
 
-/* Names are printed: they have no character of a terminal's, and an end. */
+/* Names are printed: control characters are replaced, and long names are cut. */
 Test(event_parse, the_name_of_one_that_is_left_out)
 {
 	static char system[] = "a\033[2Jvery_long_name_of_a_system_of_events", none[] = "";
@@ -180,7 +180,7 @@ Test(event_parse, the_name_of_one_that_is_left_out)
 	event_table_close(table);
 }
 
-/* Then the time of a trial is unknown; it is charged as one that has reached its limit. The next formats are tried. */
+/* If the time of a trial is unknown, it counts as a trial that has reached its limit. The next formats are tried. */
 Test(event_parse, no_memory_while_SIGCHLD_is_ignored)
 {
 	struct event_table *table;

@@ -53,7 +53,7 @@ Test(event_printf, whole_numbers)
 	compare();
 }
 
-/* More than the precision lets through; compilers warn of it, printf defines it. */
+/* Arguments that are larger than the conversion's type. Compilers warn of them, but printf defines the result. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat"
 Test(event_printf, narrowing_is_printfs)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of threads as they stand in front of lines (event_tasks.h), and their processes (dat_process.h). */
+/* The names of threads as they are printed before lines (event_tasks.h), and their processes (dat_process.h). */
 #include "format/text/event_tasks.h"
 #include "format/dat/dat_process.h"
 

@@ -94,7 +94,7 @@ Test(event_text, floats)
 }
 
 /*
- * Against printf, for numbers of all sizes that are shown with six decimals, and of which none is halfway between two.
+ * Compared with printf, for numbers of all sizes that have six decimals in a text. None is halfway between two texts.
  */
 Test(event_text, floats_as_printf_has_them)
 {

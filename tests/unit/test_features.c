@@ -121,7 +121,7 @@ static void leave_buffer(uint32_t version, uint64_t incompatible, char path[PATH
 	cr_assert_eq(access(path, F_OK), 0);
 }
 
-/* It is unknown which process left it, and whether it holds events. */
+/* If a buffer has unknown features, it is not known which process left it, and whether it holds events. */
 Test(features, what_is_not_understood_is_not_removed)
 {
 	char later[PATH_MAX], unknown[PATH_MAX];

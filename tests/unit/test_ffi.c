@@ -158,7 +158,6 @@ Test(ffi, filters)
 	cr_assert_eq(count, 1);
 }
 
-/* `event` is that of ALL, and on: a record of it with the values of the macro's, up to field `last`. */
 /* f32 and f64, as the macro writes them. */
 Test(ffi, floats)
 {

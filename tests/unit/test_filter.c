@@ -130,7 +130,7 @@ Test(filter, names_and_decimals)
 	record.op = OP_PUT;
 	record.small = (uint8_t)OP_PUT;
 	record.load = 125;
-	/* The last one is refused, and has a test of its own. */
+	/* The filter of the last trial is refused, so it has a test of its own. */
 	try_all(trials, sizeof(trials) / sizeof(trials[0]) - 1, &record, 0);
 }
 
@@ -348,7 +348,7 @@ Test(filter, limits)
 	cr_assert_eq(rec_filter_compile(filter_event, text, condition, sizeof(bytes), &error), -EINVAL);
 	cr_assert_str_eq(error.reason, "more than 128 comparisons");
 
-	/* Parentheses. */
+	/* The deepest nesting of parentheses, and one more. */
 	memset(text, '(', 32);
 	strcpy(text + 32, "a==1))))))))))))))))))))))))))))))))");
 	cr_assert_gt(rec_filter_compile(filter_event, text, condition, sizeof(bytes), &error), 0);
@@ -357,7 +357,7 @@ Test(filter, limits)
 	cr_assert_eq(rec_filter_compile(filter_event, text, condition, sizeof(bytes), &error), -EINVAL);
 	cr_assert_eq(error.column, 33);
 
-	/* One long text, and many texts. */
+	/* One text that is too long, and too many texts. */
 	strcpy(text, "path == '");
 	memset(text + 9, 'x', 255);
 	strcpy(text + 9 + 255, "'");
@@ -373,7 +373,7 @@ Test(filter, limits)
 	}
 	cr_assert_eq(rec_filter_compile(filter_event, text, condition, sizeof(bytes), &error), -EINVAL);
 
-	/* The caller's room. */
+	/* A condition that does not fit into the caller's room, and one that does. */
 	cr_assert_eq(rec_filter_compile(filter_event, "a == 1", condition, 47, &error), -ENOSPC);
 	cr_assert_eq(rec_filter_compile(filter_event, "a == 1", condition, 48, &error), 48);
 }
@@ -447,7 +447,7 @@ static size_t write_expression(char *text, unsigned int depth, const int *values
 	}
 }
 
-/* Without parentheses, by precedence: || of && of comparisons. */
+/* A text without parentheses, whose value follows from precedence: || of && of comparisons. */
 static void write_sum(char *text, const int *values, bool *ret_value)
 {
 	const unsigned int sums = 1 + draw(4);

@@ -78,7 +78,7 @@ Test(filter_reading, absent_fields)
 	cr_expect_eq(rec_filter_absent(condition, 0), 0);
 	cr_expect_eq(rec_filter_absent(condition, 1), 13);
 	cr_expect_eq(rec_filter_absent(condition, 2), -EINVAL);
-	/* The text it is compared with must still be a valid value. */
+	/* The value with which an absent field is compared must still be valid. */
 	cr_expect_eq(rec_filter_compile_fields(&info, REC_FILTER_ABSENT_IS_FALSE, "size ==", condition, sizeof(bytes),
 					       &error),
 		     -EINVAL);

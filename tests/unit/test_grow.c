@@ -149,7 +149,7 @@ Test(grow, up_to_the_cap)
 	struct sums sums;
 
 	begin(PAGES, 8);
-	/* The worker's first is number 0. */
+	/* The worker's first event is number 0. */
 	numbered_next = 1;
 	numbered_write_some(20 * LANE);
 	cr_assert_eq(rec_lanes(), 6);
@@ -230,7 +230,7 @@ Test(grow, after_refusals_back_to_a_lane_that_was_read)
 	cr_assert_eq(numbered_lane(), other);
 }
 
-/* As if a reader were just looking at the lanes that were given up, or had been killed at that moment. */
+/* Makes the lanes that were given up look as if a reader had them open, or had been killed while it had them. */
 static void given_up_lanes_have_a_reader(void)
 {
 	for (unsigned int i = 0; i < rec_lanes(); i++)
@@ -243,12 +243,12 @@ Test(grow, to_little_room_if_no_lane_can_be_made)
 {
 	unsigned int little;
 
-	/* The fourth is left to other threads. */
+	/* Three lanes are made, because the fourth is left to other threads. */
 	begin(PAGES, 4);
 	numbered_write_some(5 * LANE / 2);
 	cr_assert_eq(rec_lanes(), 3);
 	expect_all(5 * LANE / 2);
-	/* Two lanes are given up; the thread has them still. */
+	/* Two lanes are given up, but the thread still has them. */
 	numbered_want_growth(0);
 	numbered_write_some(LANE * 3);
 	cr_assert_eq(made_lanes(), 1);
@@ -411,7 +411,7 @@ Test(grow, and_give_the_pools_memory_back)
 	worker_stop(1);
 }
 
-/* A lane that is disabled stays so, and has its number, until it is enabled. */
+/* A lane that is disabled stays disabled, and keeps its number, until it is enabled. */
 Test(grow, and_leave_disabled_lanes_alone)
 {
 	unsigned int lane, lanes;
@@ -432,13 +432,13 @@ Test(grow, and_leave_disabled_lanes_alone)
 		cr_assert_eq(rec_lane_enable(lane), -EINVAL);
 	}
 	cr_assert_gt(rec_lanes(), lanes);
-	/* Now they are given up like others. */
+	/* Once the lanes are enabled, they are given up like others. */
 	numbered_want_growth(0);
 	write_and_lose();
 	cr_assert_eq(made_lanes(), 1);
 }
 
-/* Neither a lane with unread events nor one that a reader has open. */
+/* A lane with unread events is not given up, nor is one that a reader has open. */
 Test(grow, and_keep_what_is_unread)
 {
 	struct rec_view *view = NULL;

@@ -51,7 +51,7 @@ static struct {
 	volatile unsigned int step, target;
 	unsigned int lane;
 	bool is_given_up;
-	unsigned int given_up; /* times */
+	unsigned int given_up; /* number of times */
 	uint64_t events, lost;
 	bool again; /* the lane is remade, too */
 	bool busy;  /* but a reader is just examining it */
@@ -99,8 +99,8 @@ static void on_trap(int number, siginfo_t *info, void *context)
 }
 
 /*
- * A writer that is interrupted at any instruction finds its lane given up, or given up and remade: its event is read,
- * once, whole. `before`: events between two of them; so each is a plain one, or one that begins a sub-buffer.
+ * A writer that is interrupted at any instruction finds its lane given up, or given up and remade: its event is read
+ * once, and whole. If `before` is 0, each interrupted event is a plain one; otherwise it begins a sub-buffer.
  */
 static void interrupt_at_any(unsigned int before, unsigned int instructions, bool again)
 {
@@ -114,7 +114,7 @@ static void interrupt_at_any(unsigned int before, unsigned int instructions, boo
 	stepped.again = again;
 	do {
 		rec_process.header->grow_until = 0;
-		/* On a new sub-buffer, whose events all have the same size except the first. */
+		/* Begin on a new sub-buffer, whose events all have the same size except the first. */
 		while (!numbered_next ||
 		       REC_POS_OFF(rec_lane_at(rec_thread_handle->lane ? numbered_lane() : 0)->tail) > 4080 / 2)
 			numbered_write_some(1);
@@ -132,7 +132,7 @@ static void interrupt_at_any(unsigned int before, unsigned int instructions, boo
 		has_traps = false;
 		trap_flag_clear();
 		read_all();
-		/* Inside, and then the handler's events are nested: they stay in its lane, and overwrite it. */
+		/* If its lane was not given up, the handler's events are nested, and may have overwritten the event. */
 		if (stepped.is_given_up)
 			cr_assert_eq(seen[number], 1, "event %d, interrupted after instruction %u", (int)number,
 				     steps.at);
@@ -140,7 +140,7 @@ static void interrupt_at_any(unsigned int before, unsigned int instructions, boo
 		cr_assert_eq(stepped.events + stepped.lost, numbered_next);
 		memset(seen, 0, numbered_next);
 	} while (numbered_next < NUMBERED_MAX - 100000 && steps_next(&steps, stepped.step >= stepped.target));
-	/* If there were more instructions than numbers for events. */
+	/* The loop may end early, when there are no numbers left for further instructions. */
 	repeat_nothing();
 	cr_assert_gt(stepped.given_up, 0);
 }

@@ -72,7 +72,7 @@ Test(history, h05_rejected_events_leave_nothing)
 		discard_one(&book, 16);
 		cr_assert_eq(lane->tail, tail, "after %u discards", i + 1);
 	}
-	/* At the end of a page, where the extend stays once. */
+	/* The same at the end of a page, where one extend stays. */
 	ledger_write_some(&book, PER_PAGE - 1, SIZE);
 	for (i = 0; i < 1000; i++) {
 		ahead += 160 * MSEC;
@@ -111,8 +111,8 @@ Test(history, h06_a_page_begins_with_its_time)
 }
 
 /*
- * All pages were read, then an event that crosses a page is discarded: by its pointers the ring is not empty; nothing
- * spins.
+ * All pages were read, and then an event that crosses a page is discarded: by its pointers the ring is not empty, but
+ * no reader spins.
  */
 Test(history, h09_a_discarded_event_that_crossed_a_page)
 {
@@ -254,7 +254,7 @@ Test(history, h19_deep_nesting)
 	for (i = 0; i < 3; i++)
 		cr_assert_null(ledger_reserve(&book, 16, &deeper));
 	cr_assert_eq(book.ring->handle.lane->nested_limit, 3);
-	/* One level up there is room again. */
+	/* When one writer has ended, there is room for another. */
 	ledger_commit(&book, &slots[--depth]);
 	cr_assert(ledger_write(&book, 16));
 	while (depth--)
@@ -310,7 +310,7 @@ Test(history, h21_the_longest_event_after_a_pause)
 }
 
 /*
- * Does not apply, except for this: nothing is forced to eight bytes, so an event's length needs no correction; every
+ * The bug itself cannot occur: nothing is aligned to eight bytes, so an event's length needs no correction. Every
  * payload is at a multiple of 4.
  */
 Test(history, h29_alignment)
@@ -396,7 +396,7 @@ Test(history, h34_lengths_from_damaged_memory)
 	munmap(pages, 8192);
 }
 
-/* After a recovery each page's count of events is its own. */
+/* After a recovery each page has the right count of events. */
 Test(history, h35_counts_after_a_recovery)
 {
 	struct ledger book = ledger_new(6, true);
@@ -479,7 +479,7 @@ Test(history, h39_recovery_with_the_commit_on_the_reader_page)
 		while (nested-- && ledger_reserve(&book, SIZE, &inner))
 			rec_commit(&inner);
 		rec_ring_repair(&book.ring->handle);
-		/* And the next reader begins where the last one stopped. */
+		/* The next reader begins where the last one stopped. */
 		rec_ring_read_done(&book.ring->reader);
 		cr_assert_eq(rec_ring_reader_init(&book.ring->reader), 0);
 		cr_assert_eq(ledger_read(&book, false), 0);

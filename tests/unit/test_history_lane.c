@@ -140,7 +140,7 @@ Test(history, h12_a_waiting_reader_and_a_swap)
 	rec_lane_release(old);
 }
 
-/* A swap while a resize is asked for, but not carried out: nothing is lost, both rings are intact. */
+/* Rings are swapped while a requested resize has not taken place yet: nothing is lost, and both rings are intact. */
 Test(history, h23_a_swap_while_resizing)
 {
 	struct rec_handle *own;
@@ -241,7 +241,7 @@ Test(history, h37_a_lane_is_there_when_it_is_counted)
 		pthread_join(threads[i], NULL);
 }
 
-/* Another sub-buffer size: what was written before is still there, and the counters of both lanes are right. */
+/* After a change of the sub-buffer size, earlier events are still there, and the counters of both lanes are right. */
 Test(history_large, h40_counters_after_another_sub_buffer_size)
 {
 	struct rec_lane_stats stats;

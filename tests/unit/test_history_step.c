@@ -264,7 +264,7 @@ Test(history, h00_the_cpu_after_a_discard)
 	at_instructions(PER_PAGE, write_large, discard_elsewhere);
 }
 
-/* To another CPU and back, with a clock that does not advance meanwhile. */
+/* Moves to another CPU and back, with a clock that does not advance meanwhile. */
 static void write_elsewhere(struct ring *ring)
 {
 	ring->cpu = 1;
@@ -322,7 +322,7 @@ Test(history, h00_the_retry_bound)
 	ledger_close(&book);
 }
 
-/* An outermost writer between its C and D: it is inside, and has nothing reserved. */
+/* Whether an outermost writer is between its steps C and D: it is inside, and has nothing reserved. */
 static bool has_gone_inside(const struct ring *ring)
 {
 	const struct rec_lane *lane = ring->handle.lane;
@@ -330,13 +330,13 @@ static bool has_gone_inside(const struct ring *ring)
 	return rec_load_relaxed(&lane->open) && rec_load_relaxed(&lane->tail) == rec_load_relaxed(&lane->commit);
 }
 
-/* After an instruction of a writer that interrupts it, before that writer is inside as well. */
+/* Whether a writer that interrupts it has reached the target instruction, and is not inside yet. */
 static bool is_going_inside(const struct ring *ring)
 {
 	return !REC_OPEN_DEPTH(rec_load_relaxed(&ring->handle.lane->open)) && at_target(ring);
 }
 
-/* From one sub-buffer to the next. */
+/* Writes from one sub-buffer to the next. */
 static void write_a_page(struct ring *ring)
 {
 	(void)ring;

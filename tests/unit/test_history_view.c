@@ -85,7 +85,7 @@ Test(history, h07_iterator_beside_a_consumer)
 	rec_iter_close(iter);
 }
 
-/* An event that an iterator or a peek returned does not change while it is in use, nor at the second peek. */
+/* An event that an iterator or a peek returned does not change while it is in use, even if there is a second peek. */
 Test(history, h08_an_event_does_not_change_under_its_user)
 {
 	struct rec_view_event event, again;

@@ -154,7 +154,7 @@ Test(identity, pid_and_start_time_decide_in_the_same_namespace)
 	other = who;
 	other.start_time++;
 	cr_assert(rec_identity_is_alive(&other, fd));
-	/* Dead, though its parent has not waited for it. */
+	/* A process is dead even if its parent has not waited for it. */
 	cr_assert_eq(kill(pid, SIGKILL), 0);
 	cr_assert_eq(waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT), 0);
 	cr_assert_not(rec_identity_is_alive(&who, fd));
@@ -271,7 +271,7 @@ Test(identity, locks_are_of_the_open_file)
 	close(one);
 }
 
-/* A buffer of a process that has our pid and started when we did. Its header, mapped. */
+/* Makes a buffer of a process with our pid and our start time. Returns its header, mapped. */
 static struct rec_buffer_header *namesake(void)
 {
 	struct rec_buffer_header *header;

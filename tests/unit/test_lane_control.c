@@ -237,7 +237,7 @@ Test(lane_control, sub_buffers_of_another_size)
 	cr_assert_eq(read_own(own_lane()).events, 40);
 	stop(&w);
 	cr_assert_eq(read_own(w.lane).events, 1);
-	/* Then smaller sub-buffers again. */
+	/* The sub-buffers become smaller again. */
 	cr_assert_eq(rec_subbuf_resize(4096), 0);
 	write_events(&next, 70);
 	cr_assert_eq(rec_lane_at(own_lane())->subbuf_size, 4096);
@@ -271,7 +271,7 @@ Test(lane_control, a_lane_keeps_its_size_until_it_is_read_and_closed)
 	cr_assert_eq(rec_lane_at(first)->subbuf_size, 8192);
 	tell(&w);
 	stop(&w);
-	/* Its numbers continue. */
+	/* The lane's event numbers continue. */
 	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
 	read_lane(view, first, &count);
 	cr_assert_eq(count.events, 3);

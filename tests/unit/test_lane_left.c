@@ -74,7 +74,7 @@ Test(left, a_lane_that_a_handler_left_is_held_until_its_thread_ends)
 	check_held(workers_until_one_shares(), reserve_and_jump);
 }
 
-/* There is another shared lane: only the event that was left is lost. */
+/* If there is another shared lane, only the event that was left is lost. */
 Test(left, a_thread_goes_on_in_another_shared_lane)
 {
 	struct sums sums;
@@ -404,7 +404,7 @@ Test(left, it_is_repaired_though_a_thread_that_lives_holds_another_one)
 	cr_assert_eq(held, 1);
 }
 
-/* Its id is the one of the thread that held the shared lane; it has a lane of its own. */
+/* This thread has the id of the thread that held the shared lane, and a lane of its own. */
 static void *come_again(void *arg)
 {
 	struct rec_lane *lane = rec_process.shared[0]->lane;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads whose seccomp filter forbids the system call that returns their id. One that had a lane before the filter
- * goes on as before; another one shares, and becomes the owner of no lane.
+ * Threads whose seccomp filter forbids the system call that returns their id. If a thread had a lane before the filter,
+ * it continues as before. Otherwise it shares a lane, and becomes the owner of none.
  */
 #include "share_fixture.h"
 #include "librecorder/process/lane_life.h"
@@ -158,7 +158,7 @@ Test(no_id, a_thread_that_grew_gives_all_back)
 
 /* ------------------------------------------------------------------------------------------------- shared lanes */
 
-/* A thread that holds a shared lane until the test lets it go on. */
+/* A thread that holds a shared lane until the test lets it continue. */
 struct holder {
 	pthread_t thread;
 	sem_t reserved, go;
@@ -226,7 +226,7 @@ Test(no_id, each_holds_its_shared_lane)
 	start(&two);
 	cr_assert_neq(one.lane, two.lane);
 	cr_assert_neq(one.owner, two.owner);
-	/* All shared lanes are held, and nobody takes one away. */
+	/* All shared lanes are held, and no thread takes one away. */
 	worker_do(n - 1, worker_write, 203);
 	stop(&two);
 	worker_do(n - 1, worker_write, 204);

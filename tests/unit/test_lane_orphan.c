@@ -136,7 +136,7 @@ Test(orphan, its_id_does_not_come_again)
 
 /* ------------------------------------------------------------------------------ while the lane is being taken over */
 
-/* What the calls of a thread return whose id is in `bereft`: of one that has a lane, and of a new one. */
+/* The results of calls by a thread whose id is in `bereft`: one thread has a lane, another one is new. */
 static struct {
 	unsigned int held;
 	int attach, resize, release;
@@ -164,7 +164,7 @@ static void *have_a_lane_first(void *arg)
 static void *have_no_lane(void *arg)
 {
 	call_as_bereft(0);
-	/* That is over now. */
+	/* The id is not in `bereft` any more. */
 	cr_assert_eq(rec_thread_attach(), 0);
 	cr_assert(rec_thread_is_attached());
 	numbered_write(6);
@@ -192,7 +192,7 @@ Test(orphan, a_new_thread_gets_none_meanwhile)
 	cr_assert(!seen[5] && seen[6]);
 }
 
-/* It had its lane before; so whoever asks for its id finds it alive, and takes nothing. */
+/* The thread had its lane before. Another thread that asks about its id finds it alive, and takes nothing. */
 Test(orphan, a_thread_that_has_a_lane_is_not_refused)
 {
 	hold_one();

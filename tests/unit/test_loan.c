@@ -39,7 +39,7 @@ int __wrap_nanosleep(const struct timespec *request, struct timespec *remain)
 
 TestSuite(loan, .init = begin, .fini = lane_end);
 
-/* The events of the three that are on, one letter each. */
+/* Which of the three events are on, one letter for each. */
 static const char *which(void)
 {
 	static char text[4];

@@ -61,7 +61,7 @@ static uint64_t check_page(const struct rec_page *page, uint64_t next)
 	return next + events;
 }
 
-/* All there is, from event `next` on, or from the first that was not lost. */
+/* Take all events from number `next` on, or from the first that was not lost. */
 static uint64_t take_all(uint64_t next)
 {
 	struct rec_page page;

@@ -187,7 +187,7 @@ Test(model, a_loss_that_is_reported_after_another_thread_ended_the_span)
 		     "net:rpc 1 61-70 own 9 depth 0 key 5 to 2\n");
 }
 
-/* The end may be what was lost; of the span that began after the loss, nothing was. */
+/* The end of the first span may be among the lost events. The span that began after the loss lacks nothing. */
 Test(model, a_keyed_span_is_open_when_events_were_lost)
 {
 	model_fixture_lose(12, 60);
@@ -197,7 +197,7 @@ Test(model, a_keyed_span_is_open_when_events_were_lost)
 		     "net:rpc 1 61-61 own 0 depth 0 open key 6\n");
 }
 
-/* In a piece of a recording, whose notes have the losses of all pieces. */
+/* The file is a piece of a recording, and its notes have the losses of all pieces. */
 Test(model, a_keyed_span_is_open_in_a_piece_before_the_losses)
 {
 	model_fixture_lose(50, 60);
@@ -207,7 +207,7 @@ Test(model, a_keyed_span_is_open_in_a_piece_before_the_losses)
 		     "net:rpc 1 20-20 own 0 depth 0 open key 6\n");
 }
 
-/* Also after the table has grown, several times. */
+/* This also holds after the table has grown several times. */
 Test(model, of_equal_keys_the_last_begin_has_the_first_end)
 {
 	feed_int(1, RPC_BEGIN, 1, 7);

@@ -136,7 +136,7 @@ Test(model, a_switch_that_the_host_hides)
 {
 	switch_to(10, 0, 0, 0, 1);
 	wake(15, 0, 1, 3);
-	/* 1 has left the CPU to 2 without a switch. */
+	/* There is no event of the switch from 1 to 2. */
 	switch_to(20, 0, 2, 1, 3);
 	switch_to(30, 0, 3, 1, 0);
 	expect_items("1 R 10-15\n"
@@ -273,7 +273,7 @@ Test(model, requests_of_a_device_are_found_by_their_sector)
 		     "block:block_rq 1 11-30 own 19 depth 0 open key 8388608\n");
 }
 
-/* The numbers of this machine. */
+/* System calls have the numbers of this machine. */
 Test(model, system_calls_by_number)
 {
 	feed_long(10, CALL_ENTER, 1, SYS_read);
@@ -330,7 +330,7 @@ Test(model, both_events_of_a_system_call)
 	feed_two(20, CALL_EXIT, 1, SYS_read, 5);
 	feed_long(21, READ_EXIT, 1, 5);
 	feed_bare(30, INNER_END, 1);
-	/* And in the opposite order at the end. */
+	/* The probes may also be called in the opposite order at the end of a call. */
 	feed_int(40, READ_ENTER, 1, 3);
 	feed_long(41, CALL_ENTER, 1, SYS_read);
 	feed_two(50, CALL_EXIT, 1, SYS_read, 5);

@@ -48,7 +48,7 @@ struct act {
 	uint32_t cpu;
 	bool is_lost;
 	int64_t lost_before;
-	bool is_used; /* a begin that has its end, or was left */
+	bool is_used; /* a begin whose end was found, or whose span was left by a jump */
 };
 
 /* A span that was seen whole. */
@@ -147,8 +147,9 @@ static void lose(bool kernel_too)
 /* --------------------------------------------------------------------------------------------------- the plain list */
 
 /*
- * Searches back from an end for a begin of its kind that has none. Begins of its thread on the way were left by a jump,
- * and count as inner spans until now. Of a span's own time, the outermost of its inner ones take theirs away.
+ * Searches back from an end for a begin of its kind that has no end yet. Begins of the thread in between were left by a
+ * jump; their spans count as inner ones up to here. A span's own time does not include that of its outermost inner
+ * spans.
  */
 static void list_span(unsigned int last)
 {

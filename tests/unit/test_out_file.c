@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 static char dir[] = "/tmp/test_out_file.XXXXXX", path[64];
-static struct stat target; /* what was written last */
+static struct stat target; /* of the file that was written last */
 
 static void begin(void)
 {
@@ -146,14 +146,14 @@ Test(out_file, a_file_that_was_put_in_the_way_has_no_rights)
 	cr_assert_eq(target.st_uid, 0);
 	cr_assert_eq(target.st_gid, 0);
 	cr_assert_eq(target.st_mode & 07777, 0644);
-	/* If the directory belongs to them, the file in it gets their ownership. */
+	/* If the directory belongs to the other user, the file in it becomes theirs. */
 	cr_assert_eq(chown(dir, 1234, 2345), 0);
 	cr_assert_eq(chown(path, 1234, 2345), 0);
 	cr_assert_eq(replace("new"), 0);
 	cr_assert_eq(target.st_uid, 1234);
 }
 
-/* A group that we may not give it to: our group gets no more rights than others. */
+/* If we may not give the file to its former group, our group gets no more rights than others. */
 Test(out_file, rights_of_a_group_go_to_no_other)
 {
 	cr_assert_eq(replace("old"), 0);
@@ -172,7 +172,7 @@ Test(out_file, it_is_on_the_disk)
 
 	close(tried);
 	cr_assert_eq(replace("new"), 0);
-	/* Without a name at first, where the file system supports such files: a kill leaves nothing. */
+	/* If the file system supports files without names, the file has no name at first, and a kill leaves nothing. */
 	cr_assert_str_eq(steps, nameless ? "ffrd" : "frd");
 	fail_file = fail_dir = EINTR;
 	cr_assert_eq(replace("new"), 0);

@@ -113,8 +113,8 @@ static void put_time(struct image *image, uint32_t type, uint64_t value)
 struct seen {
 	struct event events[EVENTS_MAX];
 	unsigned int nr;
-	int end;     /* 0, -EBADMSG */
-	uint32_t at; /* where */
+	int end;     /* how reading ended: 0 or -EBADMSG */
+	uint32_t at; /* where reading ended */
 };
 
 static void read_own(const struct image *image, struct seen *ret)
@@ -262,8 +262,8 @@ Test(page, all_readers_stop_at_the_same_nonsense)
 		damaged += own.end < 0;
 		ended += own.end == 0;
 		/*
-		 * With the other byte order the second word of a record is another number. So that page may end
-		 * elsewhere, but within itself.
+		  * In the other byte order the second word of a record is another number. So reading may end elsewhere,
+		  * but within the page.
 		 */
 		cr_assert_leq(other.at, image.size);
 	}
@@ -289,8 +289,8 @@ Test(page, the_delta_of_padding_counts)
 }
 
 /*
- * But not 1, which represents 0. A stamp with the page's own time follows each marker, and must not look like one that
- * overflowed. libtraceevent adds it.
+ * A padding's delta of 1 represents 0, so our readers do not add it, though libtraceevent does. A stamp with the page's
+ * own time follows each marker, and must not look like one that overflowed.
  */
 Test(page, a_delta_of_1_of_padding)
 {
@@ -389,7 +389,7 @@ Test(page, losses)
 	cr_assert_eq(rec_page_lost(image.own, image.size - 1), UINT64_MAX);
 	cr_assert_eq(open_dat(image.own, false, 8, &walk), 0);
 	cr_assert_eq(walk.page_lost, 77);
-	/* A machine of 32 bits has four bytes for either. */
+	/* On a machine of 32 bits, the commit word and the number have four bytes each. */
 	commit32 = REC_COMMIT_LOST | REC_COMMIT_LOST_STORED | 12;
 	memcpy(image.own + 8, &commit32, sizeof(commit32));
 	memcpy(image.own + 12 + 12, &lost32, sizeof(lost32));

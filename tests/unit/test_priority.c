@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Real-time priority is given back, also by a user who was permitted it and has no other privileges. */
+/* Real-time priority is given back, even if the user was permitted it and has no other privileges. */
 #include "cli/base/priority.h"
 
 #include <criterion/criterion.h>

@@ -261,8 +261,8 @@ static uint64_t blocked(void)
 Test(process, a_holder_is_left_in_peace)
 {
 	/*
-	 * All signals below the real-time ones, and the first of those, which libc uses itself; except two that cannot
-	 * be blocked.
+	 * All signals below the real-time ones, and the first real-time signals, which libc uses itself, are blocked,
+	 * except two that cannot be blocked.
 	 */
 	const uint64_t nobodys = UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGSTOP - 1);
 	const uint64_t all = ((UINT64_C(1) << 33) - 1) & ~nobodys, before = blocked();

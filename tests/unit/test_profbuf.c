@@ -27,7 +27,7 @@
 #define FULL	 (PAGES * PER_PAGE)
 
 static uint64_t next; /* number of the next event to be written */
-static uint64_t seen; /* and to be read */
+static uint64_t seen; /* number of the next event to be read */
 
 static void begin(void)
 {
@@ -409,7 +409,7 @@ Test(profbuf, Wakeup)
 	const struct rec_lane_reader *words = lane->reader;
 
 	start_waiting(&waiter, 50);
-	/* The lane shows how much it waits for. */
+	/* Until the lane shows that the reader waits. */
 	while (!__atomic_load_n(&words->waiters, __ATOMIC_ACQUIRE))
 		;
 	/* Half of four pages is reached when the writer enters the second one. */

@@ -32,10 +32,10 @@ TestSuite(reader_control, .init = begin, .fini = reader_end);
 
 /* The requests to the child, and its answers. */
 enum deed {
-	REGISTER, /* system:name */
-	LOOK,   /* at event `number` */
+	REGISTER, /* register system:name */
+	LOOK,   /* look at event `number` */
 	ENABLE, /* the program itself switches system:name */
-	FORK,   /* and let the child continue */
+	FORK,   /* fork, and let the child continue */
 };
 
 struct order {
@@ -53,7 +53,7 @@ struct answer {
 	char path[PATH_MAX];
 };
 
-/* The parent waits for its end. */
+/* Continue in a forked child; the parent waits for its end. */
 static void become_child(void)
 {
 	const pid_t pid = fork();

@@ -153,8 +153,8 @@ Test(reader_control, several_take_turns)
 }
 
 struct race {
-	uint32_t round; /* the other one may begin it */
-	uint32_t done;	/* and has ended it */
+	uint32_t round; /* the round that the other process may begin */
+	uint32_t done;	/* the round that it has ended */
 	uint32_t stopped;
 	uint32_t word;
 };

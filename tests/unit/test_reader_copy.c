@@ -56,7 +56,7 @@ static uint32_t walk(const struct rec_page *page, size_t size, uint64_t from, ui
 	cr_assert_eq(n, page->entries);
 	cr_assert_eq(page->first, from);
 	cr_assert_eq(iter.offset, data);
-	/* After the data: the number lost, zeros. */
+	/* After the data come the number of lost events and zeros. */
 	if (page->lost && size - REC_SUBBUF_HEADER_SIZE - data >= 8) {
 		memcpy(&stored, (unsigned char *)bytes + REC_SUBBUF_HEADER_SIZE + data, sizeof(stored));
 		data += 8;
@@ -84,7 +84,7 @@ Test(reader_copy, a_page_that_fits_is_the_sub_buffer_itself)
 	cr_assert_eq(rec_view_read_page(view, 0, 0, bytes, 4096, &copy), 0);
 }
 
-/* The events that the writer has added since, and none twice; the CPU is stated again. */
+/* Each copy has the events added since the previous copy, and none twice, and states the CPU again. */
 Test(reader_copy, partial_pages_follow_each_other)
 {
 	struct rec_page_iter iter;
@@ -100,7 +100,7 @@ Test(reader_copy, partial_pages_follow_each_other)
 		cr_assert_eq(rec_page_next(&iter, &record), 1);
 		cr_assert_neq(record.cpu, REC_CPU_UNKNOWN);
 	}
-	/* A sub-buffer may end in between. */
+	/* The rest may be in more than one copy, because a sub-buffer ends there. */
 	while (rec_view_read_page(view, 0, 0, bytes, 4096, &copy) == 1)
 		read += walk(&copy, 4096, read, &time);
 	cr_assert_eq(read, i);
@@ -136,7 +136,7 @@ Test(reader_copy, cut_to_any_size)
 	cr_assert_gt(read, 1000);
 }
 
-/* An event fits to the byte; with one word less it does not, and stays. */
+/* An event fits exactly. With one word less it does not fit, and stays in the lane. */
 Test(reader_copy, the_smallest_size_for_an_event)
 {
 	struct rec_page copy;
@@ -147,7 +147,7 @@ Test(reader_copy, the_smallest_size_for_an_event)
 	cr_assert_eq(rec_view_read_page(view, 0, 0, bytes, 16 + 307, &copy), -EMSGSIZE);
 	cr_assert_eq(rec_view_read_page(view, 0, 0, bytes, 16 + 308, &copy), 1);
 	cr_assert_eq(walk(&copy, 16 + 308, 0, &time), 1);
-	/* 24 bytes more, and the CPU is stated. */
+	/* With 24 bytes more, the copy also states the CPU. */
 	memset(bytes, 0xa5, sizeof(bytes));
 	cr_assert_eq(rec_view_read_page(view, 0, 0, bytes, 16 + 308 + 24, &copy), 1);
 	cr_assert_eq(copy.size, 308 + 24);

@@ -106,7 +106,7 @@ Test(reader_event, a_loss_is_reported_with_the_first_event_after_it)
 	cr_assert_eq(stats.lost_unread, 0);
 }
 
-/* The time of the first lost event is the one that this event had. */
+/* The reported time of a loss is that of the first lost event. */
 Test(reader_event, the_time_of_a_loss_is_the_first_lost_events)
 {
 	struct rec_view_event event;
@@ -309,7 +309,7 @@ static void discard(void)
 
 TestSuite(reader_discard, .init = discard, .fini = lane_end);
 
-/* As Go's profBuf: the count, and the time of the first that was refused (facts G2). */
+/* A loss has a count, and the time of the first refused event, as in Go's profBuf (facts G2). */
 Test(reader_discard, refusals_carry_their_number_and_time)
 {
 	struct rec_view_event event;
@@ -328,7 +328,7 @@ Test(reader_discard, refusals_carry_their_number_and_time)
 		cr_assert_eq(event.lost, 0);
 	}
 	cr_assert_eq(expected, written);
-	/* Nothing more, except the loss; each call reports it, until an event carries it. */
+	/* There are no more events, but each call reports the loss, until an event carries it. */
 	cr_assert_eq(event.lost, 300);
 	cr_assert_geq(event.lost_time, before);
 	cr_assert_leq(event.lost_time, after);

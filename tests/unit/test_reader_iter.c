@@ -247,7 +247,7 @@ Test(reader_iter, a_promise_that_is_not_kept, .timeout = 300)
 	cr_assert_eq(rec_iter_next(iter, &event), -EBADMSG);
 }
 
-/* Opened while the lane has no shape: it begins at the reader's position all the same. */
+/* An iterator that is opened while the lane has no shape still begins at the reader's position. */
 Test(reader_iter, opened_while_the_lane_is_made_anew)
 {
 	struct rec_view_event event;
@@ -372,7 +372,7 @@ static void die_inside(struct rec_handle *to, int pipe)
 	(void)pipe;
 	for (uint64_t i = 0; i < 1000; i++)
 		reader_write(to, i, EVENT);
-	/* Nested ones over more than a page, never committed, and all in this lane. */
+	/* The nested events fill more than a page, are never committed, and are all in this lane. */
 	to->on_stuck = NULL;
 	for (unsigned int i = 0; i < DIES_INSIDE; i++)
 		memset(rec_reserve(to, 300, &slots[i]), 0xee, 300);

@@ -22,15 +22,15 @@ static void begin(void)
 
 TestSuite(reader_mark, .init = begin, .fini = lane_end);
 
-/* Snapshots of a program that writes at full speed: at least this many. */
+/* The least number of snapshots of a program that writes at full speed. */
 #define SNAPSHOTS   300u
-#define ENOUGH	    20000u /* events copied, and lost */
+#define ENOUGH	    20000u /* the least number of events copied, and of events lost */
 #define COPIED_MAX 100u /* limit of pages, because the writer does not stop */
 
 struct copied {
 	uint64_t first, next; /* numbers of events */
 	uint64_t events, lost;
-	uint64_t lost_first; /* before the first */
+	uint64_t lost_first; /* events lost before the first one */
 	unsigned int pages;
 };
 

@@ -151,7 +151,7 @@ Test(reader_merge, no_event_overtakes_a_lane_that_says_again)
 	}
 }
 
-/* The same once its events are known: between two of them its page ends. */
+/* The same if the lane was readable before, and its page ends between two of its events. */
 Test(reader_merge, no_event_overtakes_at_the_end_of_a_page)
 {
 	struct rec_handle *first = reader_lane(), *second = reader_lane();
@@ -177,8 +177,8 @@ Test(reader_merge, no_event_overtakes_at_the_end_of_a_page)
 }
 
 /*
- * Two lanes whose events are known; then the first's event disappears, by way of `spoil`. The other's comes, once, and
- * the end after it.
+ * The reader knows the events of two lanes; then `spoil` makes the event of one of them disappear. The other lane's
+ * event is returned, once, and then the end.
  */
 static void check_left_out(void (*spoil)(const struct rec_handle *spoiled))
 {
@@ -228,7 +228,7 @@ Test(reader_merge, a_lane_that_is_counted_no_more)
 	rec_view_unread(view, 1);
 }
 
-/* At the position of its event there are no bytes that could be an event. */
+/* Damages the bytes at the position of the lane's event, so that they cannot be an event. */
 static void damage(const struct rec_handle *spoiled)
 {
 	for (uint32_t id = 0; id < spoiled->nr_subbufs; id++)

@@ -86,7 +86,7 @@ Test(reader_stats, numbers)
 	write_some(0, 3);
 	cr_assert_eq(rec_view_stats(view, 0, &stats), 0);
 	cr_assert_eq(stats.entries, 3);
-	/* Marker and stamp come first; each event has its word. */
+	/* A marker and a stamp come first; each event has an event word. */
 	cr_assert_eq(stats.bytes, 24 + 3 * 96);
 	cr_assert_eq(rec_view_peek(view, 0, &event), 1);
 	cr_assert_eq(rec_view_stats(view, 0, &stats), 0);
@@ -196,7 +196,6 @@ Test(reader_stats, reset)
 	cr_assert_eq(stats.too_long, 1);
 }
 
-/* Discarded events on the reader's page cannot be read, so they count no bytes. */
 /*
  * A reader that was killed while it reset a lane has left the bases half written, without the mark that they are
  * complete.
@@ -263,7 +262,7 @@ Test(reader_stats, while_the_lane_is_made_anew)
 
 	write_some(0, 3);
 	lane->lane->subbuf_size = 0;
-	/* It is not empty: it is just changing. */
+	/* The lane is not empty, but it is being remade, so the caller must try again. */
 	cr_assert_eq(rec_view_stats(view, 0, &stats), -EAGAIN);
 	lane->lane->subbuf_size = 4096;
 	cr_assert_eq(rec_view_reset(view, 0), 0);

@@ -53,7 +53,7 @@ Test(reader_wait, arguments)
 	cr_assert_eq(rec_view_wait(view, 0, 100, 0), 0);
 }
 
-/* Facts C11, C12: nothing, one event, and the lane filled step by step. */
+/* Facts C11, C12: the lane is empty, has one event, and is filled step by step. */
 Test(reader_wait, without_blocking)
 {
 	unsigned int percent, pages;
@@ -274,7 +274,7 @@ Test(reader_wait, wake)
 	start(&waiter);
 	rec_view_wake(view);
 	cr_assert_eq(finish(&waiter), -ECANCELED);
-	/* No reader sleeps: the next one does not, either. */
+	/* If no reader sleeps, the wake-up is for the next one, which then does not sleep. */
 	rec_view_wake(view);
 	cr_assert_eq(rec_view_wait(view, 0, 0, LONG), -ECANCELED);
 	cr_assert_eq(rec_view_wait(view, 0, 0, 0), 0);
@@ -309,7 +309,7 @@ Test(reader_wait, a_signal_interrupts)
 	cr_assert_eq(interrupt(&waiter), -EINTR);
 }
 
-/* Killed in its sleep: the writer wakes it once in vain, and the next waiter is woken as usual. */
+/* If a reader is killed in its sleep, the writer wakes it once in vain, and the next waiter is woken as usual. */
 Test(reader_wait, a_waiter_is_killed)
 {
 	const struct rec_lane_reader *words = lane->reader;
@@ -352,7 +352,7 @@ static void write_in_bursts(struct rec_handle *to, int pipe)
 		while (rec_ring_is_hit(to->lane, to->reader, 50))
 			sched_yield();
 	}
-	/* As at the end of main(): it wakes a reader that sleeps. */
+	/* This is called as at the end of main(), and wakes a reader that sleeps. */
 	rec_process_exit();
 }
 

@@ -68,7 +68,7 @@ static void wrap_at_instructions(film_act nested, unsigned int before, bool over
 Test(review, r01_the_tail_comes_back_to_where_it_was)
 {
 	FILM_OR_SKIP();
-	/* At the end of a page with the head after it, and in the middle of one. */
+	/* The interrupted writer is at the end of a page before the head, and in the middle of a page. */
 	wrap_at_instructions(go_round, 4 * PER_PAGE, true);
 	wrap_at_instructions(go_round, 4 * PER_PAGE + 2, true);
 }
@@ -85,7 +85,7 @@ static bool has_not_moved_head(const struct ring *ring)
 	return REC_LINK_FLAG(rec_load_relaxed(&ring->handle.links[2].next)) == REC_LINK_HEAD && ++instruction == target;
 }
 
-/* To the same page, with the head after it again, but the page only half full: the head need not move. */
+/* The tail comes to the same page, before the head again, but the page is only half full: the head need not move. */
 static void go_round_and_half(struct ring *ring)
 {
 	unsigned int events;
@@ -212,7 +212,7 @@ Test(review, r05_nothing_beyond_the_outermost_commit_is_read)
 	book = ledger_new(4, true);
 	ledger_write(&book, SIZE);
 	cr_assert_not_null(ledger_reserve(&book, SIZE, &outer));
-	/* On the same page and on others. */
+	/* The nested events are on the same page and on others. */
 	for (depth = 0; depth < 3 * PER_PAGE; depth++) {
 		cr_assert_not_null(ledger_reserve(&book, SIZE, &nested));
 		ledger_commit(&book, &nested);

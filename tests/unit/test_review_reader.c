@@ -203,8 +203,8 @@ Test(review, r08_deep_nesting_leaves_one_head)
 		cr_assert(!strstr(film.frames[i], "H>") || !strstr(strstr(film.frames[i], "H>") + 1, "H>"), "%s",
 			  film.frames[i]);
 	/*
-	 * From the links before the head it is found: 4 leads to 1, the oldest page now. From 2 on UPDATE is found
-	 * first.
+	 * A search that begins before the head finds it: the link from 4 leads to 1, which is the oldest page now. A
+	 * search that begins at 2 finds UPDATE first.
 	 */
 	cr_assert(said == -EAGAIN ? page_after == page_before : page_after == 1, "%d: %u", said, page_after);
 	if (said > 0)

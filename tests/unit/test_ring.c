@@ -23,7 +23,7 @@ struct model {
 	uint64_t lost;
 	uint64_t last_time;
 	unsigned int seed;
-	uint32_t size; /* of all events */
+	uint32_t size; /* the size of each event */
 };
 
 static unsigned int draw(struct model *m, unsigned int n)
@@ -258,9 +258,9 @@ static void change_links(int number)
 }
 
 /*
- * The links lead 2, 4, 3, 2. When the walk from 4 repairs the prev of 2, they change: it passes 3 twice and returns to
- * 4 after the number of steps that a ring of four has, with a sum of ids that leaves less than nothing for the reader
- * page.
+ * The links lead 2, 4, 3, 2. When the walk from 4 repairs the prev of 2, the links change: the walk passes 3 twice, and
+ * returns to 4 after as many steps as a ring of four has. The sum of the ids is then too large: computed from it, the
+ * reader page's id would be negative.
  */
 Test(ring, links_that_change_during_the_search_for_the_reader_page)
 {
@@ -319,7 +319,7 @@ Test(ring, events_after_many_that_were_discarded)
 	ring_free(ring);
 }
 
-/* The time at which an event was reserved is what its reader sees, also when the one before it was taken back. */
+/* A reader sees the time at which an event was reserved, even if the event before it was taken back. */
 static void nested_in_a_discarded_one(uint32_t size)
 {
 	struct ring *ring = ring_new(2, 4096, true);

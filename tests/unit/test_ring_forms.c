@@ -43,7 +43,7 @@ Test(forms, the_length_of_an_event)
 	}
 	page = raw_page(ring);
 	cr_assert_eq(page.entries, i);
-	/* Marker and stamp. */
+	/* The page begins with a marker and a stamp. */
 	cr_assert(raw_next(&page, &at, &raw) && raw.type == REC_TYPE_PADDING && raw.total == REC_MARKER_SIZE &&
 		  raw.delta == 1);
 	cr_assert(raw_next(&page, &at, &raw) && raw.type == REC_TYPE_TIME_STAMP);
@@ -105,7 +105,7 @@ Test(forms, payload_up_to_the_page)
  * ----------------------------------------------------------------------------------------------------- end of page
  */
 
-/* There is no filler: the page ends with its last event, as the size in its header shows. All possible remainders. */
+/* There is no filler: the page ends with its last event, as its header shows, whatever room remains. */
 Test(forms, the_end_of_a_page)
 {
 	uint32_t left;
@@ -181,15 +181,15 @@ Test(forms, the_last_event_is_unreserved)
 	cr_assert_eq(page.entries, 2);
 	cr_assert_eq(raw_times(&page, time, 3), 2);
 	cr_assert_eq(time[0], start);
-	/* Its delta does not build on the event that was taken back (facts H18). */
+	/* The event's delta does not count from the event that was taken back (facts H18). */
 	cr_assert_eq(time[1], start + 20);
 	ring_free(ring);
 }
 
 /*
- * Another event was reserved after it, so its room becomes padding. The times of later events are the same for readers
- * that add a padding's delta and for those that do not, except for the delta of 1 that a padding must have (facts
- * A4.2).
+ * An event is discarded after another one was reserved, so its room becomes padding. Readers that add a padding's delta
+ * and readers that do not find the same times of later events, except for the delta of 1 that a padding must have
+ * (facts A4.2).
  */
 static void discard_below_another(uint32_t size, uint64_t gap)
 {

@@ -149,7 +149,7 @@ Test(full, an_overwriting_ring_never_is)
 	ring_free(ring);
 }
 
-/* Several at once: the count that the poll looks at does not change in between. */
+/* Several pages become whole at once. While they are read, the count that the poll looks at does not change. */
 Test(poll, all_that_are_whole_are_found)
 {
 	struct ring *ring = ring_new(PAGES, SUBBUF_SIZE, true);
@@ -181,7 +181,7 @@ Test(poll, no_whole_page_is_missed)
 		cr_assert_eq(page.entries, 1);
 		cr_assert_eq(page.first, i - 1);
 	}
-	/* It found no whole page, but some events: the next poll starts anew. */
+	/* A poll finds no whole page. A read of some events follows, after which the next poll starts anew. */
 	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 0);
 	cr_assert_eq(rec_ring_read(&ring->reader, false, &page), 1);
 	cr_assert_eq(page.first, 99);
@@ -198,7 +198,7 @@ Test(poll, the_hot_line_is_left_alone)
 	cr_assert_neq(offsetof(struct rec_lane, pages_touched) / REC_CACHE_LINE,
 		      offsetof(struct rec_lane, tail) / REC_CACHE_LINE);
 	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 0);
-	/* A reader finds such a lane damaged. */
+	/* The lane is damaged so that a poll that read it would fail. */
 	ring->handle.lane->commit = UINT64_MAX;
 	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 0);
 	cr_assert_lt(rec_ring_read(&ring->reader, false, &page), 0);
@@ -242,7 +242,7 @@ Test(full, a_gate_that_closes_drops_nothing)
 	sigaction(SIGTRAP, &action, NULL);
 	do {
 		stepped = new_full_ring();
-		/* This is not the fast path: it reads the gate. */
+		/* Another CPU keeps the writer off the fast path, so it reads the gate. */
 		stepped->cpu++;
 		gate_at++;
 		steps = 0;

@@ -291,8 +291,8 @@ static void check_old_size(bool below_another)
 }
 
 /*
- * A writer was about to leave a sub-buffer. Others came that wrote there, and left it. Its own attempt fails, and must
- * not affect that sub-buffer.
+ * A writer is about to leave a sub-buffer when others interrupt it, write there, and leave it. The first writer's own
+ * attempt then fails, and must not affect that sub-buffer.
  */
 Test(nested, a_retry_does_not_put_an_old_size_back)
 {
@@ -301,7 +301,7 @@ Test(nested, a_retry_does_not_put_an_old_size_back)
 	check_old_size(true);
 }
 
-/* It must not count events that others wrote to the sub-buffer that it has entered and left. */
+/* A writer must not count events that others wrote to the sub-buffer that it has entered and left. */
 Test(nested, a_sub_buffer_is_left_before_its_first_event_is_there)
 {
 	unsigned int pages, i;

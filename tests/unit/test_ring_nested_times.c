@@ -103,7 +103,7 @@ static unsigned int read_events(unsigned int instruction)
 	return n;
 }
 
-/* The innermost of three: much later than the one that it interrupts. */
+/* The innermost of three events, much later than the event that it interrupts. */
 static void put_innermost(struct ring *unused)
 {
 	(void)unused;
@@ -135,7 +135,7 @@ static void put_in_the_middle(void)
 	now = 200000;
 	film_shoot(&middle, put_counted);
 	/*
-	 * The clock does not advance, or has stepped back to where it was: the outermost reads what the middle one
+	 * The clock does not advance, or has stepped back: the outermost writer reads the time that the middle one
 	 * read.
 	 */
 	stands_still = 200000;
@@ -191,7 +191,7 @@ static sigjmp_buf back;
 static bool outer_is_reserved;
 static uint32_t outer_cpu, inner_cpu;
 
-/* Reserve one more, and leave both. */
+/* Reserve one more event, and leave both. */
 static void leave_two(struct ring *unused)
 {
 	const uint64_t number = ask(inner_cpu);
@@ -240,7 +240,7 @@ static bool is_room(void)
 }
 
 /*
- * An event is interrupted after an instruction of its reservation, and left with another one inside it. Those after it
+ * An event is interrupted after an instruction of its reservation, and left with another event inside it. Later events
  * are written from a frame above it. If `at_end`, the event begins a sub-buffer. Returns whether it was interrupted.
  */
 static bool leave_two_in_a_gap(unsigned int instruction, bool at_end)
@@ -287,7 +287,7 @@ static bool leave_two_in_a_gap(unsigned int instruction, bool at_end)
 	return left;
 }
 
-/* Both on the CPU of those before and after them, or each on one of its own. */
+/* The two events are on the CPU of the events before and after them, or each is on a CPU of its own. */
 static void leave_two_everywhere(bool at_end)
 {
 	struct steps steps = steps_begin_all(40);

@@ -41,7 +41,7 @@ Test(forms, time_extends)
 		if (deltas[i] > REC_DELTA_MAX) {
 			cr_assert_eq(raw.type, REC_TYPE_TIME_EXTEND);
 			cr_assert_eq(raw_value(&raw), deltas[i]);
-			/* Its event follows directly, with a delta of 0. */
+			/* The extend's event follows directly, with a delta of 0. */
 			cr_assert(raw_next(&page, &at, &raw));
 			cr_assert_eq(raw.delta, 0);
 		} else {
@@ -58,8 +58,8 @@ Test(forms, time_extends)
 }
 
 /*
- * The event alone would fit in the page, with its extend it does not: both go to the next one, where no extend is
- * needed.
+ * The event alone would fit in the page, but not with its extend. So it goes to the next page, where it needs no
+ * extend.
  */
 Test(forms, an_extend_stays_with_its_event)
 {
@@ -165,7 +165,7 @@ Test(forms, a_clock_that_steps_back_at_the_end_of_a_page)
 	ring_free(ring);
 }
 
-/* An absolute stamp has 59 bits; the others are the page's (facts A2.7). Times above, and across the border. */
+/* An absolute stamp has 59 bits; the bits above are those of the page's time (facts A2.7). */
 Test(forms, times_beyond_59_bits)
 {
 	static const uint64_t starts[] = { (UINT64_C(1) << 59) - 10, (UINT64_C(1) << 59) + 7, (UINT64_C(31) << 59) - 3,

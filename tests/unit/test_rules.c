@@ -94,7 +94,7 @@ Test(rules, the_longest_one)
 	char patterns[REC_RULES_SIZE];
 
 	memset(patterns, 'a', sizeof(patterns));
-	/* The sign, the rule's NUL, and an empty rule after it. */
+	/* A rule needs room for its sign, its NUL, and an empty rule after it. */
 	patterns[REC_RULES_SIZE - 2] = '\0';
 	cr_assert_eq(rec_rules_add(&rules, patterns, true), -ENOSPC);
 	patterns[REC_RULES_SIZE - 3] = '\0';
@@ -191,7 +191,7 @@ Test(rules, changed_while_read)
 	cr_assert_eq(say(rules, "always", "on"), 1, "killed in the middle of a change");
 }
 
-/* The text changes while it is being copied: its second half is inaccessible until then. */
+/* The text changes while it is being copied: its second half is inaccessible, and the fault there changes it. */
 static struct {
 	struct rec_rules *rules;
 	unsigned char *rest;

@@ -20,7 +20,7 @@ REC_EVENT(snapshot, one, u64(number));
 static bool clock_fails;
 static unsigned int anchors;
 
-/* From the linker; no header can declare them. */
+/* The linker defines these names; no header can declare them. */
 int __real_rec_clock_anchor(uint32_t clock, struct rec_anchor *ret_anchor);
 int __wrap_rec_clock_anchor(uint32_t clock, struct rec_anchor *ret_anchor);
 int __real_spool_add_anchor(struct spool *spool, uint32_t clock, const struct rec_anchor *anchor);

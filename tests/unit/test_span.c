@@ -96,7 +96,7 @@ Test(span, a_jump_writes_no_end)
 	expect("request_begin: id=1 path=x\nbare_begin: \nrequest_end: result=0 how=OPEN\n");
 }
 
-/* Each is recorded if it is on: a reader sees what happened. */
+/* The begin and the end are each recorded if they are on at that moment. */
 Test(span, a_span_that_is_switched_inside)
 {
 	REC_BEGIN(span, request, 1, "x");

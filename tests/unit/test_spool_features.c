@@ -127,7 +127,7 @@ static void expect_pages(uint64_t nr)
 	spool_source_close(source);
 }
 
-/* Change the file as it stands, and open it again. */
+/* Change the head of the file, and open the file again. */
 static int reopen_patched(uint32_t version, uint64_t compatible, uint64_t incompatible)
 {
 	struct spool_head *head = &spool->head;
@@ -138,7 +138,7 @@ static int reopen_patched(uint32_t version, uint64_t compatible, uint64_t incomp
 	head->compatible = compatible;
 	head->incompatible = incompatible;
 	cr_assert_eq(pwrite(spool->fd, head, sizeof(*head), 0), (ssize_t)sizeof(*head));
-	/* The next one must get the lock. */
+	/* The file is closed first, so that it can be locked again. */
 	spool_close(spool);
 	err = spool_open(path, &opened);
 	if (!err) {
@@ -413,7 +413,7 @@ Test(spool_features, unknown_kinds_are_passed_over)
 	expect_pages(PAGES + 1);
 }
 
-/* Their process numbers might mean other processes there. */
+/* In the joined spool, the process numbers in such chunks might be those of other processes. */
 Test(spool_features, unknown_kinds_are_left_out_when_spools_are_joined)
 {
 	struct spool *other = create(other_path);
@@ -472,7 +472,7 @@ Test(spool_features, a_stage_with_compatible_bits_is_taken)
 	cr_assert_not(spool->head.stage[0]);
 }
 
-/* Neither the recovery nor a sweep removes it. */
+/* Neither a recovery nor a sweep removes such a stage. */
 Test(spool_features, a_stage_with_an_unknown_incompatible_bit_stays)
 {
 	const int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

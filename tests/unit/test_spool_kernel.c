@@ -108,7 +108,7 @@ Test(spool_kernel, a_text_may_be_larger_than_a_chunk)
 	expect_text(SPOOL_TEXT_KALLSYMS, "", text);
 	reopen();
 	expect_text(SPOOL_TEXT_KALLSYMS, "", text);
-	/* Cut off within the last piece: the whole ones are there. */
+	/* The file is cut off within the last piece: the whole pieces are still there. */
 	cr_assert_eq(truncate(path, (off_t)spool->end - 8), 0);
 	reopen();
 	text[3 * 256 * 1024] = '\0';
@@ -122,7 +122,7 @@ Test(spool_kernel, a_text_that_is_kept_is_not_in_the_file)
 	cr_assert_eq(spool_keep_text(spool, 0, SPOOL_TEXT_KALLSYMS, "", strdup("first"), 5), 0);
 	cr_assert_eq(spool_keep_text(spool, 0, SPOOL_TEXT_KALLSYMS, "", strdup("second"), 6), 0);
 	expect_text(SPOOL_TEXT_KALLSYMS, "", "second");
-	/* A later one in the file replaces it. */
+	/* A later text in the file replaces a text that is kept. */
 	add_text(SPOOL_TEXT_KALLSYMS, "", "the longest of them, in the file");
 	expect_text(SPOOL_TEXT_KALLSYMS, "", "the longest of them, in the file");
 	cr_assert_eq(spool_keep_text(spool, 0, SPOOL_TEXT_PRINTK, "", strdup("kept"), 4), 0);
@@ -160,7 +160,7 @@ Test(spool_kernel, losses_are_read_out_of_statistics)
 
 /* ---------------------------------------------------------------------------------------------------- side files */
 
-/* A page of the kernel's: `lost` before it, -1: an unknown number. */
+/* A page of the kernel, with `lost` events lost before it; -1: an unknown number. */
 static void make_page(unsigned char *page, uint64_t time, uint32_t size, int64_t lost)
 {
 	uint64_t commit = size;
@@ -176,7 +176,7 @@ static void make_page(unsigned char *page, uint64_t time, uint32_t size, int64_t
 	memcpy(page + 8, &commit, sizeof(commit));
 }
 
-/* A side file of `nr` pages, whose times count up, and `more` bytes of another. */
+/* A side file of `nr` pages, whose times count up, and `more` bytes of another page. */
 static void make_side(unsigned int cpu, unsigned int nr, size_t more, const int64_t *lost)
 {
 	const int fd = spool_side_create(spool, 0, cpu);
@@ -220,7 +220,7 @@ Test(spool_kernel, whole_pages_of_side_files_are_streams_in_order)
 	struct rec_source *source;
 	int at_end;
 
-	/* More than are read at a time, and the torn one at the end is ignored. */
+	/* The file has more pages than are read at a time. The part of a page at its end is ignored. */
 	make_side(1, 200, PAGE - 1, NULL);
 	make_side(3, 0, 17, NULL);
 	reopen();
@@ -348,7 +348,7 @@ Test(spool_kernel, what_stands_in_the_way_is_not_written_over)
 	fd = open(side, O_RDWR | O_CREAT, 0600);
 	cr_assert_eq(write(fd, "mine", 4), 4);
 	cr_assert_eq(spool_side_create(spool, 0, 0), -EEXIST);
-	/* The file must not belong to the spool, which would remove it. */
+	/* The existing file must not become a part of the spool, which would remove it. */
 	cr_assert_eq(spool_remove(spool), 0);
 	cr_assert_eq(pread(fd, text, 4, 0), 4);
 	cr_assert_str_eq(text, "mine");
@@ -370,7 +370,7 @@ static void put_chunk(enum spool_kind kind, unsigned int process, unsigned int l
 	cr_assert_eq(pwrite(spool->fd, payload, size, end + (off_t)sizeof(chunk)), (ssize_t)size);
 }
 
-/* 64 bytes must not cost 8 MiB, however often they occur. */
+/* A chunk of 64 bytes must not make the reader allocate 8 MiB, however many such chunks there are. */
 Test(spool_kernel, lanes_beyond_all_others)
 {
 	const struct spool_disk_process process = { .pid = 1, .subbuf_size = PAGE };
@@ -436,7 +436,7 @@ Test(spool_kernel, texts_and_logs_in_small_pieces)
 	cr_assert_eq(spool->entries[0].log_size, 800000);
 }
 
-/* Two such chunks, which no recorder writes: the first one counts. */
+/* If a spool has two chunks of a kernel, which no recorder writes, the first one counts. */
 Test(spool_kernel, a_second_kernel_is_none)
 {
 	const struct spool_process second = { .info = { .clock = REC_CLOCK_MONO, .subbuf_size = PAGE } };

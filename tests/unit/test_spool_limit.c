@@ -127,7 +127,7 @@ Test(spool_limit, killed_before_all_pages_were_overwritten)
 	put_head(&(struct spool_side_head){
 		.magic = SPOOL_SIDE_MAGIC, .places = PLACES, .first = 150, .events = 1500, .time = 150 });
 	expect(150, 150, 1500);
-	/* One was. */
+	/* One page was overwritten. */
 	put_page(150, PLACES, 0);
 	expect(150, 151, 1500);
 }
@@ -161,7 +161,7 @@ Test(spool_limit, heads_that_cannot_be)
 	/* Pages that went round fill all places. */
 	expect_refusal(SPOOL_SIDE_MAGIC, PLACES, 1, 0);
 	expect_refusal(SPOOL_SIDE_MAGIC, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX);
-	/* More pages than the file has. */
+	/* The head claims more pages than the file has. */
 	put_head(&(struct spool_side_head){ .magic = SPOOL_SIDE_MAGIC, .places = PLACES, .end = UINT64_MAX });
 	expect(0, 10, 0);
 }

@@ -67,7 +67,7 @@ static int read_lane(unsigned int *ret_pages)
 	return got;
 }
 
-/* No chunk follows the last link's, from which opening the spool could repair it. */
+/* No chunk follows that of the last link, so opening the spool cannot repair the link. */
 Test(spool_source, a_link_outside_of_the_file_is_the_lanes_end)
 {
 	const uint64_t outside[] = { spool->end,

@@ -37,7 +37,7 @@ static void begin(void)
 	cr_assert_eq(spool_add_process(spool, &process), 0);
 }
 
-/* Only the spool exists. */
+/* The end of a test: only the spool exists, and it is removed. */
 static void end(void)
 {
 	cr_assert_eq(spool_remove(spool), 0);
@@ -45,7 +45,7 @@ static void end(void)
 	cr_assert_eq(rmdir(dir), 0, "something is left in %s", dir);
 }
 
-/* The same, where a recorder was killed before its spool named its stage. */
+/* The same for tests in which a recorder was killed before its spool named its stage. */
 static void end_swept(void)
 {
 	const int fd = open(dir, O_RDONLY | O_DIRECTORY);
@@ -170,11 +170,11 @@ static void expect_after_death(bool ended)
 		die_in_between(ended);
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-	/* Our file has the lock, too. */
+	/* Our open file has the lock, too, so it is closed first. */
 	spool_close(spool);
 	cr_assert_eq(spool_open(path, &spool), 0);
 	expect_pages(200);
-	/* Once more. */
+	/* The spool is recovered once more. */
 	spool_close(spool);
 	cr_assert_eq(spool_open(path, &spool), 0);
 	expect_pages(200);
@@ -264,7 +264,7 @@ static void added(unsigned int lane, int err)
 	progress->added[lane]++;
 }
 
-/* Two lanes by the recorder, one by a helper, four pages a turn. */
+/* The recorder adds pages of two lanes, and a helper pages of one lane, four pages in each turn. */
 static void record_some(void)
 {
 	struct spool_hand turn = { NULL, NULL };
@@ -366,7 +366,7 @@ Test(stage, a_page_that_went_away_is_not_added)
 	expect_pages(3);
 }
 
-/* A file that cannot grow stands in for a disk that accepts nothing. */
+/* A file that cannot grow is used in place of a disk that accepts no data. */
 Test(stage, what_the_thread_meets_is_told_and_the_rest_stays)
 {
 	const struct rlimit limit = { 4u << 20, 4u << 20 };
@@ -392,7 +392,7 @@ Test(stage, what_the_thread_meets_is_told_and_the_rest_stays)
 
 /* ----------------------------------------------------------------------------------------------------- the bound */
 
-/* Blocks that no caller hands over. */
+/* No caller hands these blocks over. */
 Test(stage, it_refuses_at_its_bound)
 {
 	struct stage_block *block, *blocks[64];

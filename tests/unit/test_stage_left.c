@@ -44,7 +44,7 @@ static void begin(void)
 	cr_assert_eq(spool_create(path, &head, &spool), 0);
 }
 
-/* Now only the spool exists. */
+/* The end of a test: only the spool exists, and it is removed. */
 static void end(void)
 {
 	cr_assert_eq(spool_remove(spool), 0);

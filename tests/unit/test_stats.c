@@ -19,7 +19,7 @@ static void near(double got, double expected)
 
 Test(stats, normal_distribution)
 {
-	/* Quantiles of any table. */
+	/* Quantiles that any table has. */
 	cr_assert_float_eq(stats_normal_p(1.959963985), 0.05, 1e-9);
 	cr_assert_float_eq(stats_normal_p(-2.575829304), 0.01, 1e-9);
 	cr_assert_float_eq(stats_normal_p(0), 1, 1e-12);
@@ -27,10 +27,10 @@ Test(stats, normal_distribution)
 
 Test(stats, students_distribution)
 {
-	/* Tables. */
+	/* Values from tables. */
 	cr_assert_float_eq(stats_student_p(2.228138852, 10), 0.05, 1e-9);
 	cr_assert_float_eq(stats_student_p(-63.65674116, 1), 0.01, 1e-9);
-	/* stats_values.py. */
+	/* Values from stats_values.py. */
 	near(stats_student_p(2.0, 3.7), 0.121817201905);
 	near(stats_student_p(5.5, 8.25), 0.000515598083914);
 	near(stats_student_p(1.3, 40), 0.201042514992);
@@ -40,7 +40,7 @@ Test(stats, students_distribution)
 		near(stats_student_p(t, 1), 1 - atan(t) * 2 / acos(-1));
 		near(stats_student_p(t, 2), 1 - t / sqrt(2 + t * t));
 	}
-	/* For very many it is the normal distribution. */
+	/* For very many degrees of freedom it is the normal distribution. */
 	cr_assert_float_eq(stats_student_p(1.5, 1e6), stats_normal_p(1.5), 1e-6);
 	cr_assert_eq(stats_student_p(INFINITY, 3), 0);
 }
@@ -57,7 +57,7 @@ Test(stats, quantiles)
 	near(stats_quantile(ten, 10, 1), 10);
 	near(stats_quantile(ten, 1, 0.7), 1);
 	cr_assert_eq(stats_quantile(ten, 0, 0.5), 0);
-	/* Distances from 3: 4, 2, 0, 97, 1. */
+	/* The distances from the median, 3, are 4, 2, 0, 97, 1. */
 	stats_median_spread(some, 5, &median, &spread);
 	near(median, 3);
 	near(spread, 2 * 1.4826);
@@ -76,7 +76,7 @@ static struct stats_rank rank_of(const double *a, size_t nr_a, const double *b, 
 	return rank;
 }
 
-/* The exact p of a sample of `a` values out of 1, 2, ..., a + b whose U, of the others, is u. */
+/* The exact p of a sample of nr_a of the numbers 1 to nr_a + nr_b, if the U of the other numbers is u. */
 static double p_of(size_t nr_a, size_t nr_b, size_t u)
 {
 	double a[64], b[64];
@@ -107,7 +107,7 @@ static double p_of(size_t nr_a, size_t nr_b, size_t u)
 
 Test(stats, exact_ranks)
 {
-	/* stats_values.py lists all orders. */
+	/* Values from stats_values.py, which lists all orders. */
 	near(p_of(6, 6, 11), 0.309523809523809);
 	near(p_of(5, 7, 4), 0.030303030303030);
 	near(p_of(3, 9, 2), 0.036363636363636);

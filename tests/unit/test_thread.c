@@ -61,7 +61,8 @@ static void loop_without_system_calls(void *data)
 
 	(void)data;
 	/*
-	 * Loads all of the code into memory. Its lane is free afterwards; ours must be a lane that was never written.
+	 * This thread loads all of the code into memory. Its lane is free afterwards, and our lane must be one that was
+	 * never written.
 	 */
 	run(write_loop, NULL);
 	if (rec_thread_attach() < 0 || rec_lane_resize(0, 32 * 4080) < 0)
@@ -104,7 +105,7 @@ static void *raise_one(void *arg)
 	return NULL;
 }
 
-/* The first event of a thread, and of those inside it. */
+/* A thread's first event is written by a handler, and the events inside it by handlers that interrupt it. */
 Test(life, a_handler_in_a_thread_that_never_traced)
 {
 	int number = SIGUSR1;
@@ -355,7 +356,7 @@ Test(life, events_after_main_has_returned)
 	cr_assert(seen[100]);
 	cr_assert(seen[101]);
 	cr_assert_eq(sums.no_lane, 0);
-	/* The oldest events may be overwritten; after the first one found, none is missing. */
+	/* The oldest events may be overwritten. No event is missing after the first one that is found. */
 	for (number = 1000; !seen[number]; number++)
 		;
 	cr_assert_leq(number - 1000, sums.lost);

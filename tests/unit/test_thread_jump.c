@@ -38,8 +38,8 @@ static __attribute__((noinline)) void write_deeper(uint64_t number)
 }
 
 /*
- * What it writes before it jumps away may be inside an event that it leaves, and is torn then. So is what it writes
- * inside an event that the next handler leaves: its outcome is certain only where nothing is open.
+ * If the handler jumps away and leaves an event, its own event may be inside that event, and is torn then. An event
+ * inside an event that the next handler leaves is torn, too. So an event's outcome is certain only if no event is open.
  */
 static void write_or_jump(int signal)
 {
@@ -66,7 +66,8 @@ static void jump_always(int signal)
 }
 
 /*
- * After each jump an event from here, by whose frame the lane knows what was left: all others are written from below.
+ * After each jump an event is written from this frame, by which the lane knows what was left. All other events are
+ * written from frames below it.
  */
 static void *write_in_a_storm(void *arg)
 {
@@ -142,7 +143,7 @@ static struct sums read_beside_a_leaver(bool deeper)
 		sums.events += more.events;
 		sums.told += more.told;
 	} while (!ended);
-	/* Other threads find lanes. */
+	/* Other threads still find lanes. */
 	run(write_number, (void *)(JUMPS * RUN));
 	more = numbered_read();
 	cr_assert_eq(more.events, 1);
@@ -217,7 +218,7 @@ Test(life, a_storm_of_handlers_that_jump_away, .timeout = 600)
 	fprintf(stderr, "# %u handlers, %u jumped away, %u torn\n", struck, jumped, (unsigned int)sums.torn);
 	cr_assert_eq(sums.lost, 0);
 	cr_assert_eq(sums.no_lane, 0);
-	/* The event that a handler jumped out of, and its own. */
+	/* A jump can tear the event that the handler left, and the handler's own event. */
 	cr_assert_leq(sums.torn, 2 * jumped);
 	for (n = 0; n < NUMBERED_MAX; n++)
 		cr_assert(seen[n] || !certain[n], "event %u", n);

@@ -146,9 +146,9 @@ Test(time_map, anchors_that_contradict_each_other)
 	const struct rec_anchor anchors[] = {
 		{ 1 * S, 10 * S, 0, 10 },
 		{ 2 * S, 11 * S, 0, 10 },
-		{ 2 * S + 100, 10 * S, 0, 10 }, /* back */
+		{ 2 * S + 100, 10 * S, 0, 10 }, /* the time goes back */
 		{ 3 * S, 12 * S, 0, 10 },
-		{ 3 * S, 13 * S, 0, 5 }, /* twice */
+		{ 3 * S, 13 * S, 0, 5 }, /* the clock has this value twice */
 		{ UINT64_MAX, 14 * S, 0, UINT64_MAX },
 		{ 4 * S, 13 * S, 0, 10 },
 	};
@@ -199,7 +199,7 @@ Test(time_map, one_line_for_viewers)
 	for (clock = from; clock <= to; clock += 1234567) {
 		const uint64_t shown = multiply_as_viewers(clock, line.mult, line.shift) + (uint64_t)line.offset;
 
-		/* The viewers' two halves each round down. */
+		/* The viewers compute two halves, and round each down. */
 		cr_assert_leq(apart(shown, ns_of(&map, clock)), error + 1);
 	}
 	time_map_free(&map);
@@ -211,7 +211,7 @@ Test(time_map, one_line_for_viewers_of_slow_clocks)
 	uint64_t mhz;
 
 	for (mhz = 100; mhz <= 4000; mhz += 100) {
-		const uint64_t ticks = mhz * UINT64_C(1000000); /* a second's */
+		const uint64_t ticks = mhz * UINT64_C(1000000); /* in a second */
 		const struct rec_anchor anchors[] = { { 10 * ticks, 3 * S, 0, 10 }, { 20 * ticks, 13 * S, 0, 10 } };
 		struct time_map map = map_of(anchors, 2);
 		struct time_line line;

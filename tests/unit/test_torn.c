@@ -28,14 +28,14 @@
 
 /* The actions of a thread. */
 static struct plan {
-	unsigned int before, after; /* events */
+	unsigned int before, after; /* number of events */
 	bool crosses;		     /* the event that is left goes to another sub-buffer */
 	bool handler_writes;
 	/* By default the events after the one that is left are written from frames far below its own. */
-	bool deeper;		  /* it is written from a frame far below theirs */
+	bool deeper;		  /* the event that is left is written from a frame far below theirs */
 	bool level;		  /* all are written from the same frame */
-	unsigned int instruction; /* a handler interrupts after this one, and jumps away */
-	bool once_reserved;	  /* and only if something is reserved */
+	unsigned int instruction; /* after this instruction a handler interrupts, and jumps away */
+	bool once_reserved;	  /* it jumps away only if something is reserved */
 	uint64_t number;	  /* of the next event */
 	bool struck;		  /* the handler has jumped away */
 } plan;
@@ -71,7 +71,7 @@ static __attribute__((noinline)) void write_here(uint64_t number, bool in_steps)
 	trap_flag_clear();
 }
 
-/* Inline: so its caller calls write_here() from its own frame. */
+/* This is inline, so that write_here() is called from the caller's frame. */
 static inline __attribute__((always_inline)) void write_one(void)
 {
 	const uint64_t refusals = count_refusals(), number = plan.number++;
@@ -157,14 +157,14 @@ static void *be_left(void *arg)
 		write_after_from_below();
 		return NULL;
 	}
-	/* From here on, frames show what was left. */
+	/* From here on, the frames of events show which event was left. */
 	left_in = NULL;
 	for (i = 0; i < plan.after; i++)
 		write_one();
 	return NULL;
 }
 
-/* A writer that was left while it moved the head has no mark after it. */
+/* No link may keep the UPDATE mark of a writer that was left while it moved the head. */
 static void check_marks(void)
 {
 	uint32_t lane, id;
@@ -211,8 +211,9 @@ static void check_fates(const struct sums *sums)
 }
 
 /*
- * A thread for each instruction of an event that STEPS selects; each one's event is left there, by a jump out of a
- * signal handler. And one more for the first instruction after the reservation, so that something is torn.
+ * Runs a thread for each instruction of an event that STEPS selects. The thread leaves its event after that
+ * instruction, by a jump out of a signal handler. One more thread does so at the first instruction after the
+ * reservation, so that something is torn.
  */
 static void leave_everywhere(struct plan what, uint32_t pages)
 {
@@ -229,7 +230,7 @@ static void leave_everywhere(struct plan what, uint32_t pages)
 	plan.instruction = 0;
 	plan.once_reserved = true;
 	cr_assert(run_and_be_left());
-	/* The lane that was left, and the one that the thread went to. */
+	/* There are few lanes: those in which events were left, and those in which threads continued. */
 	cr_assert_leq(rec_lanes(), plan.deeper || plan.level ? 1 : 3);
 	check_marks();
 	sums = numbered_read();
@@ -305,14 +306,14 @@ Test(torn, what_is_written_elsewhere_is_seen_at_once, .timeout = 600)
 	check_fates(&sums);
 }
 
-/* The first event of a lane, which states time and CPU. */
+/* The event that is left is the first one of its lane, which states time and CPU. */
 Test(torn, left_at_the_beginning, .timeout = 600)
 {
 	FILM_OR_SKIP();
 	leave_everywhere((struct plan){ .after = 3 * PAGE_EVENTS, .handler_writes = true }, 64);
 }
 
-/* A ring that is full: the event moves the head, now and then. */
+/* The ring is full, so the event sometimes moves the head. */
 Test(torn, left_where_the_head_moves, .timeout = 600)
 {
 	FILM_OR_SKIP();

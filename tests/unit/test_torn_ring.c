@@ -18,7 +18,7 @@ static struct ring_order order;
 static unsigned int seed;
 static uint64_t next;
 
-/* The time and place of each reservation: not earlier, not later, and on this CPU. */
+/* The earliest and the latest time of each reservation, and its CPU. */
 static uint64_t since[RING_ORDER_MAX * 2], until[RING_ORDER_MAX * 2];
 static uint32_t cpu_of[RING_ORDER_MAX * 2];
 
@@ -68,7 +68,7 @@ static void end_writer(uint64_t number, unsigned int below)
 	model.inside = below;
 }
 
-/* An event with others inside it. False: one of them jumped away, out of this event as well. */
+/* Write an event with others inside it. False: one of them jumped away, out of this event as well. */
 static bool write_some(unsigned int depth, bool is_deep)
 {
 	const uint64_t number = next++;

@@ -172,7 +172,7 @@ Test(verify_counts, the_rest_was_read_and_its_losses_are_not_told)
 	finish_with(VERIFY_COUNT, 1);
 }
 
-/* Version 7 has no list entry for a CPU without events, nor a top buffer that has none. */
+/* In version 7 a CPU without events has no entry in the list, and a top buffer without events does not exist. */
 Test(verify_counts, statistics_of_a_cpu_that_only_an_instance_has)
 {
 	uint64_t wrong;
@@ -223,7 +223,7 @@ Test(verify_counts, statistics_of_an_instance)
 	into = &buffers[1];
 	user(0, 100, 5);
 	finish();
-	/* The sums are the same. */
+	/* Both buffers have wrong counts, although the sum of both is right. */
 	cr_assert_eq(figures.of_kind[VERIFY_COUNT], 2);
 }
 

@@ -203,7 +203,7 @@ Test(verify_outside, many_threads_in_one_stay)
 	cr_assert_eq(figures.violations, 100);
 }
 
-/* A buffer that continues when the one that has the wake-ups has ended. */
+/* The buffer that has the switches continues after the one that has the wake-ups has ended. */
 Test(verify_outside, switches_of_another_buffer)
 {
 	unsigned int is_first;

@@ -231,7 +231,7 @@ Test(verify_threads, a_cpu_with_events_of_programs_alone)
 	finish_clean();
 }
 
-/* It may have been masked. In version 7 it is not in the file's list at all. */
+/* A CPU without events may have been masked. In version 7 it is not in the file's list at all. */
 Test(verify_threads, a_cpu_without_events_may_have_woken_it)
 {
 	const uint32_t count = 2;
@@ -259,7 +259,7 @@ Test(verify_threads, a_cpu_without_events_may_have_woken_it)
 	}
 }
 
-/* The recorder's notes state it: the missing events were not requested. */
+/* By the recorder's notes only switches of some threads were requested, so missing events are not violations. */
 Test(verify_threads, switches_of_some_threads_alone)
 {
 	static char version[] = "recorder; switches of some threads alone; time error at most 5 ns";
@@ -281,8 +281,8 @@ Test(verify_threads, switches_of_some_threads_alone)
 static char trace_cmd[] = "3.1.6 not-a-git-repo";
 
 /*
- * Another program's file does not state it: 6 and 8 were requested; 5 and 7 are seen when one of these is switched in
- * or out.
+ * A file of another program does not state this. Threads 6 and 8 were requested; 5 and 7 are seen when one of these is
+ * switched in or out.
  */
 Test(verify_threads, whose_switches_were_recorded_is_not_said)
 {
@@ -310,7 +310,7 @@ Test(verify_threads, whose_switches_were_recorded_is_not_said)
 	}
 }
 
-/* Once it was seen with the idle task, the same checks apply to it as in any other file. */
+/* Once a thread was seen in a switch with the idle task, it gets the same checks as in any other file. */
 Test(verify_threads, that_switches_were_recorded_is_seen)
 {
 	unsigned int foreign;
@@ -426,7 +426,7 @@ static uint64_t run_often(bool woken)
 		sw(1, ts + 2, 9, S, 0);
 	}
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
-	/* A gap since 105 explains all of them. */
+	/* A loss since 105 explains all suspicions. */
 	lost_before = 1;
 	sw(0, 90000, 6, S, 0);
 	end_idle(0, 0);

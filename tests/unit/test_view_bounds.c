@@ -123,7 +123,7 @@ Test(view_bounds, circle_of_events)
 Test(view_bounds, reset_of_a_circle)
 {
 	make_circle(3);
-	/* It holds as many as its last number shows, so skipping it would never end. */
+	/* By its numbers the lane holds so many events that to skip them all would never end. */
 	lane->subbufs[4].first = UINT64_C(1) << 40;
 	cr_expect_eq(rec_view_reset(view, 0), -EBADMSG);
 	cr_expect_eq(consume(), -EBADMSG);
@@ -221,7 +221,7 @@ Test(view_bounds, headers_that_no_program_makes)
 	EXPECT_REFUSED(lane_meta, UINT64_MAX - 4095);
 }
 
-/* Shapes of a lane, found when it is opened. */
+/* Invalid shapes of a lane are found when it is opened. */
 Test(view_bounds, shapes_that_no_program_makes)
 {
 	static const uint32_t shapes[][2] = { { 4096, 0 },	    { 4096, 2 },   { 4096, 65535 },

@@ -65,7 +65,7 @@ static void on_sigbus(int sig, siginfo_t *info, void *context)
 		signal(sig, SIG_DFL);
 }
 
-/* Make the copy anew. Its program is this one, so it is alive, and its lane is not open elsewhere. */
+/* Make the copy of the buffer anew. Its program is this process, which is alive, and no reader has its lane. */
 static void begin_again(void)
 {
 	char command[2 * PATH_MAX + 64];
@@ -95,7 +95,7 @@ static void end(void)
 	reader_end();
 }
 
-/* All calls, once it has happened. */
+/* All calls fail after the fault. */
 static void check_nothing_more(void)
 {
 	unsigned char bytes[64], page[4096] __attribute__((aligned(8)));
@@ -221,7 +221,7 @@ Test(view_cut, under_an_iterator, .init = begin, .fini = end, .timeout = 300)
 	cr_assert_eq(rec_iter_open(view, 0, &iter), 0);
 	cr_assert_eq(rec_iter_next(iter, &event), 1);
 	cut_to(4096);
-	/* The rest of its copy is its own. */
+	/* The iterator returns the rest of its copy, which is its own memory. */
 	while ((r = rec_iter_next(iter, &event)) == 1)
 		left++;
 	cr_expect_gt(left, 0);

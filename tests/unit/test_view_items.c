@@ -117,7 +117,7 @@ Test(view_items, each_process_has_its_own_counter)
 		cr_assert_eq(row->lines[0].levels[0].nr, i ? 1 : 2);
 		cr_assert_eq(item_of(row, 0, 0)->low, first[i]);
 	}
-	/* Until the next value of the same process. */
+	/* A value lasts until the next value of the same process. */
 	cr_assert_eq(item_of(row_named(names[0]), 0, 0)->end, 200);
 	cr_assert_eq(item_of(row_named(names[1]), 0, 0)->end, 1000);
 }

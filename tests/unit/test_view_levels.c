@@ -105,7 +105,7 @@ Test(view_levels, too_many_are_reduced)
 	const struct view_line *line;
 	struct sums all;
 
-	/* Far apart: they are kept, with their events. */
+	/* Items that are far apart are kept, with their events. */
 	for (uint64_t i = 0; i < 100; i++)
 		add(&trace, alone, VIEW_POINTS, i * 1000000, i * 1000000, 7);
 	all = sums_of(&trace.rows[row].lines[0].levels[0]);
@@ -263,7 +263,7 @@ Test(view_levels, values_keep_their_range)
 	view_trace_free(&trace);
 }
 
-/* Arrows of which each `flow`-th is a flow, and then `wakes` wake-ups. */
+/* Add arrows, each `flow`-th of which is a flow, and then `wakes` wake-ups. */
 static void add_arrows(struct view_trace *trace, uint32_t nr, uint32_t flow, uint32_t wakes)
 {
 	const uint32_t row = new_row(trace, VIEW_THREAD, 1);
@@ -283,7 +283,7 @@ static void add_arrows(struct view_trace *trace, uint32_t nr, uint32_t flow, uin
 	cr_assert_leq(trace->nr_arrows, 500000);
 }
 
-/* Of too many arrows, wake-ups are left out, and flows only if they alone are too many. */
+/* If there are too many arrows, wake-ups are left out; flows are left out only if they alone are too many. */
 Test(view_levels, flows_are_kept_before_wake_ups)
 {
 	struct view_trace trace = { 0 };

@@ -99,7 +99,7 @@ Test(weave, losses_stand_before_the_next_event_of_their_stream)
 	cr_assert_eq(seen->events[6].number, 13);
 	cr_assert_eq(seen->events[6].common.pid, PID);
 	cr_assert_eq(seen->lost, 5 + 7 + 11 + 13);
-	/* Of the first stream all before 100, and then after 100; of the second after 110, and after its last event. */
+	/* The first stream lost events before 100 and after it; the second after 110 and after its last event. */
 	cr_assert_str_eq(seen->losses, "0 to 130, 140 on");
 	weaving_end(&s, seen);
 }
@@ -245,7 +245,7 @@ Test(weave, long_pauses_and_the_biggest_events)
 	weaving_end(&s, seen);
 }
 
-/* An event that fills its page, with a loss before it, in both forms. */
+/* An event that fills its page, with a loss before it, woven and raw. */
 Test(weave, biggest_event_after_a_loss)
 {
 	const uint32_t fills = 4096 - 16 - 24 - 8;
@@ -261,7 +261,7 @@ Test(weave, biggest_event_after_a_loss)
 		memcpy(payload, &head, sizeof(head));
 		fake_lose(s.fake, 0, 9);
 		fake_put(s.fake, 0, 1, 500, ID_A, PID, 42, fills - 36);
-		/* Extended by hand to the page's end: the fixture leaves room after events. */
+		/* The event is extended by hand to the page's end, because the fixture leaves room after events. */
 		fake_last_page(s.fake, 0)->size = 24;
 		fake_last_page(s.fake, 0)->entries = 1;
 		memcpy((unsigned char *)s.fake->streams[0].pages[0].bytes + 16 + 24, &(uint32_t[2]){ 0, fills + 4 }, 8);
@@ -277,7 +277,7 @@ Test(weave, biggest_event_after_a_loss)
 	}
 }
 
-/* Pages without markers: the kernel's, filled to the end; there is only room for a gap of unknown size. */
+/* Pages without markers, as the kernel's, are filled to the end: they can only show a gap of unknown size. */
 Test(weave, no_room_for_the_count)
 {
 	unsigned int raw;
@@ -354,7 +354,7 @@ Test(weave, damaged_pages_cost_what_is_after_the_damage)
 		for (number = 0; number < 20; number++)
 			fake_put(s.fake, 0, 0, 1000 + number, ID_A, PID, number, FAKE_SIZE);
 		page = fake_last_page(s.fake, 0);
-		/* A length beyond the page in event 15. */
+		/* Event 15 gets a length beyond the page. */
 		memcpy(s.fake->streams[0].pages[0].bytes + 16 + fake_offset(page, 15), &(uint32_t[2]){ 0, 5000 }, 8);
 		fake_end_page(s.fake, 0);
 		for (; number < 30; number++)

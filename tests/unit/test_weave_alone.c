@@ -27,7 +27,7 @@ static unsigned char *pages_of(const char *path, unsigned int cpu, uint64_t *ret
 	return pages;
 }
 
-/* Adds the flags and the count, as the kernel does when a page is taken. */
+/* Adds the flags and the count of a loss to the last page, as the kernel does when a page is taken. */
 static void flag_last(struct both *b, unsigned int cpu, uint64_t lost)
 {
 	struct fake_stream *stream = &b->w.fake->streams[b->lanes + cpu];
@@ -86,7 +86,7 @@ Test(weave_alone, by_way_of_memory)
 	weaving_end(&b.w, seen);
 }
 
-/* All pages of the kernel, one after the other, after 512 unrelated bytes. */
+/* A file with all pages of the kernel, one after the other, after 512 unrelated bytes. */
 static struct weave_file file_of(const struct both *b, unsigned char **ret_pages)
 {
 	const struct fake_stream *stream = &b->w.fake->streams[b->lanes];
@@ -101,7 +101,7 @@ static struct weave_file file_of(const struct both *b, unsigned char **ret_pages
 	return file;
 }
 
-/* Byte by byte what is in the file that the kernel's pages were put into. */
+/* The output has the same bytes as the file from which the kernel's pages were taken. */
 Test(weave_alone, out_of_a_file)
 {
 	struct both b;
@@ -179,7 +179,7 @@ Test(weave_alone, raw_with_longer_pages_of_programs)
 		cr_assert_eq(seen->events[i + 1].lost, i == 7000 ? 44 : 0);
 	}
 	pages = pages_of(b.w.params.output, 0, &size);
-	/* 20 bytes each: three pages, and the one that the loss begins. */
+	/* The events, of 20 bytes each, take three pages, and the loss begins one more. */
 	cr_assert_eq(size, 4 * long_page);
 	free(pages);
 	weaving_end(&b.w, seen);
@@ -205,7 +205,7 @@ Test(weave_alone, a_loss_before_a_stamp)
 	weaving_end(&b.w, seen);
 }
 
-/* The file has the kernel's clock, with what makes nanoseconds of it, and its pages as they are. */
+/* The file has the kernel's clock, the numbers that convert it to nanoseconds, and the unchanged pages. */
 Test(weave_alone, on_the_tsc)
 {
 	static const struct rec_anchor anchors[] = {

@@ -55,7 +55,7 @@ static void check_buffers(const struct seen *seen, const char *name, bool raw)
 	}
 }
 
-/* The kernel in the top buffer, each program in an instance; raw: all lanes in one. */
+/* The kernel is in the top buffer, each program in an instance; in a raw file all lanes are in one instance. */
 Test(weave_buffers, buffers)
 {
 	unsigned int version, raw, clock;
@@ -231,7 +231,7 @@ Test(weave_buffers, names_out_of_bounds)
 }
 
 /*
- * More names than the weave leaves room for before the pages, which it has to move then; and nothing else changes.
+ * If there are more names than the weave left room for before the pages, it moves the pages, and nothing else changes.
  */
 Test(weave_buffers, more_names_than_expected)
 {
@@ -275,7 +275,7 @@ Test(weave_buffers, more_names_than_expected)
 		}
 }
 
-/* The kernel's texts unchanged, then ours; each format once, those of ftrace first. */
+/* The file has the kernel's texts unchanged, then ours; each format once, those of ftrace first. */
 Test(weave_buffers, texts)
 {
 	static const struct weave_text stats[] = { TEXT("entries: 9\nread events: 1234\n") };
@@ -312,7 +312,7 @@ Test(weave_buffers, texts)
 	weaving_end(&b.w, seen);
 }
 
-/* One weave of the kernel in two buffers, beside a program. */
+/* Weave two buffers of the kernel with a program. */
 static void weave_two(unsigned int version, bool raw, bool tsc, enum weave_buffers buffers)
 {
 	static const struct rec_anchor anchors[] = { { 0, 0, 0, 1 }, { 2 << 28, 1 << 28, 0, 1 } };
@@ -322,7 +322,7 @@ static void weave_two(unsigned int version, bool raw, bool tsc, enum weave_buffe
 	struct both b;
 	struct seen *seen;
 
-	/* Two CPUs of the one, then two of the other. */
+	/* Two CPUs of one kernel, then two of the other. */
 	both_begin(&b, 1, 4);
 	memcpy(processes, b.processes, sizeof(b.processes));
 	other = b.kernel;
@@ -384,7 +384,7 @@ Test(weave_buffers, kernels_that_cannot_be)
 	processes[2].kernel = &other;
 	b.w.params.processes = processes;
 	b.w.params.nr_processes = 3;
-	/* Both kernels in the top buffer; both in other buffers; kernels with different clocks. */
+	/* Refused: both kernels in the top buffer; both in other buffers; kernels with different clocks. */
 	cr_assert_eq(weave_to_dat(&b.w.params, &b.w.stats), -EINVAL);
 	other.buffer = b.kernel.buffer = "other";
 	cr_assert_eq(weave_to_dat(&b.w.params, &b.w.stats), -EINVAL);

@@ -107,7 +107,7 @@ Test(weave_limits, logs_may_grow)
 	fake_put(s.fake, 0, 0, 101, ID_B + 1, PID, 2, FAKE_SIZE);
 	fake_put(s.fake, 0, 0, 102, ID_B + 2, PID, 3, FAKE_SIZE);
 	seen = weave(&s);
-	cr_assert_eq(seen->nr, 3); /* the end event carries the one that stays unknown */
+	cr_assert_eq(seen->nr, 3); /* with the end event, which reports the event that stays unknown */
 	cr_assert_str_eq(seen->events[1].name, "t:late");
 	cr_assert_eq(s.stats.unknown_events, 1);
 	weaving_end(&s, seen);

@@ -8,7 +8,7 @@
 
 Test(weave, raw_keeps_pages_and_their_losses)
 {
-	/* The same rate, as a TSC file has it. */
+	/* The rate is constant, because a file of the TSC has one rate. */
 	static const struct rec_anchor anchors[] = {
 		{ UINT64_C(30000000000), UINT64_C(5000000000), 0, 10 },
 		{ UINT64_C(60000000000), UINT64_C(15000000000), 0, 10 },
@@ -45,7 +45,7 @@ Test(weave, raw_keeps_pages_and_their_losses)
 
 		cr_assert_eq(event->number, number);
 		cr_assert_eq(event->cpu, number % 2);
-		/* One line for the whole, 32 bits of rate: 2 ns. */
+		/* The file has one rate, of 32 bits, for all its times, which costs up to 2 ns. */
 		cr_assert_leq(event->time + 2 - (UINT64_C(5000000000) + number * 1000), 4);
 		markers += event->lost != 0;
 	}
@@ -72,7 +72,7 @@ Test(weave, raw_has_only_what_is_wanted)
 		time += number % 7 ? number : UINT64_C(1) << 29;
 		fake_put(s.fake, 0, (uint32_t)(number / 50 % 4), time, number % 3 ? ID_B : ID_A, PID, number,
 			 number % 5 ? FAKE_SIZE : 152);
-		/* A page without any remaining event. */
+		/* All events of one page are left out. */
 		for (unsigned int i = 0; number == 600 && i < 400; i++)
 			fake_put(s.fake, 0, 1, time + i / 100, ID_B, PID, number, FAKE_SIZE);
 	}
@@ -110,7 +110,7 @@ Test(weave, raw_full_page_after_a_loss)
 		fake_put(s.fake, 0, (uint32_t)(number / 20), 1000 + number * (number == 29 ? UINT64_C(1) << 30 : 1),
 			 ID_A, PID, number, number == 29 ? 200 : 100);
 	page = fake_last_page(s.fake, 0);
-	/* One more that takes all but four bytes of what is left. */
+	/* One more event takes all but four bytes of what is left. */
 	left = 4096 - 16 - page->size - 4 - 8;
 	memcpy(s.fake->streams[0].pages[0].bytes + 16 + page->size, &(uint32_t[2]){ 1u << 5, left + 4 }, 8);
 	memcpy(s.fake->streams[0].pages[0].bytes + 16 + page->size + 8,

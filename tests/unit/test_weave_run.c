@@ -21,7 +21,7 @@ static void begin_tsc(struct both *b, unsigned int lanes, unsigned int cpus, con
 	b->processes[1].nr_anchors = nr_anchors;
 }
 
-/* A spool may have any clock. seen_read() fails if times go back. */
+/* The anchors in a spool may have any values. seen_read() fails if times go back. */
 Test(weave_run, anchors_that_say_anything)
 {
 	static const struct {
@@ -59,7 +59,7 @@ Test(weave_run, anchors_that_say_anything)
 	}
 }
 
-/* Damage: the page ends in the middle of a record. The next pages are where records can be. */
+/* A damaged page ends in a record of an odd length. The weave still writes later records at aligned places. */
 Test(weave_run, a_record_cut_by_its_page)
 {
 	const struct fake_event event = { { ID_TICK, 0, 0, 77 }, 4 };
@@ -120,7 +120,7 @@ static uint64_t draw_anchors(uint64_t *state, struct rec_anchor *anchors)
 	return anchors[0].clock;
 }
 
-/* After the last event: no ticks, some, many, more than a record's word has room for. */
+/* Ticks from an event to the next: none, some, many, or more than a record's word has room for. */
 static uint64_t draw_step(uint64_t *state, uint32_t usual)
 {
 	const uint32_t kind = draw(state, 100);

@@ -123,7 +123,7 @@ Test(why, many_inner_spans)
 	cr_assert_eq(sums[WHY_RUNNING], 4 * MANY + 1);
 	cr_assert_str_eq(pieces[2 * MANY - 1].what, "io:step");
 	cr_assert_str_eq(pieces[2 * MANY].what, "");
-	/* One of these spans. */
+	/* One of the spans inside it. */
 	cr_assert_eq(why_explain(why, span_of(100 + MANY / 2), &pieces, sums), 1);
 	cr_assert_eq(sums[WHY_RUNNING], 3);
 }
@@ -220,7 +220,7 @@ static void job_is(const char *classes, const char *tids)
 		  is_class, is_tid);
 }
 
-/* The thread that got the job then waits for a lock: its holder never had the job. */
+/* The thread that got the job then waits for a lock. The lock's holder never had the job. */
 Test(why, last_thread_waits_for_a_lock)
 {
 	start_threads(3);

@@ -18,7 +18,8 @@ static struct machine machine;
 static struct truth truth;
 static struct event_table *table;
 static uint64_t nr_ns, nr_unknown, nr_spans, nr_of[WHY_CLASSES];
-static uint64_t nr_jobs, nr_followed, nr_slept; /* jobs; known to whom they were handed; with sleeps after that */
+/* Jobs; those whose last hand-over is known; those of them with a sleep after it. */
+static uint64_t nr_jobs, nr_followed, nr_slept;
 
 enum mode { ALL, KINDS, LOSSES };
 
@@ -211,7 +212,7 @@ static bool know_job(const struct why_span *span, struct known *known)
 	nr_jobs++;
 	if (!truth_path(&truth, &known->job, &known->path))
 		return false;
-	/* Then the only way that the events show is the right one. */
+	/* If each hand-over is shown, the only way that the events show is the right one. */
 	if (known->path.last_hand < 0 || !is_whole || !shows_hands(job))
 		return true;
 	cr_assert_eq(job->hands[job->nr_hands - 1].at, known->path.last_hand, "job %" PRIu64 ": at %d is right, not %d",
@@ -314,7 +315,7 @@ static void run(enum mode mode)
 	/* Every case occurred. */
 	for (unsigned int i = 0; i < WHY_UNKNOWN; i++)
 		cr_assert(nr_of[i] > 0);
-	/* That is rare: one job in 200. */
+	/* Jobs with a sleep after the last hand-over are rare: one in 200. */
 	cr_assert(mode == LOSSES || traces < 1000 || nr_slept > 0);
 }
 

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <ucontext.h>
 
-/* Its bit in the register of flags. */
+/* The flag's bit in the register of flags. */
 #define TRAP_FLAG 0x100
 
 /*

@@ -126,7 +126,7 @@ void put(uint32_t cpu, uint64_t ts, int id, int pid, const void *rest, uint32_t 
 	memcpy(data, &common, sizeof(common));
 	memcpy(data + sizeof(common), rest, size);
 	cr_assert_eq(verify_event(verify, &event), 0);
-	/* From here on its bytes must not be relied on. */
+	/* The checks must not use the event's bytes any more. */
 	memset(data, 0xee, sizeof(data));
 	lost_before = 0;
 }

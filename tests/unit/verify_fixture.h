@@ -23,7 +23,7 @@ enum { ID_SWITCH = 100, ID_WAKING, ID_WAKEUP, ID_NEW, ID_FORK, ID_PRINT, ID_OTHE
 extern struct dat_file file;
 extern struct dat_buffer buffers[3];
 extern struct dat_option options[8];
-extern struct verify_figures figures; /* after a finish */
+extern struct verify_figures figures; /* valid after finish() */
 
 /* What was reported last. */
 struct report {
@@ -40,9 +40,9 @@ extern int64_t lost_before;
 
 /* Opens the file. It is a recorder's unless the test has set DAT_VERSION. */
 void begin(void);
-/* Both CPUs have events; thread 5, which the test wakes, runs on CPU 0. */
+/* begin(), and then events on both CPUs; thread 5, which the test wakes, runs on CPU 0. */
 void begin_running(void);
-/* Long after all events, both CPUs are idle, so waiting suspicions are decided. */
+/* Switch both CPUs to the idle task, long after all events, so that waiting suspicions are decided. */
 void end_idle(int32_t on_0, int32_t on_1);
 void finish(void);
 /* Checks that no violation was reported. */

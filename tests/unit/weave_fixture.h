@@ -20,7 +20,7 @@ struct fake_stream {
 	struct fake_page *pages;
 	unsigned int nr_pages;
 	unsigned int next;
-	uint64_t time; /* running */
+	uint64_t time; /* from which the next record's delta counts */
 	uint32_t cpu;
 	uint64_t lost; /* before the next page */
 	bool open;     /* the last page is still open */
@@ -62,10 +62,7 @@ void fake_discard(struct fake *fake, unsigned int stream, uint64_t time, uint32_
 void fake_lose(struct fake *fake, unsigned int stream, uint64_t lost);
 void fake_end_page(struct fake *fake, unsigned int stream);
 
-/*
- * Add the last page once more, handed over from the event at `from` on (offset after the header), with this number of
- * entries.
- */
+/* The last page of a stream. */
 struct rec_page *fake_last_page(struct fake *fake, unsigned int stream);
 /* The offset at which the last page's event with this index begins. */
 uint32_t fake_offset(const struct rec_page *page, unsigned int index);
@@ -121,7 +118,7 @@ struct weaving {
 #define ID_B (REC_EVENT_ID_FIRST + 2)
 #define PID  1000
 
-/* One process on CLOCK_MONOTONIC with events t:a and t:b, whose ids are these. */
+/* Begin with one process on CLOCK_MONOTONIC with events t:a and t:b, whose ids are these. */
 void weaving_begin(struct weaving *s, unsigned int nr_streams);
 
 /* A callback for params.wants: selects events of this name. */

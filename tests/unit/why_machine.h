@@ -74,8 +74,8 @@ struct machine_job {
 	unsigned int task;  /* a logical task of its own; 0: none */
 	unsigned int nr_hands;
 	struct {
-		int at, tid; /* who got it */
-		bool is_wake; /* from a sleep, that is */
+		int at, tid; /* the thread that got it */
+		bool is_wake; /* the thread was asleep, and was woken for it */
 	} hands[MACHINE_HANDS];
 };
 

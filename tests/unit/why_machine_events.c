@@ -48,7 +48,7 @@ struct event_table *machine_table(void)
 	return table_of(formats, sizeof(formats) / sizeof(formats[0]), NULL);
 }
 
-/* common_flags: in a hard interrupt; and the flag that the machine's interrupts are off. */
+/* common_flags has two flags: the event is in a hard interrupt, and interrupts are off. */
 #define FLAGS_IN_IRQ 0x08
 #define FLAGS_OFF    0x01
 

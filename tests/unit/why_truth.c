@@ -180,8 +180,8 @@ static int wait_begin(const struct truth *truth, int tid, int at)
 }
 
 /*
- * Whether the second half of the wake-up for which a thread waits at a time is in the trace: until then at the latest,
- * or maybe later.
+ * Whether the trace has the second half of the wake-up after which a thread waits for a CPU at a time: before that
+ * time, or, if `maybe_later`, during the whole wait.
  */
 static bool is_placed(const struct truth *truth, int tid, int at, bool maybe_later)
 {
@@ -260,7 +260,7 @@ static void woken_by_irq(const struct walk *walk, const struct machine_sleep *sl
 		answer(walk, a, WHY_BLOCKED, sleep->tid, -1, name, "%s woke it", name);
 		return;
 	}
-	/* If everything was recorded, this is the right one. */
+	/* If everything was recorded, this request is the right one. */
 	if (truth->recorded[KIND_IRQ] && truth->recorded[KIND_TIMER] &&
 	    (sleep->request < 0 || truth->m->requests[sleep->request].begin >= truth->first))
 		cr_assert_eq(request, sleep->request, "at %d thread %d waits for request %d, not %d", walk->at,

@@ -24,7 +24,7 @@ struct truth {
 	bool has_interrupts;
 };
 
-/* From `events`, of which is_recorded is set. Nothing is lost. */
+/* Derive the truth from the machine's events, whose is_recorded must be set. Nothing is lost. */
 void truth_open(struct truth *truth, const struct machine *m);
 
 /* The innermost item of a stack that is known from the recording; -1: none. */
@@ -39,7 +39,7 @@ struct truth_job {
 	uint64_t task;
 };
 
-/* Who had it. */
+/* The thread that had the job in each nanosecond. */
 struct truth_path {
 	int tid[MACHINE_NS];
 	bool is_between[MACHINE_NS]; /* no thread had it; this thread got it next */

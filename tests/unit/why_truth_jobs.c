@@ -5,12 +5,12 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* A thread took a task, until its next event of this kind. */
+/* The time in which a thread has a task: from the event in which it takes the task to its next event of this kind. */
 struct turn {
 	int tid, begin, end;
 };
 
-/* In time order. */
+/* Finds the turns of a task, in time order. Returns their number. */
 static unsigned int turns_of(const struct truth *truth, uint64_t task, struct turn turns[MACHINE_NS])
 {
 	int open[MACHINE_THREADS + 1];
@@ -34,7 +34,7 @@ static unsigned int turns_of(const struct truth *truth, uint64_t task, struct tu
 	return nr;
 }
 
-/* Determined separately for each nanosecond. */
+/* Finds the thread that had the job, for each nanosecond separately. */
 static bool by_task(const struct truth *truth, const struct truth_job *job, struct truth_path *path)
 {
 	static struct turn turns[MACHINE_NS];
@@ -73,7 +73,7 @@ static unsigned int sleeps_of(const struct truth *truth, const struct truth_job 
 	return nr;
 }
 
-/* A thread can have got the job only by a chain of wake-ups. Only where there is one way, it is known. */
+/* A thread can have got the job only by a chain of wake-ups. The chain is known only if there is no other one. */
 static bool by_wakes(const struct truth *truth, const struct truth_job *job, struct truth_path *path)
 {
 	static const struct machine_sleep *sleeps[MACHINE_ITEMS];

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
-Debian's chromium without a screen, driven by its DevTools protocol over a pipe. What a page says on its console, and each
-of its errors, is kept: a test asks for them at its end.
+Debian's chromium without a screen, driven by its DevTools protocol over a pipe. A page's messages on its console, and
+its errors, are kept: a test asks for them at its end.
 """
 
 import base64
@@ -152,7 +152,7 @@ class Browser:
             out.write(data)
 
     def key(self, key, modifiers=0):
-        # A key that types has its text; others only a name.
+        # A key that types a character has that text; other keys have only a name.
         params = {"key": key, "modifiers": modifiers}
         if len(key) == 1:
             params["text"] = key

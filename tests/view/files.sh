@@ -14,7 +14,7 @@ for name in $("$mkdat"); do
 	"$mkdat" "$name" >"$name.dat"
 	run "$RECORDER" view "$name.dat"
 	is "$name: view" "$status$out$err" 0
-	# A line of each event, besides the head and losses. A file of a latency tracer has a text, and no event.
+	# report prints a line for each event, a first line, and losses. A file of a latency tracer has no event.
 	events=0
 	[[ $name == *-latency* ]] || events=$("$RECORDER" report -R "$name.dat" 2>/dev/null | grep -cvE '^cpus=|EVENTS DROPPED\]$')
 	pages+=("$TMP/$name.html" "$events")
@@ -28,7 +28,7 @@ while IFS= read -r line; do
 	esac
 done < <(PYTHONPATH=$top_srcdir/tests/view timeout 400 python3 -B "$top_srcdir/tests/view/files.py" "${pages[@]}" 2>&1 || echo "not ok it ends")
 
-# The last page says that it has more bytes than it can have.
+# The last page is changed so that it claims more bytes than a page has.
 size=$(stat -c %s v6-plain.dat)
 cp v6-plain.dat hurt.dat
 printf '\377\377\17\0' | dd of=hurt.dat bs=1 seek=$((size - 4096 + 8)) conv=notrunc status=none

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gallery: a page with every kind of row, on standard output, and its items as text on standard error, a line for each:
- * "KIND ROW BEGIN END NAME-OR-VALUE". tests/view/gallery.py compares.
+ * gallery: writes a page with every kind of row to standard output, and its items as text to standard error, a line for
+ * each: "KIND ROW BEGIN END NAME-OR-VALUE". tests/view/gallery.py compares the two.
  */
 #include <inttypes.h>
 #include <stdio.h>

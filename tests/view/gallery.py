@@ -9,7 +9,7 @@ import sys
 
 from browser import Browser
 
-LABELS, AXIS = 230, 26  # of rows.js
+LABELS, AXIS = 230, 26  # as in rows.js
 page_path, text_path, pictures = sys.argv[1:4]
 
 ITEMS = """recorderView.view.trace.rows.flatMap((row) => row.lines.flatMap((line) => {
@@ -64,7 +64,8 @@ COLUMN = """((name, nr, step) => { const page = recorderView, { view } = page, r
 	const column = new Uint32Array(page.canvas.getContext("2d").getImageData(x, top, 1, height).data.buffer);
 	return new Set(column).size === 1; })"""
 
-# Of `broken-103`: which edges are whole.
+# The spans of the row `broken-103`, and whether their columns have one colour: at the begin, 10 pixels before the end,
+# and at the end.
 EDGES = {"whole": (True, True, True), "without a begin": (False, True, True), "open": (True, True, False), "cut": (True, False, False),
          "of which neither is known": (False, True, False)}
 
@@ -83,7 +84,7 @@ LINES = "((name) => { const one = [...document.querySelectorAll('#panel-body tab
 
 
 def long_tables(browser):
-    """A table that is cut says how many lines it lacks, and shows them."""
+    """A table that is cut shows how many lines it lacks, and shows these lines on request."""
     rows = browser.run("recorderView.view.trace.rows.length")
     spans = browser.run("summarise(recorderView.view.trace, 0, recorderView.view.trace.length).spans.length")
     for tab, name, nr in (("rows", "All rows", rows), ("summary", "Spans", spans)):
@@ -120,7 +121,7 @@ def slices(browser):
 
 
 def hidden_arrows(browser):
-    """Too many arrows for one picture: only those of the chosen row are drawn, and the page says how many are not."""
+    """Too many arrows for one picture: only those of the chosen row are drawn, and the page shows how many are not."""
     hint = "recorderView.painter.draw(), document.getElementById('hidden-arrows').textContent"
     check("if all arrows are drawn, nothing is said", browser.run(hint) == "")
     browser.run("""(() => { const { arrows } = recorderView.view.trace, more = 1000; window.fewer = { ...arrows };
@@ -136,7 +137,7 @@ def hidden_arrows(browser):
     browser.run("Object.assign(recorderView.view.trace.arrows, window.fewer)")
 
 
-# The lines of the table of the item whose head is one of an arrow.
+# The lines of the item's table whose heads name an arrow.
 CAUSES = """[...document.querySelectorAll("#panel-body tbody tr")].filter((row) => /^(Flow|Wake|Woken)/.test(row.cells[0].textContent))
 	.map((row) => [row.cells[0].textContent, ...[...row.querySelectorAll("button")].map((one) => one.textContent)])"""
 

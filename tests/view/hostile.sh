@@ -36,7 +36,7 @@ shown "texts of a program" "$file"
 like "the page says which script may run" "$(<page.html)" "script-src 'sha256-[A-Za-z0-9+/]{43}='; style-src 'sha256-"
 unlike "and no text of the recording stands in it" "$(<page.html)" 'window\.hacked'
 
-# The same length, so that the file stays one.
+# The new text has the same length, so that the file stays valid.
 sed 's/shout/<b>"\&/g' "$file" >names.dat
 shown "names of events" names.dat
 

@@ -52,7 +52,7 @@ static int lose(void)
 	cpu_set_t cpus;
 	int err;
 
-	/* A loss is of a CPU: it cuts the spans that were open there. */
+	/* A loss belongs to a CPU: it cuts the spans that were open there. */
 	CPU_ZERO(&cpus);
 	CPU_SET(sched_getcpu(), &cpus);
 	if (sched_setaffinity(0, sizeof(cpus), &cpus))

@@ -23,7 +23,7 @@ COUNTERS = """recorderView.view.trace.rows.filter((row) => row.kind === "counter
 	[row.name, Array.from(row.lines[0].levels[0].items.low)])"""
 
 NOTES = {"whole": [], "no begin": ["its begin was not seen"], "open": ["it had not ended"], "cut": ["it was cut short"]}
-# How each ends, in the order of their begins. The numbers are those of the program.
+# The state of each span, in the order of the begins. The numbers are those of the program.
 STATES = {
     "jump": [("outer", 0, "no begin"), ("outer", 1, "whole"), ("inner", 1, "cut"), ("outer", 2, "open"), ("inner", 2, "open"),
              ("rpc", -7, "open"), ("outer", 3, "open"), ("inner", 4, "open")],

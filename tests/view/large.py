@@ -12,7 +12,7 @@ import zlib
 
 page_path, kind, events = sys.argv[1], sys.argv[2], int(sys.argv[3])
 
-PAGE_MAX = 30 * 1000 * 1000  # bytes, of issue and man page
+PAGE_MAX = 30 * 1000 * 1000  # bytes, as the manual page states
 KEPT_MAX = 2500000  # items, VIEW_ITEMS_MAX
 DENSE = 4 * 1400  # items that a window draws without a coarser level
 

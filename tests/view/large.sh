@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # recorder view of a million events of each kind, and of ten million: the size of the page, and its levels of detail.
-# How fast it opens and moves, bench/view.sh measures.
+# bench/view.sh measures how fast the page opens and moves.
 
 . "$top_srcdir/tests/tap.sh"
 cd "$TMP" || exit 1

@@ -10,7 +10,7 @@ import sys
 
 from browser import Browser
 
-LABELS, AXIS = 230, 26  # of rows.js
+LABELS, AXIS = 230, 26  # as in rows.js
 CTRL, SHIFT = 2, 8
 
 LINE = re.compile(r"^ *(.+)-(\d+) +\[(\d+)\] +(\d+\.\d{9}): (\S+): *(.*)$")
@@ -54,7 +54,7 @@ def short(name):
 
 
 def numbers(browser):
-    """What the page's own model has."""
+    """Compares the page's own model with the report."""
     names = browser.run("recorderView.view.trace.strings.map((name, i) => [name, recorderView.view.trace.counts[i]])")
     same("the page counts the events by name", collections.Counter({short(name): nr for name, nr in names if nr}), counts)
     same("and all of them", browser.run("recorderView.view.trace.events"), len(events))
@@ -118,8 +118,9 @@ def spans(browser):
 def times_by_report():
     """For each thread, the time that it ran, by switches from and to it on one CPU: (least, most).
 
-    A host may hide a switch. Then who was switched to ran until the CPU's last event, and who leaves ran since then, or since
-    it last changed its state elsewhere: it cannot have run here before it was woken, or before it left another CPU.
+    A host may hide a switch. Then the thread that was switched to ran until the CPU's last event, and the thread that
+    leaves ran since then, or since its last change of state: it cannot have run here before it was woken, or before it
+    left another CPU.
     """
     ran, may, since, seen = collections.Counter(), collections.Counter(), {}, {}
     changed, active = collections.Counter(), set()  # the time of each thread's last change; those that run or wait for a CPU
@@ -134,7 +135,7 @@ def times_by_report():
             ran[tid] += seen[cpu] - at
             change(tid, seen[cpu], False)
         for other, (running, at) in since.items():
-            if other != cpu and running == prev:  # it left that CPU, nobody knows when
+            if other != cpu and running == prev:  # it left that CPU at an unknown time
                 since[other] = (None, at)
 
     for event in events:
@@ -263,8 +264,8 @@ def search(browser, name):
     browser.run("recorderView.find(''), recorderView.view.item = window.marked, 0")
 
 
-# Whether a time has the colour of the search, in the line of points of the row of the chosen item: in the image of the items,
-# over which arrows, texts and the lines of the axis are drawn later.
+# Whether the picture has the colour of matches at a time, in the line of points of the chosen item's row. This reads
+# the image of the items, before arrows, texts and the lines of the axis are drawn over it.
 IS_MARKED = """((time) => { const { view, painter } = recorderView, { row, line } = window.marked;
 	const x = Math.floor((time - view.from) * (painter.wide / view.span)), y = Math.round((row.y - view.scroll + line.y + 1) * painter.ratio);
 	return painter.pixels[y * painter.wide + x] === painter.matchColour; })"""
@@ -285,7 +286,7 @@ def ticks(browser, needle):
 def address(browser):
     browser.run("recorderView.zoomTo(recorderView.view.item)")
     browser.wait("location.hash.includes('at=')")
-    browser.run("recorderView.writeAddress()")  # what is to come of it soon
+    browser.run("recorderView.writeAddress()")  # at once; the page itself does it a little later
     state = ("[recorderView.view.from, recorderView.view.to, recorderView.view.row.name, "
              "recorderView.view.item.line.levels[0].items.begin[recorderView.view.item.i]]")
     before, link = browser.run(state), browser.run("location.href")
@@ -298,7 +299,7 @@ def address(browser):
 
 
 def extend(browser):
-    """Shift and an arrow: a range that begins as the chosen item, and whose other end moves."""
+    """Shift and an arrow key select a range that begins as the chosen item, and move its other end."""
     at, end = browser.run("(({ line, i }) => [line.levels[0].items.begin[i], line.levels[0].items.end[i]])(recorderView.view.item)")
     ends = "[recorderView.view.selection?.from, recorderView.view.selection?.to]"
     # A step is a part of what is shown: two of them must fit between the item and the end of the trace.

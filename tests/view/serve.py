@@ -65,7 +65,7 @@ def request(path, host=parts.netloc):
 
 
 def slow_reader():
-    """A client that does not read holds up nobody, and may read its whole answer later."""
+    """A client that does not read does not hold up others, and may read its whole answer later."""
     with socket.socket() as slow:
         # With small segments both sides have small buffers, so that the answer does not fit into them.
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -99,7 +99,7 @@ def mutated(random, text):
 
 
 def hostile_requests(seed):
-    """Invalid requests: only one with the token and the address gets an answer of the page; the server lives on."""
+    """Invalid requests: only one with the token and the address is answered with the page; the server continues."""
     random = Random(seed)
     bad = []
     for turn in range(400):
@@ -112,7 +112,7 @@ def hostile_requests(seed):
             except TimeoutError:
                 bad.append((turn, sent[:200], "no answer"))
                 continue
-            except OSError:  # it refuses to read so much
+            except OSError:  # the server refuses to read such a long request
                 continue
         allowed = parts.path.encode() in sent and parts.netloc.encode() in sent
         if got and not re.match(rb"HTTP/1\.1 (200|204) " if allowed else rb"HTTP/1\.1 4\d\d ", got) and not (
@@ -126,7 +126,7 @@ CHOSEN = """(async () => recorderView.view.item && [recorderView.view.item.row.n
 
 
 def kept_while_following(browser, fifo):
-    """Ten more events, twice: the chosen item stays chosen, and a table in which the focus is does not change."""
+    """Ten more events, twice: the chosen item stays chosen, and a table that has the focus does not change."""
     browser.run("(() => { const { view } = recorderView, row = view.trace.rows.find((row) => row.lines.some((line) => line.kind === 'points'));"
                 "recorderView.chooseItem({ row, line: row.lines.find((line) => line.kind === 'points'), i: 5 }, true); })()")
     browser.run("recorderView.panels.open('item'), recorderView.panels.ready")
@@ -186,7 +186,7 @@ def grows_while_searching(browser):
 
 def main():
     idle = http.client.HTTPConnection(parts.hostname, parts.port)
-    idle.connect()  # a client that asks nothing holds up nobody
+    idle.connect()  # a client that sends no request does not hold up others
     with open(fifo_path, "w", encoding="ascii") as fifo, Browser() as browser:
         browser.open(address)
         browser.wait("document.getElementById('facts')?.textContent.includes('waiting')")

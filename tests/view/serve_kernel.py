@@ -10,7 +10,7 @@ from browser import Browser
 
 address, fifo_path, ticker = sys.argv[1:4]
 
-# The program's events, with the state that its row shows at each of their times; and who woke the program.
+# The program's events, with the state that its row shows at each of their times; and the threads that woke the program.
 TICKER = f"""(() => {{ const {{ rows, arrows, begin }} = recorderView.view.trace, row = rows.find((row) => row.kind === "thread" && row.id === "{ticker}");
 	if (!row)
 		return null;
@@ -37,7 +37,7 @@ def check(name, good, *about):
 
 def main():
     with open(fifo_path, "w", encoding="ascii") as fifo, Browser() as browser:
-        # The program runs for a letter that is no x, and writes no event.
+        # The program reads a letter other than x, so it runs, but writes no event.
         fifo.write("y")
         fifo.flush()
         browser.open(address)
@@ -47,7 +47,8 @@ def main():
             fifo.write("x")
             fifo.flush()
             browser.wait(f"{HAS}{10 * turn}")
-        # The kernel's events of a picture are taken before the programs': it is complete up to the sleep before the last ten.
+        # A picture's events of the kernel are taken before those of programs. So the picture has the kernel's events
+        # up to the sleep before the last ten events.
         browser.wait(f"({TICKER}).asleep")
         seen = browser.run(TICKER)
         check("the program has four times ten events", len(seen["ticks"]) == 40, len(seen["ticks"]))

@@ -18,7 +18,8 @@ ticker=$!
 # The program runs once the fifo has a writer.
 exec {writer}>letters
 wait_until has_buffer
-# Only the program's, so that they stay in the picture however much else the machine does.
+# Only the program's switches and wake-ups are recorded, so that they stay in the picture whatever else the machine
+# does.
 "$RECORDER" view --serve -P "$ticker" -e sched_switch -e sched:sched_waking >address 2>errors {writer}>&- &
 server=$!
 wait_until test -s address
@@ -62,7 +63,7 @@ like "is named" "$(forget_others && echo "$err")" "^recorder view: .*'nosuch:eve
 is "and no file is left" "$(find /dev/shm -maxdepth 1 -name "recorder-view-$server-*")" ""
 is "nor an instance" "$(left "$server")" ""
 
-# Nobody reads the address: the write fails, or there is a signal that would end the server at once.
+# No process reads the address: the write fails, or raises a signal that would end the server at once.
 cat >closed.py <<'END'
 import os, signal, subprocess, sys
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)

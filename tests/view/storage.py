@@ -366,13 +366,13 @@ def from_kernelshark(truth):
 # ----------------------------------------------------------------------------------------------- durations and causes
 
 def check_facts(view, got, has):
-    """What the comments of the program promise, in what this view has of it."""
+    """Check what the comments of the program promise, in the data that this view has."""
     by_name = collections.defaultdict(list)
     for span in got["spans"]:
         by_name[span["name"]].append(span)
     check(f"{view}: the number of spans",
           {name: len(spans) for name, spans in by_name.items()} == dict.fromkeys(KIND, requests))
-    # A microsecond for what the file's clock and the program's differ by.
+    # A microsecond is allowed for the difference between the file's clock and the program's.
     for name, least in (("job", 199000), ("disk", 150000), ("checksum", 49000)):
         took = [span["end"] - span["begin"] for span in by_name[name]]
         check(f"{view}: a {name} takes {least} ns or more", min(took) >= least, min(took))

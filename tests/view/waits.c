@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * waits: four spans. In all but the last the thread sleeps, is woken, waits for a CPU and runs again, as many times as
- * the span's id. The program writes the events that say so itself, so that no rights are needed; as_kernel.py makes
+ * the span's id. The program itself writes the events that show this, so that no rights are needed; as_kernel.py makes
  * them the kernel's. Prints its tid.
  */
 #define _GNU_SOURCE
@@ -23,7 +23,7 @@ int main(void)
 	const int self = (int)gettid(), other = self + 100000;
 	cpu_set_t cpus;
 
-	/* A switch is of the CPU on which it was written. */
+	/* A switch is about the CPU on which it is written, so the thread stays on one CPU. */
 	CPU_ZERO(&cpus);
 	CPU_SET(sched_getcpu(), &cpus);
 	if (sched_setaffinity(0, sizeof(cpus), &cpus))

@@ -26,7 +26,7 @@ done < <(PYTHONPATH=$top_srcdir/tests/view timeout 400 python3 -B "$top_srcdir/t
 	"$TMP/why.png" 2>&1 || echo "not ok it ends")
 [ -z "${VIEW_PICTURES-}" ] || cp why.png "$VIEW_PICTURES"
 
-# refused STATUS TEXT ARGUMENT...: view fails so, and writes no page
+# refused STATUS TEXT ARGUMENT...: view fails with this status and text, and writes no page
 refused()
 {
 	local want=$1 text=$2

@@ -9,8 +9,8 @@ set -eu -o pipefail
 # Options of apt: none, or those that make it find Debian's security updates.
 apt=()
 
-# know_updates DIRECTORY: with package lists of our own; the archive is the one in apt's sources, with "-security" at
-# its end.
+# know_updates DIRECTORY: lets apt find security updates, with package lists below DIRECTORY. Their archive is the one
+# in apt's sources with "-security" at its end.
 know_updates()
 {
 	local lists=$1/apt archive codename
@@ -23,7 +23,7 @@ know_updates()
 	apt-get "${apt[@]}" update
 }
 
-# The newest that apt knows of a series: small ones, made for virtual machines.
+# The newest kernel package of a series that apt knows, of the small ones for virtual machines.
 newest()
 {
 	apt-cache "${apt[@]}" search --names-only "^linux-image-${1//./\\.}\\.[0-9].*-cloud-amd64\$" | cut -d ' ' -f 1 | sort -V | tail -n 1

@@ -21,7 +21,7 @@ calls_of()
 	"$RECORDER" report out.dat | grep -cE "^ *$calls-.*] +[0-9.]+: function: +[a-z0-9_]*sys_$1 <-- [a-z0-9_]*$"
 }
 
-# same_text NAME: as trace-cmd shows it
+# same_text NAME: recorder and trace-cmd show the same text of out.dat
 same_text()
 {
 	"$RECORDER" report out.dat >ours
@@ -79,7 +79,7 @@ functions()
 }
 
 if [ "$(uname -r | cut -d . -f 1,2)" = 6.1 ]; then
-	# In an instance, like ours.
+	# trace-cmd records in an instance, as recorder does.
 	peer_options="-B theirs"
 	same_events "the same functions as trace-cmd's" 21 functions -p function -l '*_sys_get*' -F "./$calls" 20
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Users who are given access to tracefs as the recorder advises: the commands that it prints are run, in a machine of
-# our own (vm.sh), because tracefs is the same for the whole machine.
+# The recorder prints commands that give users access to tracefs. These commands are run, in a machine of our own
+# (vm.sh), because tracefs is the same for the whole machine.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/tracefs.sh"
@@ -11,7 +11,7 @@ mkdir -m 777 users
 cp "$RECORDER" "$top_builddir/tests/programs/producer" users
 cd users || exit 1
 
-# as_user COMMAND...: user 1000, group 1000, and of group 77
+# as_user COMMAND...: runs the command as user 1000, with the groups 1000 and 77
 as_user()
 {
 	setpriv --reuid 1000 --regid 1000 --groups 1000,77 env RECORDER_DIR= XDG_RUNTIME_DIR= "$@"
@@ -29,7 +29,7 @@ both()
 	rm -f both.dat
 }
 
-# refused_with NAME: the program's alone, after the same line; it is in $hint
+# refused_with NAME: only the program's events are recorded, after a message whose advice is in $hint
 refused_with()
 {
 	run as_user ./recorder record -o user.dat -e sched -u '*' ./producer 2 100
@@ -70,7 +70,7 @@ kill -KILL "$recorder"
 wait_until is_gone "$recorder"
 both "after one was killed"
 
-# Since Linux 6.10, or in an older kernel with that change, as a whole.
+# Since Linux 6.10, or in an older kernel with that change, a remount gives the whole of tracefs to the user.
 chown 0 $tracing/instances
 mount -o remount,uid=1000,gid=0,mode=700 $tracing
 if [ "$(uname -r | cut -d . -f 1,2)" != 6.1 ]; then

@@ -200,7 +200,7 @@ judge()
 	else
 		ours=$what
 	fi
-	# '#' has a meaning in TAP.
+	# In TAP a '#' begins a directive.
 	fault=${fault//\#/ }
 }
 

@@ -43,7 +43,7 @@ static int find_tls(struct dl_phdr_info *info, size_t size, void *unused)
 		if (info->dlpi_phdr[i].p_type == PT_TLS)
 			tls_size = info->dlpi_phdr[i].p_memsz;
 	tls = info->dlpi_tls_data;
-	/* The first actor is the program. */
+	/* The first object is the program, so no other is needed. */
 	return 1;
 }
 
@@ -208,7 +208,7 @@ void actors_begin(void)
 	}
 	current = 0;
 	for (actor = 0; actor < ACTORS; actor++) {
-		/* One word above the entry, as after a call: the ABI's alignment. */
+		/* There is one word above the entry, so that the stack is aligned as after a call. */
 		void **top = (void **)(void *)(stacks[actor] + STACK_SIZE) - 2;
 
 		m.actors[actor].ended = true;

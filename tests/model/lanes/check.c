@@ -88,7 +88,7 @@ static void each_thread(char action, unsigned int nr)
 	}
 }
 
-/* A lane that a living thread holds from now on. NULL: there are too few to let one hold a lane. */
+/* Let a living thread hold a lane from now on. Returns the lane; NULL: there are too few lanes for that. */
 static struct rec_lane *hold_one(void)
 {
 	struct rec_lane *lane = rec_process.shared[0]->lane;
@@ -120,7 +120,7 @@ static void check_sharing(void)
 		fail("a shared lane is taken away from a living thread");
 	if (held)
 		held->owner = 0;
-	/* The lanes at which its search begins. */
+	/* The thread's search begins at these lanes, so it has repaired them. */
 	if (rec_process.shared[0]->lane->owner || (held && rec_process.shared[1]->lane->owner))
 		fail("a shared lane is held by a thread that is gone");
 	each_thread('x', 1);
@@ -139,7 +139,7 @@ static void check_leases(void)
 		if (rec_thread_lane(&lane) < 0)
 			fail("a new thread gets no lane, though only %u others have one", i);
 	}
-	/* Through all pages. */
+	/* The events go through all pages. */
 	for (i = 0; i < 3; i++) {
 		each_thread('l', nr);
 		each_thread('s', nr);

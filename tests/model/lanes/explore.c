@@ -49,7 +49,7 @@ void fail(const char *format, ...)
 
 /* ------------------------------------------------------------------------------------------------- choices */
 
-/* A handler ends the thread by a raw system call; so not while signals are blocked. */
+/* A thread that exits without notice does so in a signal handler, so not while signals are blocked. */
 static bool may_die(unsigned int actor)
 {
 	return with(DIES) && actor == 0 && !m.oracle.died && !m.actors[actor].masked;

@@ -207,7 +207,7 @@ int rec_process_populate(void *start, size_t size)
 	return 0;
 }
 
-/* So nothing is written to the log. */
+/* The lock is never taken, so nothing is written to the log. */
 bool rec_process_lock_soon(void)
 {
 	return false;

@@ -3,7 +3,7 @@
  * The checker of the pool of lanes. docs/MEMORY-MODEL.md, "The exhaustive check", describes what it explores. Like the
  * checker of the ring (model.h), it runs the library's own sources (here lane*.c, the ring, reader_lane.c and
  * reader_wait.c) with each access to shared memory as a step. Actors are the threads of a program and one reader.
- * kernel.c stands for the system calls, and for the rest of the process.
+ * kernel.c replaces the system calls, and the rest of the process.
  */
 #ifndef LANES_H
 #define LANES_H
@@ -36,7 +36,7 @@ enum {
 	OVERWRITE = 1, /* the mode */
 	DIES = 2,      /* the first thread ends at any step, once, without notice */
 	REUSES = 4,    /* the thread that comes next in its place has the same id */
-	LONG = 8,      /* the long tier's */
+	LONG = 8,      /* in the long tier */
 	GROWS = 16,    /* threads may take further lanes, from the beginning */
 	LATE = 32,     /* no lane is shared before the exploration */
 	THOROUGH = 64, /* takes minutes: explored only on request */
@@ -93,7 +93,7 @@ extern struct inside inside;
 extern struct rec_buffer_header header;
 extern struct lane_file file[LANES_MAX];
 
-/* Of lane_share.c. */
+/* Data of lane_share.c, which share.c makes accessible. */
 extern uint32_t *const share_starved;
 extern struct rec_lane *const share_nowhere;
 
@@ -231,9 +231,9 @@ void oracle_commits(const struct rec_lane *lane, uint32_t id);
 void oracle_leaves(const struct rec_lane *lane);
 void oracle_reads(uint32_t lane, const struct rec_ring_event *event);
 void oracle_dies(unsigned int actor);
-/* In every state: no two threads use one lane. */
+/* Check, in every state, that no two threads use one lane. */
 void check_owners(void);
-/* At the end, when no actor runs any more. */
+/* Check what must hold at the end, when no actor runs any more. */
 void check_end(void);
 
 /* ------------------------------------------------------------------------------------------- state and explorer */

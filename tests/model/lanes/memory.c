@@ -27,7 +27,7 @@ static struct {
 	uint32_t size;
 } words[WORDS_MAX];
 
-/* There were plain accesses, so accesses to a common word are noted as well. */
+/* Cells with plain accesses. In these, accesses to a common word are noted as well. */
 static bool is_mixed[CELLS];
 
 static void set_region(uint32_t i, void *at, size_t size)

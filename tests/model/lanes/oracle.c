@@ -14,7 +14,7 @@ static uint32_t index_of(const struct rec_lane *lane)
 	return index;
 }
 
-/* According to the lane. */
+/* The number of committed events according to the lane. */
 static uint64_t committed(uint32_t index)
 {
 	const uint64_t commit = file[index].lane.commit;

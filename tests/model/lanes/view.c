@@ -70,7 +70,7 @@ bool rec_view_writers_are_gone(const struct rec_view *view)
 	return false;
 }
 
-/* There is one reader. */
+/* There is one reader, so it always gets the lock. */
 int rec_lock_take(int fd, unsigned int byte)
 {
 	(void)fd;

@@ -6,7 +6,7 @@
 #ifndef PORT_CRITERION_H
 #define PORT_CRITERION_H
 
-/* The real one includes these, and is a system header: no warnings about what a macro compares. */
+/* Criterion's header includes these, and is a system header, so what its macros compare causes no warnings. */
 #pragma GCC system_header
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@ struct port_options {
 	void (*init)(void);
 	void (*fini)(void);
 	double timeout; /* seconds; 0: the harness's own */
-	int signal;	/* that must end the test */
+	int signal;	/* the signal that must end the test */
 	int exit_code;
 	bool disabled;
 	const char *description;
