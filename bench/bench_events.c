@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an event costs the program: bench/README.md describes what is measured, and how.
+ * Measures what an event costs the program; bench/README.md describes what is measured, and how.
  *
  *	bench_events [NAME NS NS]...	rows to add, measured elsewhere: one thread, two threads. The first three are
  *					LTTng's u64, integers and string, in overwrite mode.
  *
- * The rows are measured in turn, round after round, so that a disturbance hits all of them alike, and the median is
- * shown. Overwrite and discard mode need a process each: a process has one buffer.
+ * The rows are measured in turn, round after round, so that a disturbance affects all of them in the same way, and the
+ * median is shown. Overwrite and discard mode need a process each: a process has one buffer.
  */
 #include "bench/targets.h"
 #include "bench/timing.h"
@@ -44,7 +44,7 @@ static struct {
 	char apart[120];
 } floor_tail[TIMING_THREADS_MAX];
 
-/* The least that any such event can do: read the clock, reserve the place, write twelve bytes. */
+/* The least work of any such event: read the clock, reserve room, write twelve bytes. */
 static void loop_floor(uint64_t n, unsigned int thread)
 {
 	uint64_t *tail = &floor_tail[thread].tail;
@@ -108,7 +108,7 @@ static void loop_nothing(uint64_t n, unsigned int thread)
 		__asm__ volatile("" : : "r"(i) : "memory");
 }
 
-/* The part in the loop itself; the code that writes the event is out of line everywhere. */
+/* Only the part that is inline in the loop: the code that writes the event is out of line in all rows. */
 static void loop_off_inline(uint64_t n, unsigned int thread)
 {
 	(void)thread;
@@ -141,7 +141,7 @@ static void loop_ints(uint64_t n, unsigned int thread)
 
 static void loop_text(uint64_t n, unsigned int thread)
 {
-	/* The compiler knows neither its length nor where it is. */
+	/* Volatile, so that the compiler knows neither the length nor the address of the text. */
 	static const char *volatile text = "/usr/share/doc/recorder.";
 
 	(void)thread;
@@ -189,7 +189,9 @@ static void loop_marker(uint64_t n, unsigned int thread)
 
 /* --------------------------------------------------------------------------------------------------------- rows */
 
-/* Processes with a buffer each. LARGE: lanes of 64 MiB; SHARING: all lanes are taken but those that threads share. */
+/*
+ * Processes with a buffer each. LARGE: lanes of 64 MiB; SHARING: all lanes are in use except those that threads share.
+ */
 enum side { OVERWRITE, DISCARD, LARGE, SHARING, NR_SIDES };
 
 #define LARGE_LANE ((size_t)64 << 20)
@@ -220,7 +222,7 @@ static const struct row {
 	[MARKER] = { "trace_marker, 24 characters", loop_marker, MILLION / 50, OVERWRITE },
 };
 
-/* Takes a lane, if there is one left, and keeps it. */
+/* Takes a lane, if one is left, and keeps it. */
 static void *take_lane(void *arg)
 {
 	rec_store_release((int *)arg, rec_thread_attach());
@@ -242,7 +244,7 @@ static void take_all_lanes(void)
 	}
 }
 
-/* A side's process: measures what it is asked for. */
+/* The process of a side: measures the requested rows. */
 static void serve(enum side side, int socket)
 {
 	struct rec_options options = REC_OPTIONS_INIT;
@@ -307,7 +309,10 @@ static double ask(int socket, unsigned int row, unsigned int threads)
 
 static const char marker_instance[] = "/sys/kernel/tracing/instances/librecorder-bench";
 
-/* In an instance of its own, so that no other recording is disturbed. Returns why it cannot be made, or NULL. */
+/*
+ * Makes an instance of its own, so that no other recording is disturbed. Returns the reason why this is impossible, or
+ * NULL.
+ */
 static const char *open_marker(void)
 {
 	char path[sizeof(marker_instance) + 16];
@@ -326,7 +331,7 @@ static void close_marker(void)
 	rmdir(marker_instance);
 }
 
-/* One thread's and two threads' nanoseconds of every round. */
+/* Nanoseconds of every round, with one thread and with two threads. */
 static double ns[NR_ROWS][TIMING_THREADS_MAX][TIMING_ROUNDS];
 
 static void measure(bool with_marker)
@@ -344,14 +349,17 @@ static void measure(bool with_marker)
 			for (unsigned int threads = 1; threads <= TIMING_THREADS_MAX; threads++)
 				if (row != MARKER || with_marker)
 					ns[row][threads - 1][round] = ask(sockets[rows[row].side], row, threads);
-	/* The youngest first: it holds copies of the others' sockets. */
+	/* Close the socket of the newest process first, because it has copies of the others' sockets. */
 	for (unsigned int side = NR_SIDES; side-- > 0;)
 		close(sockets[side]);
 	while (wait(NULL) > 0)
 		;
 }
 
-/* What this project promises, each as a median over the rounds. `more`: LTTng's u64, integers and string, or NULL. */
+/*
+ * Shows the targets of this project, each as a median of the rounds. `more`: the rows of LTTng's u64, integers and
+ * string, or NULL.
+ */
 static void show_targets(bool with_marker, char **more)
 {
 	double dearest = 1e9, loop[TIMING_ROUNDS];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rows of bench_events.c with LTTng-UST; run.sh compiles and runs it where LTTng is installed, inside a session
- * with bench:* but bench:off enabled. Prints a line a row: name, ns of one thread, ns of two, separated by tabs.
+ * The rows of bench_events.c with LTTng-UST; run.sh compiles and runs it where LTTng is installed, inside a session in
+ * which bench:* except bench:off is enabled. Prints a line for each row: name, ns of one thread, ns of two threads,
+ * separated by tabs.
  */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
@@ -78,7 +79,7 @@ static const struct {
 
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* bench_lttng overwrite: all rows but the last; bench_lttng discard: the last. */
+/* bench_lttng overwrite: all rows except the last; bench_lttng discard: the last row. */
 int main(int argc, char **argv)
 {
 	const int discard = argc > 1 && strcmp(argv[1], "discard") == 0;

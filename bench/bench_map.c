@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cost of a page to the reader of a mapped lane beside a writer of five million events a second; and to the readers
- * of the kernel's ring, by mapping, read and splice, beside a writer to trace_marker_raw. bench/README.md explains how
- * to read it.
+ * Measures the cost of a page for the reader of a mapped lane, while a writer writes five million events a second; and
+ * for readers of the kernel's ring, by mapping, read and splice, while a writer writes to trace_marker_raw.
+ * bench/README.md explains the output.
  *
  * A child writes, this process reads, each pinned to a CPU of its own. The reader wakes every five milliseconds and
- * takes what there is; its figure is its CPU time, system calls included, for each page, the median of five rounds.
+ * takes all data. Its figure is its CPU time for each page, including system calls: the median of five rounds.
  */
 #include "bench/timing.h"
 #include "bench/view.h"
@@ -44,8 +44,8 @@ static const char instance[] = "/sys/kernel/tracing/instances/librecorder-bench-
 
 struct figures {
 	uint64_t pages, events, lost;
-	double ns_a_page[ROUNDS]; /* the reader's */
-	double writer[ROUNDS];	  /* ns an event while the reader reads */
+	double ns_a_page[ROUNDS]; /* the reader's CPU time, ns for each page */
+	double writer[ROUNDS];	  /* the writer's ns for each event while the reader reads */
 };
 
 static double ns_per_tick;
@@ -58,7 +58,7 @@ static void fail(const char *what)
 
 /* ------------------------------------------------------------------------------------------------------- writers */
 
-/* The writer's ticks for each event, without the time that it lets pass. */
+/* The writer's ticks for each event, without its pauses. */
 static double write_lane(void)
 {
 	const uint64_t begin = rec_clock_mono();
@@ -92,7 +92,7 @@ static double write_kernel(int marker)
 	return (double)(timing_ticks() - ticks) / KERNEL_EVENTS;
 }
 
-/* Each byte that arrives is a request to write. The answer is the ticks of an event. */
+/* The writer's process: each byte that arrives is a request to write. The answer is the number of ticks per event. */
 static void serve(int socket, bool kernel)
 {
 	struct rec_options options = REC_OPTIONS_INIT;
@@ -122,12 +122,12 @@ static void serve(int socket, bool kernel)
 struct reader {
 	const char *name;
 	bool kernel;
-	unsigned int flags; /* of the map */
+	unsigned int flags; /* flags of the map */
 	bool splice;
 	struct rec_view *view;
 	struct rec_map *map;
 	int raw, null, pipe[2];
-	pid_t pid; /* of the writer */
+	pid_t pid; /* the writer's pid */
 	int socket;
 	struct figures figures;
 };
@@ -143,7 +143,7 @@ static void take_mapped(struct reader *reader)
 	}
 }
 
-/* Whole pages alone: what is on the last one stays. */
+/* Takes only whole pages; the last one, which is not full, stays. */
 static void take_spliced(struct reader *reader)
 {
 	ssize_t n;
@@ -192,7 +192,9 @@ static void run(struct reader *reader, unsigned int round)
 	reader->figures.writer[round] = ticks * ns_per_tick;
 }
 
-/* NULL, or why it cannot be done here. The kernel's ring is that of the CPU that the writer is pinned to. */
+/*
+ * NULL, or the reason why this is impossible here. The kernel's ring is that of the CPU to which the writer is pinned.
+ */
 static const char *open_reader(struct reader *reader)
 {
 	char path[sizeof(instance) + 64];
@@ -243,7 +245,7 @@ static void start_writer(struct reader *reader)
 	reader->socket = pair[0];
 }
 
-/* The cost of the writer's events without a reader; by this the writer gets its buffer, too. */
+/* The cost of the writer's events without a reader. The writer gets its buffer here, too. */
 static double write_alone(int socket)
 {
 	double ticks[ROUNDS];
@@ -272,7 +274,7 @@ static void measure(struct reader *reader)
 	if (why) {
 		printf("%-34s%s\n", reader->name, why);
 	} else {
-		/* Read away what was written alone. */
+		/* First take what the writer wrote without a reader. */
 		run(reader, 0);
 		reader->figures = (struct figures){ 0 };
 		for (unsigned int round = 0; round < ROUNDS; round++)
@@ -282,7 +284,7 @@ static void measure(struct reader *reader)
 	}
 }
 
-/* What the reader pays for waking at all: its sleep and what the kernel does to end it. */
+/* The cost of waking without reading: the sleep, and the kernel's work to end it. */
 static double measure_wake(void)
 {
 	const double begin = timing_cpu_ns();
@@ -303,7 +305,7 @@ int main(void)
 	const bool has_kernel = mkdir(instance, 0700) == 0 || errno == EEXIST;
 
 	ns_per_tick = timing_ns_per_tick();
-	/* All writers before this process is pinned: a child may run where its parent may. */
+	/* Start all writers before this process is pinned, because a child inherits the CPUs of its parent. */
 	for (size_t i = 0; i < NR_READERS; i++)
 		start_writer(&readers[i]);
 	timing_pin(0);
@@ -317,7 +319,7 @@ int main(void)
 			measure(&readers[i]);
 	}
 	printf("%-34s%12.0f\n", "a wake-up by itself, ns", measure_wake());
-	/* The youngest first: it holds copies of the others' sockets. */
+	/* Close the socket of the newest process first, because it has copies of the others' sockets. */
 	for (size_t i = NR_READERS; i-- > 0;) {
 		close(readers[i].socket);
 		waitpid(readers[i].pid, NULL, 0);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The cost of reading, and its cost to the writer: bench/README.md explains how to read it.
+ * Measures the cost of reading, for the reader and for the writer; bench/README.md explains the output.
  *
- * A child writes, this process reads, each pinned to a CPU of its own. The reader's figures are its CPU time; a page's
- * content is never examined, because a reader that sends it on to a file or a socket need not examine it.
+ * A child writes, this process reads, each pinned to a CPU of its own. The reader's figures are its CPU time; it never
+ * examines the contents of pages, as a reader that passes them on to a file or a socket does not.
  */
 #include "bench/targets.h"
 #include "bench/timing.h"
@@ -28,8 +28,8 @@ REC_EVENT(bench, large, bytes(content));
 #define NOINLINE __attribute__((noinline))
 
 #define LANE_SIZE ((size_t)8 << 20)
-#define CALLS	  8192u /* that are timed, of those that a round makes */
-#define LARGE	  3900u /* one such event a page */
+#define CALLS	  8192u /* the most calls of a round that are timed */
+#define LARGE	  3900u /* the size of an event that fills a page */
 #define EVENTS	  2000000u
 
 /* -------------------------------------------------------------------------------------------------------- writer */
@@ -48,7 +48,8 @@ static NOINLINE void write_large(uint64_t n)
 }
 
 /*
- * A request is a letter: s or l, fill the lane with small or large events; w, write EVENTS small ones. Answer: ns each.
+ * A request is a letter: s or l, fill the lane with small or large events; w, write EVENTS small ones. The answer is
+ * the ns of each event.
  */
 static void serve(int socket)
 {
@@ -125,7 +126,7 @@ static int read_page(struct rec_view *view, struct reading *reading)
 	return r;
 }
 
-/* All that is there, from a writer that is stopped. */
+/* Reads everything that a stopped writer has written. */
 static struct reading read_all(struct rec_view *view)
 {
 	struct reading reading = { 0 };
@@ -138,8 +139,8 @@ static struct reading read_all(struct rec_view *view)
 }
 
 /*
- * Beside a writer at full speed, without a pause: the median of those calls that took a page. The others only wait for
- * one, and the mean would be that of the reader's interruptions by other programs.
+ * Reads without a pause while a writer writes at full speed: the median of the calls that took a page. The other calls
+ * only wait for a page, and a mean would mostly show interruptions of the reader by other programs.
  */
 static struct reading read_busily(struct rec_view *view, int socket)
 {
@@ -161,7 +162,7 @@ static struct reading read_busily(struct rec_view *view, int socket)
 	return reading;
 }
 
-/* Beside a writer at full speed, all there is every millisecond: sleeping and waking are part of it. */
+/* Reads everything once a millisecond while a writer writes at full speed; sleeping and waking are included. */
 static struct reading read_now_and_then(struct rec_view *view, int socket)
 {
 	struct reading reading = { 0 };
@@ -201,7 +202,7 @@ static void one_round(struct rec_view *view, int socket, unsigned int round)
 {
 	struct reading reading;
 
-	/* The rows with a stopped writer first; what is left from before is read away. */
+	/* First the rows with a stopped writer. Their reading also takes data that were left before. */
 	for (unsigned int row = SMALL; row <= LARGE_EVENTS; row++) {
 		ask(socket, row == SMALL ? 's' : 'l');
 		answer(socket);
@@ -257,7 +258,7 @@ int main(void)
 	signal(SIGPIPE, SIG_IGN);
 	timing_pin(0);
 	ns_per_tick = timing_ns_per_tick();
-	/* The first round maps the lane, page by page, and does not count. */
+	/* The first round does not count, because in it the lane is mapped, page by page. */
 	ask(pair[0], 's');
 	answer(pair[0]);
 	view = view_of(pid);

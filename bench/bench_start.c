@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_start: what a program pays for being linked with librecorder if it is never recorded, from its start to its
- * end. Programs that only allocate are run in turn: one without an event, one with one, and one that has none but makes
- * the system calls that a buffer needs. What counts is the CPU time that they took, and how often another program took
- * their CPU away meanwhile: on a busy machine that is what a user waits for.
+ * bench_start: measures what linking with librecorder costs a program that is never recorded, from its start to its
+ * end. Programs that only allocate are run in turn: one without an event, one with an event, and one without an event
+ * that makes the system calls that a buffer needs. The figures are their CPU time, and how often another program took
+ * their CPU: on a busy machine, a user waits for that.
  */
 #include <spawn.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static const char *const texts[PROGRAMS] = { "a program that only allocates", "t
 
 extern char **environ;
 
-/* What programs took: microseconds of CPU time, and how often they lost their CPU. */
+/* The cost of a program: microseconds of CPU time, and how often it lost its CPU. */
 struct cost {
 	double us;
 	double lost;
@@ -48,7 +48,10 @@ static int run(const char *program, struct cost *cost)
 	return 0;
 }
 
-/* Means of RUNS runs each, the programs by turns, so that other activity of the machine affects all alike. */
+/*
+ * The mean of RUNS runs of each program. The programs take turns, so that other activity of the machine affects all in
+ * the same way.
+ */
 static int round_of(char paths[PROGRAMS][4096], struct cost costs[PROGRAMS])
 {
 	memset(costs, 0, PROGRAMS * sizeof(costs[0]));

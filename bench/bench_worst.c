@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long a single event may take: every one of many millions is timed by itself, and so is the same loop without
- * events. bench/README.md explains how to read it.
+ * Measures how long a single event may take: each of many millions of events is timed by itself, and so is the same
+ * loop without events. bench/README.md explains the output.
  *
- * Blocks of both loops take turns, so that interrupts and other programs hit them alike.
+ * Blocks of both loops take turns, so that interrupts and other programs affect them in the same way.
  */
 #include "bench/timing.h"
 
@@ -22,7 +22,7 @@ REC_EVENT(bench, u64, u64(n));
 
 /* ---------------------------------------------------------------------------------------------------- histogram */
 
-/* Exact below 128 ticks; above, 64 steps for each power of two: within 1.6 %. */
+/* Values below 128 ticks are exact. Above, each power of two has 64 steps: the error is at most 1.6 %. */
 #define STEP_BITS 6u
 #define EXACT	  (2u << STEP_BITS)
 #define BUCKETS	  (EXACT + (64u - STEP_BITS - 1u) * (1u << STEP_BITS))
@@ -63,14 +63,14 @@ static inline void add(struct histogram *histogram, uint64_t ticks)
 		histogram->max = ticks;
 }
 
-/* Begin anew. */
+/* Set all counts to 0. */
 static void forget(struct histogram *histogram)
 {
 	memset(histogram->count, 0, sizeof(histogram->count));
 	histogram->n = histogram->max = 0;
 }
 
-/* The least value that this part of all values does not exceed. */
+/* The least value that is not exceeded by this part of all values. */
 static uint64_t quantile(const struct histogram *histogram, double part)
 {
 	uint64_t left = (uint64_t)((double)histogram->n * (1 - part));

@@ -21,7 +21,7 @@ nobody=()
 row()
 {
 	awk -v name="$1" -v events="$2" -v lost="$3" -v pages="$4" -v cpu="$5" -v seconds="$seconds" 'BEGIN {
-		# LTTng sometimes counts below zero.
+		# LTTng sometimes reports a negative count.
 		printf "%-46s %8.2f %9s %8.0f %8.1f\n", name, events / seconds / 1e6,
 			(lost > 1e15 ? "?" : sprintf("%.4f", events ? lost * 100 / events : 0)),
 			pages ? cpu / pages : 0, cpu / seconds / 1e7 }'
@@ -48,7 +48,7 @@ record()
 	rm -f "$out"
 }
 
-# The same load with LTTng's consumer: sub-buffers of 512 kB, 2 of them a CPU, which is 1 MB.
+# The same load with LTTng's consumer: two sub-buffers of 512 kB for each CPU, which is 1 MB.
 lttng_record()
 {
 	local where=$1 nr=$2 rate=$3 out result events cpu lost pages daemon consumer
@@ -65,7 +65,7 @@ lttng_record()
 		lttng --no-sessiond enable-event --userspace --channel=channel bench:u64
 		lttng --no-sessiond start
 	} >"$work/lttng.log" 2>&1 || { echo "LTTng's session fails: $(tail -n 1 "$work/lttng.log")"; kill "$daemon"; return; }
-	# The first session daemon: it starts another one, which is not needed here.
+	# Take the oldest consumer daemon: it starts another one, which is not needed here.
 	consumer=$(pgrep -o -f '^lttng-consumerd +-u')
 	result=$("$work/drain_load_lttng" "$nr" "$rate" "$seconds" "$consumer" 2>/dev/null)
 	read -r _ events _ cpu <<<"$result"

@@ -3,9 +3,9 @@
  * drain_load THREADS RATE SECONDS [PID]
  *
  * The load of bench/drain.sh: THREADS threads write events of one u64 for SECONDS, together RATE events a second, or
- * with RATE 0 as many as they can. Prints the events written, and the CPU time in ns that the process PID (by default
- * the parent: the recorder) has used meanwhile, all of its threads, and for a moment afterwards, so that the rest of
- * the events is included.
+ * with RATE 0 as many as they can. Prints the number of events written, and the CPU time in ns that all threads of the
+ * process PID (by default the parent: the recorder) have used meanwhile and for a moment afterwards, so that the last
+ * events are included.
  */
 #ifdef WITH_LTTNG
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
@@ -32,16 +32,19 @@ REC_EVENT(drain, load, u64(number));
 /* Events between two readings of the clock. */
 #define BATCH 256u
 
-/* Longer pauses are slept, shorter ones spun; a thread that is later than this starts its schedule anew. */
+/*
+ * A thread sleeps during longer pauses, and spins during shorter ones. If it is later than this, its schedule begins
+ * anew.
+ */
 #define SLEEP_NS 200000u
 #define LATE_NS	 100000u
 
-/* After the last event: time for the reader to take the last pages. */
+/* The time that the reader has to take the last pages after the last event. */
 #define SETTLE_US 300000u
 
 struct writer {
 	pthread_t thread;
-	uint64_t rate; /* of this thread; 0: as many as it can */
+	uint64_t rate; /* events per second of this thread; 0: as many as it can */
 	uint64_t end;
 	uint64_t events;
 };
@@ -61,7 +64,7 @@ static void sleep_until(uint64_t time)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 }
 
-/* Never faster than the rate: a thread does not catch up on events that it missed while it was off its CPU. */
+/* A thread is never faster than its rate: if it was off its CPU, it does not write the missed events later. */
 static void *write_events(void *arg)
 {
 	struct writer *writer = arg;
@@ -84,7 +87,7 @@ static void *write_events(void *arg)
 	return NULL;
 }
 
-/* Of all threads that it has now. */
+/* The CPU time of all present threads of a process. */
 static uint64_t cpu_ns(pid_t pid)
 {
 	const struct dirent *entry;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export_load KIND EVENTS: what bench/export.sh exports, and bench/view.sh shows.
+ * export_load KIND EVENTS: writes the events that bench/export.sh exports, and bench/view.sh shows.
  *
  *	points	three of four events have one number, the fourth has two and a text
- *	spans	two nested ones in turn, of which the outer has a text and a result
- *	keyed	spans by key, of which sixteen are open at a time; each carries the flow of the one before
- *	sched	eight threads that wake each other and take turns, as the kernel's events that tests/view/as_kernel.py
- *		makes of them; then it prints the number of its thread
+ *	spans	pairs of nested spans; the outer one has a text and a result
+ *	keyed	spans by key, of which sixteen are open at a time; each carries the flow of the previous one
+ *	sched	eight threads that wake each other and take turns; tests/view/as_kernel.py turns these events into the
+ *		kernel's. Then it prints the number of its thread
  */
 #define _GNU_SOURCE
 #include <librecorder/event.h>
@@ -28,7 +28,7 @@ REC_SPAN_KEYED(net, rpc, key(u64(id)), flow(cause), end(s32(status)));
 REC_EVENT(sched, sched_switch, s32(prev_pid), s32(prev_prio), s64(prev_state), s32(next_pid), s32(next_prio));
 REC_EVENT(sched, sched_waking, s32(pid), s32(prio), s32(target_cpu));
 
-#define OPEN	 16u /* spans by key at a time */
+#define OPEN	 16u /* number of keyed spans that are open at a time */
 #define THREADS	 8u
 #define SLEEPING 1
 
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
 		kind++;
 	if (!events || kind == sizeof(kinds) / sizeof(kinds[0]))
 		return 2;
-	/* A switch is of the CPU on which it was written. */
+	/* A switch belongs to the CPU on which it is written, so stay on one CPU. */
 	CPU_ZERO(&cpus);
 	CPU_SET((size_t)sched_getcpu(), &cpus);
 	if (sched_setaffinity(0, sizeof(cpus), &cpus))

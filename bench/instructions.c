@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How many instructions an event takes: counted exactly, by stepping through it one instruction at a time.
+ * Counts the instructions of an event exactly, by stepping through it one instruction at a time.
  *
  *	instructions	a line a case: instructions, how many of them lock or fence, how many read the clock, the name,
  *			with tabs in between. Status 77: this process may not trace its child.
  *
  * A child runs the cases, its parent counts. Nothing is emulated, so the clock and the CPU number are read as always;
  * no time is measured, so a busy machine changes nothing. What libc does (strlen, memcpy) is left out: it differs from
- * CPU to CPU. Calls are counted with what they pass, so the row of the empty function is part of all others but the
- * reader's.
+ * CPU to CPU. The call with its arguments is counted, too, so the row of the empty function is included in all others
+ * except the reader's.
  *
- * The program holds the ring, its fixture and nothing else of the library; bench/instructions.sh compiles it.
+ * The program contains the ring and its fixture, and nothing else of the library; bench/instructions.sh compiles it.
  */
 #include "librecorder/process/process.h"
 #include "tests/unit/ring_fixture.h"
@@ -35,12 +35,12 @@
 
 #define NOINLINE __attribute__((noinline))
 
-/* More events than fill the ring: a bound for loops. */
+/* A bound for loops: more events than the ring holds. */
 #define MANY 10000
 
 /*
- * Each case is counted this often, and the smallest number is the result: a pause of 50 ms in the middle makes a longer
- * event.
+ * Each case is counted this often, and the smallest number is the result, because a pause of 50 ms in the middle makes
+ * an event longer.
  */
 #define ROUNDS 5
 
@@ -62,7 +62,7 @@ REC_SPAN(bench, quiet, u64(n));
 __thread struct rec_handle *rec_thread_handle __attribute__((tls_model("initial-exec")));
 static uint32_t on = REC_ENABLE_ON;
 
-/* The one condition, and the word that names it. */
+/* The only condition, and the enable word that names it. */
 struct rec_process rec_process;
 static _Alignas(16) unsigned char conditions[REC_CONDITIONS_SIZE];
 static uint32_t on_if = REC_ENABLE_ON | 1u << REC_ENABLE_CONDITION_SHIFT;
@@ -139,7 +139,7 @@ static NOINLINE void write_scope_off(uint64_t n)
 	__asm__ volatile("" : : "r"(n));
 }
 
-/* What is inside the scope is unknown to the compiler. */
+/* The compiler does not know the function that is called inside the scope. */
 static NOINLINE void write_scope_off_around(uint64_t n)
 {
 	REC_SCOPE(bench, quiet, n);
@@ -176,14 +176,14 @@ static NOINLINE int read_page(struct ring *ring, struct rec_page *ret_page)
 
 struct counts {
 	uint64_t all;
-	uint64_t locked; /* and fences: what waits for the store buffer */
+	uint64_t locked; /* locked instructions and fences, which wait for the store buffer */
 	uint64_t clock;
 };
 
-/* What child and parent report to each other. */
+/* The memory that child and parent share. */
 static struct {
-	struct counts least; /* of the case so far; all is UINT64_MAX: none yet */
-	volatile int end;    /* the child has finished what is to be counted */
+	struct counts least; /* the least counts of the case so far; `all` is UINT64_MAX if there are none yet */
+	volatile int end;    /* the child has finished the part that is counted */
 } *shared;
 
 #define COUNT(subject)                                                                                                 \
@@ -194,7 +194,7 @@ static struct {
 		shared->end = 1;                                                                                       \
 	} while (0)
 
-/* The instruction at rip, which is about to be executed. */
+/* Count the instruction at rip, which is about to be executed. */
 static void count_one(pid_t child, long rip, struct counts *counts)
 {
 	const long text = ptrace(PTRACE_PEEKTEXT, child, rip, NULL);
@@ -202,14 +202,14 @@ static void count_one(pid_t child, long rip, struct counts *counts)
 
 	memcpy(byte, &text, sizeof(text));
 	counts->all++;
-	/* The prefix, which stands first; mfence; exchange with memory, which locks without a prefix. */
+	/* A lock prefix, which comes first; mfence; or an exchange with memory, which locks without a prefix. */
 	counts->locked += byte[0] == 0xf0 || (byte[0] == 0x0f && byte[1] == 0xae && byte[2] == 0xf0) ||
 			  (byte[0] == 0x87 && byte[1] < 0xc0) ||
 			  ((byte[0] & 0xf0) == 0x40 && byte[1] == 0x87 && byte[2] < 0xc0);
 	counts->clock += byte[0] == 0x0f && byte[1] == 0x31;
 }
 
-/* The counted part of the program runs from the breakpoint until it reports its end. */
+/* Count the instructions from the breakpoint until the program reports the end. */
 static int count(pid_t child)
 {
 	extern char __executable_start[], etext[];
@@ -230,7 +230,7 @@ static int count(pid_t child)
 	return 0;
 }
 
-/* Run the case in a child, count. Ends the program if that does not work. */
+/* Run the case in a child, and count. Ends the program if that fails. */
 static struct counts count_case(void (*run)(void))
 {
 	const int tracer = getpid();
@@ -296,7 +296,7 @@ static void run_empty(void)
 	COUNT(empty(1));
 }
 
-/* An event without any rare case: the one before it was just written. */
+/* An event without any rare case, because another one was written just before. */
 #define RUN_PLAIN(name, call)                                                                                          \
 	static void run_##name(void)                                                                                   \
 	{                                                                                                              \
@@ -307,7 +307,7 @@ static void run_empty(void)
 		}                                                                                                      \
 	}
 
-/* The compiler knows neither its length nor where it is. */
+/* Volatile, so that the compiler knows neither the length nor the address of the text. */
 static const char *volatile text = "/usr/share/doc/recorder.";
 
 RUN_PLAIN(off, write_off(1))
@@ -335,7 +335,7 @@ static void run_nested(void)
 {
 	new_ring(true);
 	for (unsigned int i = 0; i < ROUNDS; i++) {
-		/* The event after a nested one is a rare case itself; the one after that is not. */
+		/* The event after a nested one is a rare case, too; the next one is not. */
 		write_u64(1);
 		write_u64(1);
 		COUNT(write_nested(1));
@@ -375,7 +375,7 @@ static void run_migrated(void)
 	}
 }
 
-/* Page ends while the ring is filled for the first time, so the head does not move. */
+/* Crosses into the next page while the ring is filled for the first time, so the head does not move. */
 static void run_cross(void)
 {
 	struct ring *ring = new_ring(false);
@@ -386,7 +386,7 @@ static void run_cross(void)
 	}
 }
 
-/* Page ends that move the head. */
+/* Crosses into the next page, and moves the head. */
 static void run_cross_head(void)
 {
 	struct ring *ring = new_ring(true);
@@ -401,7 +401,7 @@ static void run_cross_head(void)
 	}
 }
 
-/* Take pages out of a ring that holds this many events a page. */
+/* Take pages out of a ring that has this many events on each page. */
 static void read_pages(unsigned int per_page)
 {
 	struct ring *ring = new_ring(true);
@@ -411,7 +411,7 @@ static void read_pages(unsigned int per_page)
 		for (unsigned int i = 0; i < PAGES; i++) {
 			const uint32_t before = tail_page(ring);
 
-			/* One long event, or all the short ones that fit. */
+			/* Write one long event, or as many short ones as fit on the page. */
 			for (unsigned int n = 0; n < MANY && tail_page(ring) == before; n++) {
 				if (per_page == 1)
 					ring_write(ring, 1, 3000);
@@ -419,7 +419,7 @@ static void read_pages(unsigned int per_page)
 					write_u64(1);
 			}
 		}
-		/* The first one is begun by the round before. */
+		/* The previous round has begun the first page, so it is not counted. */
 		if (read_page(ring, &page) != 1)
 			_exit(1);
 		for (unsigned int i = 0; i < PAGES - 2; i++) {

@@ -12,8 +12,8 @@ file=$top_srcdir/bench/instructions.txt
 dir=$(mktemp -d "${TMPDIR:-/tmp}/recorder-instructions.XXXXXX") || exit 1
 trap 'rm -rf "$dir"' EXIT
 
-# The linker removes the parts of these sources that the ring does not need, and with them what they would need. Bound at
-# once, so that no call takes longer the first time.
+# The linker removes the parts of these sources that the ring does not need, and everything that only those parts need.
+# Symbols are bound at once, so that no call takes longer the first time.
 "$CC" -std=gnu11 -O2 -D_GNU_SOURCE= -DREC__DETAIL=1 -include "$top_srcdir/librecorder/core/testpoint.h" \
 	-fvisibility=hidden -ffunction-sections -Wl,--gc-sections -Wl,-z,now -I"$top_srcdir/include" -I"$top_srcdir" -o "$dir/instructions" "$top_srcdir/bench/instructions.c" \
 	"$top_srcdir/tests/unit/ring_fixture.c" "$top_srcdir"/librecorder/ring/ring*.c "$top_srcdir/librecorder/core/page.c" \

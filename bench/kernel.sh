@@ -23,7 +23,7 @@ if ! trace-cmd record -B "bench-$$" -o probe.dat true >probe 2>&1; then
 	trace_cmd=(env LD_PRELOAD="$dir/unwritable.so" trace-cmd)
 fi
 
-# What is recorded, with its own CPU time and the time of its end.
+# The recorded load; it prints its own CPU time and the time of its end.
 cat >load.sh <<END
 TIMEFORMAT='%U %S %R'
 { time { [ "\$1" = alone ] || $build/examples/packer -j 2 /usr/include >/dev/null &

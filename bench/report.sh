@@ -52,7 +52,7 @@ for ((round = 0; round < rounds; round++)); do
 	measure theirs-start taskset -c "$cpu" sh -c "trace-cmd report '$file' | head -1"
 done >figures
 
-# The start of a command (formats, symbols) is not an event's: each round's is taken off.
+# The time that a command needs to start (formats, symbols) is not a cost of events, so it is subtracted in each round.
 python3 - "$events" <<'END'
 import statistics, sys
 events = int(sys.argv[1])

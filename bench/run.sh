@@ -23,7 +23,7 @@ trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# Buffers in memory, wherever the user's usually are.
+# Put the buffers into memory, wherever the user's buffers usually are.
 shm=$(mktemp -d /dev/shm/recorder-bench.XXXXXX 2>/dev/null) && export RECORDER_DIR=$shm
 
 # The session daemon signals its process group when it ends, so it gets a session of its own; and it is ended by its

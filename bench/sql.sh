@@ -14,14 +14,14 @@ trap 'rm -rf "$work"' EXIT
 TIMEFORMAT='%U %S'
 cd "$work" || exit 1
 
-# instructions FILE QUERY: of all its processes
+# instructions FILE QUERY: the number of instructions, in all processes
 instructions()
 {
 	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$recorder" sql --list "$1" "$2" 2>&1 >/dev/null |
 		awk '/Collected/ { sum += $NF } END { printf "%d", sum }'
 }
 
-# seconds FILE QUERY: the median
+# seconds FILE QUERY: the median of the seconds
 seconds()
 {
 	local i
@@ -31,7 +31,7 @@ seconds()
 	done | awk '{ print $1 + $2 }' | sort -n | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'
 }
 
-# figures FILE QUERY: for each event, without what a query of nothing takes
+# figures FILE QUERY: the cost of each event, without the cost of an empty query
 figures()
 {
 	local start
@@ -42,7 +42,7 @@ figures()
 		printf " %8.0f", (all - start) * 1e9 / events }'
 }
 
-# row FILE QUERY: in which @ is before a column of a condition
+# row FILE QUERY: @ in the query is before a column of a condition
 row()
 {
 	printf '%-7s %-72s' "$1" "${2//@/}"

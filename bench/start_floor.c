@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For bench_start: without librecorder, but with the system calls that a buffer needs: which process this is, which
- * clock can be trusted, and a file in shared memory, with four pages of it in use, that is removed at the program's
- * end.
+ * For bench_start: does not use librecorder, but makes the system calls that a buffer needs: to find out which process
+ * this is and which clock can be trusted, and to make a file in shared memory, use four of its pages, and remove it at
+ * the end.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define PATH	  "/dev/shm/start_floor"
-#define FILE_SIZE ((size_t)70680576) /* as the library's with its defaults (docs/SHM-LAYOUT.md) */
+#define FILE_SIZE ((size_t)70680576) /* the size of a buffer with the library's defaults (docs/SHM-LAYOUT.md) */
 #define PAGE	  ((size_t)4096)
 #define LOG	  (67 * PAGE)
 

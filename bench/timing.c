@@ -18,7 +18,7 @@ struct worker {
 	double ns;
 };
 
-/* The CPU with this number among those we may run on; CPU_SETSIZE: there are fewer. */
+/* CPU number n of those on which we may run; CPU_SETSIZE: there are fewer. */
 static size_t nth_cpu(unsigned int n)
 {
 	cpu_set_t set;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded into trace-cmd for the benchmark: it writes set_ftrace_filter and others even if not asked to, and gives up
- * if they return EPERM, as on some virtual machines. This library gives it /dev/null for these.
+ * Preloaded into trace-cmd for the benchmark: trace-cmd writes set_ftrace_filter and other files even if that was not
+ * requested, and gives up if they return EPERM, as they do on some virtual machines. This library gives it /dev/null
+ * for these.
  */
 #include <dlfcn.h>
 #include <fcntl.h>

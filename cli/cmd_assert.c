@@ -25,7 +25,7 @@ struct options {
 struct run {
 	struct trace_input input;
 	struct assertion *assertions;
-	unsigned int nr, nr_expressions; /* queries follow the expressions */
+	unsigned int nr, nr_expressions; /* the first nr_expressions are expressions; queries follow them */
 	struct series_set *set;
 	struct assert_losses losses;
 	uint64_t begin; /* clock_ns() */
@@ -65,7 +65,7 @@ static int note_loss(void *arg, const struct dat_event *event)
 	return 0;
 }
 
-/* Expressions are parsed before the file is read, so that an invalid one is reported at once. */
+/* Parse the expressions before the file is read, so that an invalid one is reported at once. */
 static int parse(struct run *run)
 {
 	struct assert_error error;
@@ -113,8 +113,8 @@ static int decide(struct run *run)
 /* --------------------------------------------------------------------------------------------------------- printing */
 
 /*
- * Also called if the trace cannot be read, or does not have what an assertion names: then some assertions are
- * undecided.
+ * Write the JUnit file. Also called if the trace cannot be read, or does not have something that an assertion names:
+ * then some assertions are undecided.
  */
 static int write_junit(const struct run *run, const char *path)
 {

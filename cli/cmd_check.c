@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder check: whether a trace.dat keeps the rules of its format, and where it does not
+ * recorder check: checks whether a trace.dat keeps the rules of its format, and reports where it does not
  * (format/verify/file_check.h). Streams: memory does not grow with the file.
  */
 #include "cli/cmd.h"

@@ -26,7 +26,7 @@ struct convert {
 	bool woven;
 };
 
-/* An error with a text concerns the input; any other error the output. */
+/* Report an error. An error with a text concerns the input; any other error concerns the output. */
 static int fail(const struct convert *c, int err, const struct dat_error *error)
 {
 	if (error->text[0])
@@ -45,7 +45,7 @@ static int report_damage(const struct convert *c, uint64_t damaged, const struct
 	return EXIT_FAILURE;
 }
 
-/* Damaged pages of the input do not end the conversion. */
+/* Weave a raw file. Damaged pages of the input do not end the conversion. */
 static int weave(const struct convert *c, struct dat_copy *copy)
 {
 	struct dat_error error = { 0 };
@@ -68,7 +68,7 @@ static int weave(const struct convert *c, struct dat_copy *copy)
 	return report_damage(c, damaged, &error);
 }
 
-/* What a cut or unfinished file has left: its last page may be incomplete, so pages are made anew. */
+/* Copy the rest of a cut or unfinished file. Its last page may be incomplete, so pages are made anew. */
 static int copy_rest(const struct convert *c, struct dat_copy *copy)
 {
 	struct dat_error error = { 0 };
@@ -93,7 +93,7 @@ static int copy_all(const struct convert *c, struct dat_copy *copy)
 	return err ? fail(c, err, &error) : 0;
 }
 
-/* NULL: one line was printed. */
+/* Open the input. NULL: one line was printed. */
 static struct dat_file *open_input(const struct convert *c)
 {
 	struct dat_error error = { 0 };

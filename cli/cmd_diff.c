@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder diff: what changed between recordings. Its exit status is that of diff(1): 0 nothing changed, 1 something
- * changed, 2 for every failure.
+ * recorder diff: shows what changed between recordings. Its exit status is that of diff(1): 0: nothing changed; 1:
+ * something changed; 2: a failure.
  */
 #include "cli/cmd.h"
 
@@ -114,7 +114,7 @@ static int run(const struct options *o, double threshold, char **files, const un
 	if (!status)
 		status = compare(o, threshold, collect, runs);
 	diff_collect_close(collect);
-	/* What the rest of a file lacks may be all that changed. */
+	/* The only change may be in the missing part of the file. */
 	return is_cut ? STATUS_ERROR : status;
 }
 
@@ -130,7 +130,7 @@ static int count_after_dashes(int argc, char **argv)
 	return -1;
 }
 
-/* `after`: as count_after_dashes(). False: reported. */
+/* Find out which files belong to which side. `after`: as count_after_dashes(). False: one line was printed. */
 static bool read_sides(char **files, int after, unsigned int ret_runs[2])
 {
 	unsigned int nr = 0;

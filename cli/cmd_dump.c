@@ -156,7 +156,7 @@ static int dump_stream(struct dump *d, const struct dat_buffer *buffer, const st
 	return 0;
 }
 
-/* The text of a latency tracer has no pages; it is only read. */
+/* Read the text of a latency tracer, to check it; it has no pages that could be shown. */
 static int dump_text(struct dump *d, const struct dat_buffer *buffer)
 {
 	struct dat_error error = { 0 };
@@ -232,13 +232,13 @@ static int finish(struct dump *d)
 		       d->nr_pages, d->nr_events, d->nr_lost);
 	fflush(stdout);
 	if (ferror(stdout)) {
-		/* stdout does not keep the error; another write returns it again. */
+		/* stdout does not keep the errno; another write sets it again. */
 		errno = 0;
 		putchar('\n');
 		fflush(stdout);
 		if (errno == EPIPE) {
 			/*
-			 * The reader of the output is gone, which is not a failure; without this main() would report
+			 * It is not a failure if the reader of the output is gone; without this, main() would report
 			 * one.
 			 */
 			__fpurge(stdout);
@@ -264,7 +264,7 @@ static int show_sections_of(void *arg)
 	return 0;
 }
 
-/* The texts of the file, which may be long and have several lines. */
+/* Show the texts of the file, which may be long and have several lines. */
 static int show_texts(struct dump *d)
 {
 	if (d->escapes && show_escaped(show_sections_of, d)) {

@@ -59,7 +59,7 @@ static int fail(const char *path, const char *text)
 	return 1;
 }
 
-/* If the reader of the output is gone, that is not a failure. */
+/* Report an error of the output; it is not a failure if the reader of the output is gone. */
 static int fail_output(const struct export *e, int err)
 {
 	if (err == -EPIPE && !e->output)
@@ -115,7 +115,7 @@ static int write_events(struct export *e, int fd)
 	return err ? err : end;
 }
 
-/* The output lacks events that the file should have. */
+/* Report damage: the output lacks events that the file should have. */
 static int check_damage(const struct export *e)
 {
 	struct dat_error error;

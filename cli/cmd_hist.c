@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder hist: how often events occur, by their fields, as the kernel's hist triggers count; or how a field is
- * distributed.
+ * recorder hist: counts events by their fields, as the kernel's hist triggers do; or shows the distribution of a
+ * field's values.
  */
 #include "cli/cmd.h"
 
@@ -38,8 +38,8 @@ struct counter {
 	struct trace_input input;
 	struct report_filter *filter;
 	struct hist_keys keys;
-	struct hist_table table; /* if there are keys, or no value */
-	struct hist hist;	 /* of the value, if there are no keys */
+	struct hist_table table; /* used if there are keys, or no value */
+	struct hist hist;	 /* of the value; used if there are no keys */
 	uint64_t hits, dropped;	 /* number of events; of these, number without a field */
 	struct dat_gaps gaps;
 };
@@ -64,7 +64,7 @@ static int count_event(struct counter *c, const struct dat_event *event, struct 
 		return -ENOMEM;
 	if (!is_distribution(c->o))
 		return hist_table_add(&c->table, key->data, key->size, value);
-	/* Numbers beyond the largest of 63 bits become that one. */
+	/* Numbers of more than 63 bits become INT64_MAX. */
 	if (!c->keys.value_is_signed && value > INT64_MAX)
 		value = INT64_MAX;
 	return hist_add(&c->hist, (int64_t)value);
@@ -140,7 +140,7 @@ static void print_json(const struct counter *c, struct hist_row **rows, struct b
 	show_bytes(stdout, out->data, out->size);
 }
 
-/* The most frequent keys first. */
+/* Print the picture: a bar for each key, the most frequent keys first. */
 static void print_svg(const struct counter *c, struct hist_row **rows, struct blob *out)
 {
 	const size_t nr = c->table.nr, shown = nr < BARS_MAX ? nr : BARS_MAX;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder latency: how long spans, system calls and wake-ups take, and the time from one event to another. */
+/* recorder latency: shows how long spans, system calls and wake-ups take, and the time from one event to another. */
 #include "cli/cmd.h"
 
 #include "cli/ask/hist_print.h"
@@ -20,7 +20,7 @@ struct options {
 	unsigned int color;
 };
 
-/* The title, "io:submit -> io:complete by id". False: out of memory. */
+/* Make the title, "io:submit -> io:complete by id". False: out of memory. */
 static bool make_name(const struct series_spec *spec, struct blob *name)
 {
 	blob_printf(name, "%s", spec->name);
@@ -50,7 +50,7 @@ static int print(const struct options *o, const struct hist_shown *shown)
 	return 0;
 }
 
-/* The exit status. */
+/* Measure and print the durations. Returns the exit status. */
 static int measure(const struct trace_input *input, const struct options *o, const struct series_spec *spec,
 		   struct hist *hist, struct series_set *set)
 {

@@ -32,7 +32,7 @@
 
 /* -------------------------------------------------------------------------------------------------------- one log */
 
-/* Names come from other programs: they must not move the cursor. */
+/* Print a name. Names come from other programs, and must not move the cursor. */
 static void print_words(const struct rec_words *words)
 {
 	show_text(stdout, words->text, words->size, false);
@@ -45,8 +45,8 @@ static const char *const meaning_words[] = {
 };
 
 /*
- * Print the fields from `first` on, as written, as long as they are part of the key, or as long as they are not.
- * `before` precedes the first one. Returns the next field.
+ * Print fields, as written, from `first` up to the first that is not part of the key (`keys`), or up to the first that
+ * is (not `keys`). `before` is printed before the first one. Returns the next field.
  */
 static uint32_t print_fields(const struct rec_event_info *info, uint32_t first, bool keys, const char *before)
 {
@@ -105,7 +105,7 @@ static char *condition_text(const struct rec_view *view, const struct rec_log_ev
 	return NULL;
 }
 
-/* If begin and end of a span have different conditions, both are shown. */
+/* Print the condition of an event. If a span's begin and end have different conditions, both are shown. */
 static void print_condition(const struct rec_view *view, const struct rec_log_event *event,
 			    const struct rec_log_event *end)
 {
@@ -121,7 +121,7 @@ static void print_condition(const struct rec_view *view, const struct rec_log_ev
 	free(of_end);
 }
 
-/* The length of the name without the ending of a span's begin. */
+/* The name, without the ending of a span's begin. */
 static struct rec_words name_of(const struct listed *listed)
 {
 	struct rec_words name = listed->info.name;
@@ -131,7 +131,7 @@ static struct rec_words name_of(const struct listed *listed)
 	return name;
 }
 
-/* Characters of system:name. */
+/* The number of characters of system:name. */
 static unsigned int width_of(const struct listed *listed)
 {
 	return listed->info.system.size + 1 + name_of(listed).size;
@@ -174,7 +174,7 @@ static void print_event(const struct listed *listed, const struct rec_view *view
 	putchar('\n');
 }
 
-/* The event of rec_printf, which no log declares: it has the first id. */
+/* Print the event of rec_printf, which no log declares: it has the first id. */
 static void print_printf(const struct rec_view *view, unsigned int column)
 {
 	fputs("  ", stdout);
@@ -192,7 +192,7 @@ static const char *state_of(const struct rec_view *view, const struct listed *li
 	return on && end_on ? "on   " : on || end_on ? "part " : "off  ";
 }
 
-/* The length of the longest name that leaves room for the rest of the line. */
+/* The width of the name column: that of the longest name that leaves room for the rest of the line. */
 static unsigned int name_column(struct listing listing)
 {
 	unsigned int column = 0;
@@ -308,7 +308,7 @@ static int list_binary(const char *path)
 }
 
 /*
- * List for a single word. A path with a slash is a file. Any other name is that of a running program; if no such
+ * List what a single word names. A path with a slash is a file. Any other name is that of a running program; if no such
  * program runs, it is that of a file in the working directory.
  */
 static int list_word(struct programs *programs)
@@ -317,7 +317,7 @@ static int list_word(struct programs *programs)
 	struct stat st;
 	int nr;
 
-	/* A number is a pid; a file of such a name can be written ./4711. */
+	/* A number is a pid; to name such a file, write ./4711. */
 	programs->or_file = programs->word && programs->word[strspn(programs->word, "0123456789")];
 	if (programs->or_file && strchr(programs->word, '/'))
 		return list_binary(programs->word);

@@ -45,7 +45,7 @@ static void print_error(uint64_t error, bool is_open)
 	printf("within %" PRIu64 " ns%s\n", error, is_open ? ", plus errors that the files do not state" : "");
 }
 
-/* How the files were put on one timeline, if they have several. */
+/* If the files have several clocks, report how they were put on one timeline. */
 static void report_clocks(const struct merge *merge)
 {
 	uint64_t printed = 0;
@@ -72,7 +72,7 @@ static void report_clocks(const struct merge *merge)
 	}
 }
 
-/* Addresses that mean different things in the files have no text. */
+/* Report that addresses which mean different things in the files have no text. */
 static void report_texts(const struct merge *merge)
 {
 	if (merge->hides_symbols)
@@ -83,7 +83,7 @@ static void report_texts(const struct merge *merge)
 			 merge->ambiguous.used, merge->ambiguous.used == 1 ? " is" : "s are");
 }
 
-/* Damage, and missing parts, do not end the merge. */
+/* Report damage and missing parts, which do not end the merge. */
 static int report_damage(const struct merge *merge)
 {
 	int status = 0;

@@ -32,7 +32,7 @@ static const struct message_sink sink = COMMAND_SINK(NAME);
 struct totals {
 	uint64_t pages, events, bytes, lost;
 	bool lost_unknown;
-	uint64_t ns; /* in the calls that took them */
+	uint64_t ns; /* ns spent in the calls that took them */
 };
 
 struct pages {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * recorder ps: the running programs that use librecorder, a line each.
- */
+/* recorder ps: lists the running programs that use librecorder, one on each line. */
 #include "cli/cmd.h"
 
 #include <errno.h>
@@ -51,7 +49,7 @@ static int print_program(struct rec_view *view, void *data)
 	return 0;
 }
 
-/* Programs that cannot be examined were already reported during the search. */
+/* A sink that prints nothing: programs that cannot be examined were already reported during the search. */
 static void ignore(const void *arg, const char *line)
 {
 	(void)arg;

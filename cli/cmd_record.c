@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder record: run a command with its events on, or attach to running programs, or record the kernel, or both.
- * Here is its command line; what is done is in record_run.c.
+ * recorder record: run a command with its events on, or attach to running programs, or record the kernel, or both. This
+ * file reads the command line; record_run.c does the work.
  */
 #include "cli/cmd.h"
 #include "cli/common/compression.h"
@@ -88,7 +88,7 @@ static bool is_complete(struct record *record)
 	return !wrong;
 }
 
-/* Programs that are named or started are recorded, unless they are left out. */
+/* Decide whether programs are recorded: those that are named or started are, unless they are left out. */
 static void choose_user(struct record *record)
 {
 	bool none = false;
@@ -166,7 +166,7 @@ static bool read_options(struct record *record)
 	record->output.quiet = record->quiet;
 	record->output.ret_empty = &record->is_empty;
 	record->output.why_empty = "none of the kernel's events occurred";
-	/* If a command is run only for the kernel's events, it need not use librecorder. */
+	/* If the kernel is recorded and -u was not given, the command need not use librecorder. */
 	record->output.programs_may_lack = record_buffers_any(&record->kernel.buffers) && !record->user_is_asked;
 	return is_complete(record);
 }
@@ -183,7 +183,7 @@ static bool select_events(struct record *record)
 	return record->enable;
 }
 
-/* Record in this process; with --daemonize in another one, which outlives it. Returns the exit status. */
+/* Record in this process; with --daemonize, in another process that outlives it. Returns the exit status. */
 static int run(struct record *record)
 {
 	int status = EXIT_FAILURE;

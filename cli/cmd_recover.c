@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder recover: make a trace.dat from what is left when a recorder or a program was killed: the spool, the
+ * recorder recover: make a trace.dat from what is left after a recorder or a program was killed: the spool, the
  * contents of the session's buffers, buffers that were not recorded, a core file. Events from buffers are first put
  * into a spool, and only then is the buffer removed, so a recovery that is killed can be recovered.
  */
@@ -68,7 +68,7 @@ static bool remove_if_done(struct spool **spool)
 	return !err;
 }
 
-/* The buffers that belong to a spool: those in its session, or those of the programs that it names. */
+/* Find the buffers that belong to a spool: those in its session, or those of the programs that it names. */
 static bool take_buffers_of_spool(struct recover *recover)
 {
 	const char *session = recover->spool->head.session;
@@ -116,7 +116,7 @@ static bool make_spool(struct recover *recover)
 	struct spool_head head = { .file_version = 6 };
 	const bool whole = recover->dir.fd >= 0 && !recover->only[0] && !recover->temporary;
 
-	/* For single buffers, wherever they are, the spool has the names. */
+	/* Single buffers need no session: the spool has their names, wherever they are. */
 	if (whole)
 		snprintf(head.session, sizeof(head.session), "%s", recover->dir.path);
 	snprintf(head.command, sizeof(head.command), "%.255s", recover->only[0] ? recover->only : recover->dir.path);
@@ -187,7 +187,7 @@ static int gather_session(struct recover *recover, struct left_place *place)
 	struct spool *spool = NULL;
 	int err;
 
-	/* One line has printed the reason; the buffers can still be recovered. */
+	/* If this fails, the reason was printed; the buffers can still be recovered. */
 	if (place->spool && !open_left_spool(place->spool, &spool))
 		return 0;
 	if (spool && !remove_if_done(&spool))
@@ -293,7 +293,7 @@ static int gather(struct recover *recover)
 	return err;
 }
 
-/* Some data could not be read now, and the spool leads to them. */
+/* Whether some data could not be read now, to which the spool leads. */
 static bool is_to_be_tried_again(const struct recover *recover)
 {
 	return recover->trouble.unread && recover->dir.fd >= 0 && !recover->only[0] && !recover->temporary;

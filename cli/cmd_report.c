@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder report: the events of a trace.dat as text, byte for byte what trace-cmd report prints for the same file and
- * flags; or as JSON, CSV or a summary. Streams: memory does not grow with the file.
+ * recorder report: prints the events of a trace.dat as text, byte for byte what trace-cmd report prints for the same
+ * file and flags; or as JSON, CSV or a summary. Streams: memory does not grow with the file.
  */
 #include "cli/cmd.h"
 

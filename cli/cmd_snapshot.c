@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * recorder snapshot: copy everything that the lanes of running programs hold, whether another process reads them or
- * not, and weave it. Nothing is taken away and no program waits. Each snapshot leaves a mark in the lanes; --new
- * copies only events after the mark.
+ * not, and weave it. Nothing is taken from the lanes, and no program waits. Each snapshot leaves a mark in the lanes;
+ * --new copies only events after the mark.
  */
 #include "cli/cmd.h"
 #include "cli/common/compression.h"
@@ -27,8 +27,8 @@
 static const struct message_sink sink = COMMAND_SINK(NAME);
 
 /*
- * The number of attempts to copy a page if the writer keeps overtaking the copy; after that the lane is left to the
- * next snapshot.
+ * The number of attempts to copy a page if the writer keeps overtaking the copy; after that, the rest of the lane is
+ * left to the next snapshot.
  */
 #define PAGE_TRIES 1000u
 
@@ -42,7 +42,7 @@ struct copied {
 struct snapshot {
 	const char *output_name;
 	struct programs programs;
-	unsigned int version; /* place among the words */
+	unsigned int version; /* index into the words of the option */
 	bool raw, quiet;
 	bool only_new; /* only events newer than the last snapshot */
 
@@ -70,7 +70,7 @@ static void note_trouble(struct snapshot *snapshot, const struct rec_view *view,
 	drain_trouble_add(&snapshot->trouble, &one);
 }
 
-/* The result of writing to the spool; a failure is reported here. */
+/* Reports a failure of writing to the spool. Returns the result of the write. */
 static int written(struct snapshot *snapshot, int result)
 {
 	if (result < 0)
@@ -192,7 +192,7 @@ static int copy_program(int dir, const char *name, void *data)
 	return err && snapshot->reported ? -ECANCELED : err;
 }
 
-/* The mark where --new continues. If it cannot be stored, the next snapshot repeats what is in this file. */
+/* Set the marks where --new continues. If it cannot be stored, the next snapshot repeats what is in this file. */
 static void set_marks(const struct snapshot *snapshot)
 {
 	for (unsigned int i = 0; i < snapshot->nr_copied; i++)
@@ -204,7 +204,7 @@ static void set_marks(const struct snapshot *snapshot)
 
 static const struct output *doomed;
 
-/* A snapshot that is given up leaves nothing: the events in its spool are still in the lanes. */
+/* A signal handler: ends the snapshot and leaves nothing, because the events in its spool are still in the lanes. */
 static void give_up(int number)
 {
 	unlink(doomed->spool);
@@ -214,7 +214,7 @@ static void give_up(int number)
 	raise(number); /* SA_RESETHAND: the second delivery ends the process, as without a handler */
 }
 
-/* The signals stay blocked until the spool exists: *ret_before is the mask without them. */
+/* Set the handler of the signals. They stay blocked until the spool exists: *ret_before is the mask without them. */
 static void handle_signals(const struct output *output, sigset_t *set, sigset_t *ret_before)
 {
 	static const int numbers[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder split: writes some of a trace.dat's events, or all of them in several files. Pages are made anew; all else
- * in each file is copied. Streams: memory does not grow with the file.
+ * recorder split: writes some of a trace.dat's events, or all of them in several files. Pages are made anew; everything
+ * else is copied to each file. Streams: memory does not grow with the file.
  */
 #include "cli/cmd.h"
 #include "cli/common/missing_parts.h"
@@ -91,7 +91,7 @@ static int write_piece(struct split *split, unsigned int number)
 	return ret < 0 ? -1 : ret;
 }
 
-/* The exit status: 0; else it was reported that parts of the input are damaged or missing. */
+/* Report damaged or missing parts of the input. The exit status; 0: there are none. */
 static int report_damage(const struct split *split)
 {
 	struct dat_error error;

@@ -20,7 +20,7 @@ struct options {
 	unsigned int color;
 };
 
-/* By default: a table for people, values for programs. */
+/* Without an option, the form is a table for people. */
 static enum sql_mode mode_of(const struct options *o)
 {
 	return o->json ? SQL_MODE_JSON : o->csv ? SQL_MODE_CSV : o->list ? SQL_MODE_LIST : SQL_MODE_BOX;

@@ -27,7 +27,7 @@ static void print_more(const char *what, uint64_t nr)
 		printf("%s%s: %" PRIu64 "%s\n", paint(PAINT_BAD), what, nr, paint_end());
 }
 
-/* The age of the oldest event: its time and that of now are ticks if the clock is the TSC. */
+/* Print the age of the oldest event. If the clock is the TSC, the event's time and the present time are in ticks. */
 static void print_age(const struct rec_view *view, const struct rec_lane_stats *stats)
 {
 	struct rec_anchor anchors[REC_ANCHORS], now;
@@ -59,7 +59,7 @@ static void print_own(const struct rec_lane_stats *stats)
 	print_more("torn", stats->torn);
 }
 
-/* A lane that the program has given up: its losses. */
+/* Print the losses of a lane that the program has given up. */
 static void print_given_up(unsigned int lane, const struct rec_lane_stats *stats)
 {
 	printf("lane %u: no memory at the moment\n", lane);

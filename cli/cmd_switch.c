@@ -25,7 +25,7 @@ struct action {
 	bool failed;
 };
 
-/* The number of events as list shows them: a span is one. `nr`: its events are two. */
+/* The number of matching events as 'recorder list' counts them: a span is one. In `nr`, a span counts as two. */
 static int count_listed(const struct action *action, const struct rec_view *view, int nr)
 {
 	struct listing listing = { .log = NULL };

@@ -42,7 +42,7 @@ static void json_row(const struct top *top, enum top_kind kind, const struct top
 
 /* ------------------------------------------------------------------------------------------------------------- text */
 
-/* In the unit in which it has one to three digits before the point, 10 columns wide. */
+/* Print a time in 10 columns, in the unit in which it has one to three digits before the point. */
 static void print_ns(uint64_t ns, bool is_known)
 {
 	if (!is_known)
@@ -127,7 +127,7 @@ static void print_top(const struct top *top, bool json, size_t most)
 
 /* ------------------------------------------------------------------------------------------------------------- main */
 
-/* The exit status. */
+/* Count, and print the result. Returns the exit status. */
 static int count_and_print(const struct trace_input *input, bool json, size_t most)
 {
 	struct dat_error error = { .text = "" };

@@ -48,7 +48,7 @@ static int fail(const struct checking *c, const char *text)
 
 /* ---------------------------------------------------------------------------------------------------- violations */
 
-/* The distance from the event, then a line as report prints it, in nanoseconds. */
+/* Print the distance from the event in nanoseconds, then the event's line as report prints it. */
 static void print_line(struct checking *c, const struct dat_event *event, const struct dat_event *from)
 {
 	char distance[32] = "";
@@ -114,7 +114,7 @@ static void put_summary(const struct checking *c, FILE *out)
 		fprintf(out, "\"nearest_ns\":%" PRIu64 "}\n", f->nearest_ns);
 }
 
-/* False: one line was printed. */
+/* Write the summary. False: one line was printed. */
 static bool write_summary(const struct checking *c)
 {
 	FILE *out;
@@ -156,7 +156,7 @@ static void say_what_was_not_checked(const struct checking *c)
 		fprintf(c->text, "only the first %" PRIu64 " are shown (--limit)\n", c->limit);
 }
 
-/* For people. */
+/* Print the summary as text for people. */
 static void say_what_was_checked(const struct checking *c)
 {
 	const struct verify_figures *f = &c->figures;

@@ -65,7 +65,7 @@ static int write_page(struct page_file *page, const struct view_request *request
 	return err;
 }
 
-/* trace.html of trace.dat, and X.html of X. */
+/* The page for trace.dat is trace.html; the page for any other X is X.html. */
 static char *name_of_page(const char *path)
 {
 	const size_t size = strlen(path);
@@ -130,7 +130,7 @@ static int show_file(struct view_request *request, struct why_wanted *why, const
 	return status;
 }
 
-/* The exit status. */
+/* Show running programs. Returns the exit status. */
 static int show_running(struct view_live *live, const struct opt_list *events, const char *address)
 {
 	struct kernel_request *const requests[] = { &live->request };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder why: why a span took its time. Every nanosecond of it belongs to one class, and the chain of wake-ups shows
- * for which thread it waited.
+ * recorder why: shows why a span took its time. Every nanosecond of it belongs to one class, and the chain of wake-ups
+ * shows for which thread it waited.
  */
 #include "cli/cmd.h"
 

@@ -95,7 +95,7 @@ static void print_help(FILE *out)
 	      out);
 }
 
-/* recorder help [COMMAND] */
+/* The command recorder help [COMMAND]. */
 static int help(int argc, char **argv)
 {
 	const struct command *command;
@@ -124,7 +124,7 @@ static void no_matter(int signal)
 	(void)signal;
 }
 
-/* It is not a failure if the reader of the output has closed the pipe. */
+/* Whether the reader of the output has closed the pipe, which is not a failure. */
 static bool reader_is_gone(void)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -132,7 +132,10 @@ static bool reader_is_gone(void)
 	return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
 }
 
-/* Output that a full disk refused must be reported. The error is unknown if the failure was earlier. */
+/*
+ * Report output that could not be written, for example to a full disk. If the failure was earlier, its errno is
+ * unknown.
+ */
 static int end_output(void)
 {
 	errno = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A live consumer: which events a running program records, and how many a second.
+ * A live consumer: shows which events a running program records, and how many each second.
  *
  *	05_top BUFFER		a program's buffer, as $XDG_RUNTIME_DIR/librecorder/PID-START.rec
  */
@@ -17,7 +17,7 @@ static struct {
 	uint64_t count;
 } events[REC_EVENTS_MAX];
 
-/* Names are in the log, which grows as the program declares events. */
+/* Read the names of events from the log, which grows as the program declares events. */
 static void read_names(const struct rec_view *view)
 {
 	static unsigned char log[4 << 20];
@@ -34,7 +34,7 @@ static void read_names(const struct rec_view *view)
 				 (int)info.name.size, info.name.text);
 }
 
-/* Reads all that a lane has by now. Returns how many events, at least, were lost before and between. */
+/* Reads everything that a lane has now. Returns how many events, at least, were lost before and between. */
 static uint64_t count_lane(struct rec_map *map)
 {
 	struct rec_event_common common;

@@ -33,12 +33,12 @@ struct recording {
 	struct output output;
 	struct session session;
 	struct selections selections;
-	char *enable; /* what is selected, for the command's environment */
+	char *enable; /* the selected events, for the command's environment */
 	struct spool *spool;
 	struct drain *drain;
 };
 
-/* The file, the directory where the command puts its buffers, and the spool between the two. */
+/* Choose the file, and make the directory where the command puts its buffers, and the spool between the two. */
 static bool prepare(struct recording *recording, char **argv)
 {
 	struct spool_head head = { .file_version = 6 };
@@ -80,7 +80,7 @@ static bool start(struct recording *recording, char **argv)
 	return !err;
 }
 
-/* Until the command ends. False: an error was reported. */
+/* Record until the command ends. False: an error was reported. */
 static bool record(struct recording *recording)
 {
 	int err = 0;

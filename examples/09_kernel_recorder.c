@@ -44,7 +44,10 @@ static bool failed(const char *what, int err)
 	return false;
 }
 
-/* The instance in tracefs, with tracing off; the file; the spool between the two, and the threads that fill it. */
+/*
+ * Make the instance in tracefs, with tracing off; choose the file; make the spool between the two, and the threads that
+ * fill it.
+ */
 static bool prepare(struct recording *recording, char **argv)
 {
 	const struct kernel_drain_request drain = { .sink = &sink };
@@ -85,7 +88,7 @@ static bool start(struct recording *recording, char **argv)
 	return !err;
 }
 
-/* Until the command ends. False: an error was reported. */
+/* Record until the command ends. False: an error was reported. */
 static bool record(struct recording *recording)
 {
 	const struct drain_trouble none = { 0 };

@@ -8,7 +8,7 @@
  * appended to FILE frame by frame (`zstd -dc FILE` gives all contents back, in the order in which they were finished).
  * A file that cannot be read is an event and a count, not a failure.
  *
- * What makes it recordable: the events in packer_events.h, one line where each of them happens, -lrecorder.
+ * Three things make it recordable: the events in packer_events.h, one line where each of them happens, and -lrecorder.
  *
  *	recorder record ./packer
  *	recorder report
@@ -31,7 +31,7 @@
 #include "packer_queue.h"
 
 #define MAX_THREADS 256
-#define MAX_SIZE    (64u << 20) /* of a file: it is read as a whole */
+#define MAX_SIZE    (64u << 20) /* the largest file that is read; a file is read as a whole */
 #define QUEUE_LIMIT 32
 
 struct options {
@@ -150,7 +150,7 @@ static int by_name(const FTSENT **a, const FTSENT **b)
 	return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-/* Sorted by name, so that -n takes the same files each time. */
+/* Walk in the order of names, so that -n takes the same files each time. */
 static int walk(struct packer *packer)
 {
 	char *roots[] = { (char *)packer->options.dir, NULL };

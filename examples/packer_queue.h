@@ -15,7 +15,7 @@
 struct job {
 	struct job *next;
 	uint32_t file;	/* its number, in the order of the walk */
-	size_t size;	/* of its content */
+	size_t size;	/* size of its content */
 	char content[]; /* what is to be compressed */
 };
 
@@ -39,7 +39,7 @@ void queue_put(struct queue *queue, struct job *job);
 /* Waits while the queue is empty. NULL: it is empty and closed. The caller then owns the job. */
 struct job *queue_take(struct queue *queue);
 
-/* No more puts: takers get what is left, then NULL. */
+/* No more jobs are put: queue_take() returns the remaining ones, then NULL. */
 void queue_close(struct queue *queue);
 
 #endif

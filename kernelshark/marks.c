@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See marks.h. format/model finds spans and counters; here they are put into lines and curves. */
+/* See marks.h. format/model finds spans and counters; this file puts them into lines and curves. */
 #include "kernelshark/marks.h"
 
 #include "format/dat/dat_compress.h"
@@ -21,26 +21,26 @@ struct curve {
 
 struct thread {
 	int32_t tid;
-	struct blob spans;  /* struct mark_span, as they end; at last line after line */
+	struct blob spans;  /* struct mark_span, in the order of their ends; finally line by line */
 	struct blob lines;  /* struct mark_line */
-	struct blob curves; /* struct curve; at last `shown` has what mark_row shows */
+	struct blob curves; /* struct curve; finally `shown` has the curves of mark_row */
 	struct mark_curve *shown;
 	struct mark_row row;
 };
 
 struct marks {
-	struct event_table *table; /* with the rules: the names live there */
+	struct event_table *table; /* with the rules, which own the names */
 	struct model_rules *rules;
 	struct thread **threads;
 	size_t nr_threads, room;
 	struct number_map by_tid; /* place in `threads`, plus one */
 	struct number_map
-		by_counter; /* of a rule's pair and a process: place of its thread, and in `curves`, plus one */
+		by_counter; /* from a rule's pair and a process to the counter's curve: see curve_of() */
 };
 
 /* ---------------------------------------------------------------------------------------------------------- colours */
 
-/* Eighteen hues of two brightnesses: enough for the spans of one program, and each is seen on white. */
+/* Eighteen hues in two brightnesses: enough for the spans of one program, and each is visible on white. */
 static uint32_t color_of(const char *system, const char *name)
 {
 	static const uint32_t colors[] = {
@@ -97,7 +97,7 @@ static enum mark_state state_of(const struct model_span *span)
 	return span->flags & MODEL_CUT ? MARK_CUT : MARK_WHOLE;
 }
 
-/* Interrupts and requests of devices are not a thread's. */
+/* Interrupts and requests of devices belong to no thread, and are left out. */
 static int take_span(void *arg, const struct model_span *span)
 {
 	const struct model_rule *rule = span->rule;
@@ -126,7 +126,10 @@ static struct curve *curves_of(const struct thread *thread, size_t *ret_nr)
 	return (struct curve *)(void *)thread->curves.data;
 }
 
-/* A place in `threads`, and one in its curves, both plus one, are a number. */
+/*
+ * The map's value combines the place of the thread in `threads` and that of the curve in the thread's curves, both plus
+ * one.
+ */
 static struct curve *curve_of(struct marks *m, const struct model_counter *counter)
 {
 	const int32_t known = event_process(m->table, counter->tid), process = known > 0 ? known : counter->tid;
@@ -162,7 +165,7 @@ static int take_counter(void *arg, const struct model_counter *counter)
 
 /* ------------------------------------------------------------------------------------------------------------ lines */
 
-/* Outer spans first. */
+/* Sorts outer spans before inner ones. */
 static int by_begin(const void *a, const void *b)
 {
 	const struct mark_span *x = a, *y = b;
@@ -314,7 +317,7 @@ static int read_file(struct marks *m, const struct dat_file *file, struct dat_er
 
 	if (err)
 		return err;
-	/* Nothing is printed: the plugins of libtraceevent are KernelShark's own matter. */
+	/* No event is printed here, so plugins are not needed; KernelShark loads its own. */
 	err = event_table_open(file, EVENT_NO_PLUGINS, &m->table);
 	if (!err)
 		err = model_rules_open(m->table, &m->rules);

@@ -17,7 +17,7 @@ enum mark_state {
 	MARK_WHOLE,
 	MARK_NO_BEGIN, /* `begin` is the time from which it is known */
 	MARK_OPEN,     /* its end was not seen */
-	MARK_CUT,      /* it ended with an outer one, or events were lost in it */
+	MARK_CUT,      /* it ended with an outer span, or events were lost inside it */
 };
 
 struct mark_span {
@@ -27,7 +27,7 @@ struct mark_span {
 	enum mark_state state;
 };
 
-/* Sorted by begin; spans of a line do not overlap, so also by end. */
+/* The spans of a line do not overlap. They are sorted by begin, and so by end, too. */
 struct mark_line {
 	const struct mark_span *spans;
 	size_t nr;
@@ -38,7 +38,7 @@ struct mark_value {
 	int64_t value;
 };
 
-/* By time; at least one. */
+/* Values in the order of time; at least one. */
 struct mark_curve {
 	const char *system, *name;
 	const struct mark_value *values;

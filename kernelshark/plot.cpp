@@ -23,7 +23,7 @@ struct closer {
 std::map<std::string, std::weak_ptr<struct marks>> files;
 std::map<int, std::shared_ptr<struct marks>> streams;
 
-/* Bars use the upper part of a row: what KernelShark draws itself stays visible below. */
+/* Bars use the upper part of a row, so that KernelShark's own drawing stays visible below. */
 constexpr double bars_part = 0.6;
 constexpr int thickness_most = 9, thickness_least = 2;
 

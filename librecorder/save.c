@@ -33,9 +33,9 @@
 struct save {
 	struct rec_source source; /* first: the source is the save */
 	struct rec_view *view;
-	struct rec_iter **iters; /* of each lane, for a snapshot; NULL: for a save, which consumes */
+	struct rec_iter **iters; /* for a snapshot: an iterator for each lane; NULL: for a save, which consumes */
 	struct weave_stream *streams;
-	bool *last; /* of each lane: reading is finished */
+	bool *last; /* for each lane: whether reading is finished */
 	uint64_t begin; /* the buffer's clock */
 	int error;
 	struct weave_process process;
@@ -49,7 +49,7 @@ static uint32_t saving;
 
 /* Threads without a lane that earlier saves of this process (not of its parent) have reported. */
 static uint64_t reported_no_lane;
-/* And, for each lane, losses reported after its last event, which the lane's next page will carry again. */
+/* For each lane, losses that were reported after its last event; the lane's next page will carry them again. */
 static uint64_t *reported_unread;
 static unsigned int reported_lanes;
 static uint32_t reported_by;
@@ -210,7 +210,10 @@ static bool refresh_log(void *arg, unsigned int process, const void **ret_log, s
 	return true;
 }
 
-/* What earlier saves reported, for this number of lanes; nothing in a process that was just forked. 0 or -ENOMEM. */
+/*
+ * Make room for what saves of this process reported of each lane; a process that was just forked begins with 0. 0 or
+ * -ENOMEM.
+ */
 static int recall(uint32_t self, unsigned int lanes)
 {
 	uint64_t *unread;

@@ -13,14 +13,14 @@
 #define LINES_INSIDE 12u
 #define LINES_AFTER  1u
 
-/* Events are searched from this time before the place on, ns. */
+/* The search for events begins this many ns before the place. */
 #define BEFORE_NS 10000000u
 
 struct context {
 	const struct assert_place *place;
 	struct event_printer printer;
 	FILE *out;
-	char *before[LINES_BEFORE]; /* the last lines before the place, a ring */
+	char *before[LINES_BEFORE]; /* the last lines before the place, in a circular buffer */
 	unsigned int nr_before;
 	unsigned int inside, after;
 	uint64_t skipped;

@@ -15,7 +15,7 @@ struct assert_place {
 	int32_t tid, end_tid; /* ASSERT_ANY_THREAD */
 };
 
-/* Append some events of the threads before, in and after the place. 0; -ENOMEM. */
+/* Append some events of the place's threads from before, within and after the place. 0; -ENOMEM. */
 int assert_context_print(const struct trace_input *input, const struct assert_place *place, FILE *out);
 
 #endif

@@ -34,7 +34,7 @@ static int take_point(void *arg, const struct series_point *point)
 	return hist_add(&measure->hist, point->value);
 }
 
-/* A name means an event in functions that count events, otherwise a span. */
+/* Add the series of a function. A name means an event in functions that count events, otherwise a span. */
 static int add_series(struct assert_node *node, struct series_set *set, struct series_error *error)
 {
 	struct assert_measure *m = &node->measure;
@@ -104,7 +104,7 @@ static struct assert_value function_value(const struct assert_node *node, const 
 	return known((double)hist_percentile(hist, node->millionths));
 }
 
-/* If the number of lost events is unknown, also because the file was cut off, it is at least one. */
+/* The number of lost events. If it is unknown, for example because the file was cut off, it counts as at least one. */
 static double lost_value(const struct assert_trace *trace)
 {
 	const struct dat_gaps *gaps = trace->gaps;
@@ -139,7 +139,7 @@ static struct assert_value compare(enum assert_op op, double a, double b)
 	}
 }
 
-/* One operand may decide the result even if the other one is unknown. */
+/* The result of && or ||, which one operand may decide even if the other one is unknown. */
 static struct assert_value decide(struct assert_value left, struct assert_value right, bool decisive)
 {
 	const double truth = decisive ? 1 : 0;

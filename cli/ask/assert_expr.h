@@ -69,7 +69,7 @@ struct assert_node {
 	enum assert_function function;
 	uint32_t millionths; /* of a percentile */
 	struct assert_measure measure;
-	size_t begin, end; /* in the text */
+	size_t begin, end; /* where it is in the text */
 };
 
 struct assert_error {

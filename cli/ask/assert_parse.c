@@ -24,7 +24,7 @@ static struct assert_node *parse_or(struct parser *p);
 static struct assert_node *wrong(struct parser *p, const char *at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Only the first error is kept. */
+/* Stores an error, unless there is one already. Returns NULL. */
 static struct assert_node *wrong(struct parser *p, const char *at, const char *format, ...)
 {
 	va_list args;
@@ -88,7 +88,7 @@ static bool is_truth(const struct assert_node *node)
 	return node->op >= ASSERT_LESS;
 }
 
-/* Takes over both operands, also on failure. */
+/* Takes ownership of both operands, also on failure. */
 static struct assert_node *join(struct parser *p, enum assert_op op, struct assert_node *left,
 				struct assert_node *right)
 {
@@ -159,7 +159,7 @@ static bool find_function(const char *word, size_t size, struct assert_node *nod
 	return *word == 'p' && read_percent(word + 1, size - 1, &node->millionths);
 }
 
-/* A name of the trace, which may have any characters except those that end it. */
+/* Read a name of the trace, which may have any characters except those that end it. */
 static bool read_name(struct parser *p, struct assert_measure *measure, unsigned int which)
 {
 	size_t size;
@@ -176,7 +176,7 @@ static bool read_name(struct parser *p, struct assert_measure *measure, unsigned
 	return measure->words[which] != NULL;
 }
 
-/* "SPAN)" or "A, B[, KEY])". */
+/* Read the arguments of latency(): "SPAN)" or "A, B[, KEY])". */
 static bool read_latency(struct parser *p, struct assert_measure *measure)
 {
 	measure->is_latency = true;
@@ -192,7 +192,7 @@ static bool read_latency(struct parser *p, struct assert_measure *measure)
 	return !p->is_wrong;
 }
 
-/* latency(...), SPAN, EVENT, or EVENT.FIELD. */
+/* Read the subject of a function: latency(...), SPAN, EVENT, or EVENT.FIELD. */
 static bool read_measure(struct parser *p, struct assert_measure *measure)
 {
 	const char *begin;
@@ -283,7 +283,10 @@ static struct assert_node *parse_number(struct parser *p)
 	const double number = strtod(begin, &end);
 	struct assert_node *node;
 
-	/* "1.2.3", ".": strtod() accepts more than digits, so an unknown unit follows. */
+	/*
+	 * strtod() must take all digits and points, unlike those of "1.2.3" and ".". If it takes more, the unit is
+	 * unknown.
+	 */
 	if (end < begin + size || end == begin)
 		return wrong(p, begin, "expected a number or a duration such as 200us");
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {

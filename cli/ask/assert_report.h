@@ -27,11 +27,11 @@ enum assert_verdict { ASSERT_UNREAD, ASSERT_HOLDS, ASSERT_FAILS, ASSERT_UNDECIDE
 struct assertion {
 	const char *text; /* as on the command line */
 	bool is_sql;
-	struct assert_node *node; /* of an expression */
+	struct assert_node *node; /* the parsed expression; NULL: a query */
 	enum assert_verdict verdict;
 	char *body; /* lines of text about it, to be freed */
 	size_t size;
-	double seconds; /* time that the decision took */
+	double seconds; /* seconds that its evaluation took */
 };
 
 /* All assertions of a command line. */
@@ -40,7 +40,7 @@ struct assert_suite {
 	const char *missing; /* parts of the trace; "": none */
 	const struct assertion *assertions;
 	unsigned int nr;
-	double seconds; /* with the reading of the trace */
+	double seconds; /* for all of them, including reading the trace */
 };
 
 /* Evaluate an expression and make the text about it. 0; -ENOMEM. */
@@ -51,8 +51,8 @@ int assert_report(struct assertion *assertion, const struct trace_input *input, 
 void assert_print(const struct assertion *assertion);
 
 /*
- * Write a file in JUnit's form, with a test case for each assertion. If parts of the trace are missing, another one is
- * an error. 0; -errno.
+ * Write a file in JUnit's form, with a test case for each assertion. If parts of the trace are missing, one more test
+ * case is an error. 0; -errno.
  */
 int assert_write_junit(const char *path, const struct assert_suite *suite);
 

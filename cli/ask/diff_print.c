@@ -11,7 +11,7 @@
 
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
-/* JSON has no infinite numbers. */
+/* Prints a number; null if it is infinite, which JSON does not have. */
 static void json_number(const char *name, double value)
 {
 	if (isfinite(value))

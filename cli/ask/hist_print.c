@@ -113,7 +113,7 @@ void hist_print_text(const struct hist_shown *shown)
 
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
-/* A number; null if there are no values. */
+/* Put a number; null if there are no values. */
 static void put_number(struct blob *out, const struct hist *hist, const char *name, int64_t value)
 {
 	if (hist->count)
@@ -183,7 +183,7 @@ int hist_print_json(const struct hist_shown *shown)
 
 /* ---------------------------------------------------------------------------------------------------------- picture */
 
-/* "p50 1.2 ms  p90 ..." */
+/* Print a line of figures: "p50 1.2 ms p90 ..." */
 static void put_svg_figures(struct svg_bars *bars, const struct hist_shown *shown)
 {
 	char text[HIST_TEXT_SIZE], line[(NR_PERCENTILES + 3) * (HIST_TEXT_SIZE + 8)];

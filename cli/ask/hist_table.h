@@ -10,7 +10,7 @@ struct hist_row {
 	struct hist_row *next; /* in its chain */
 	uint64_t hash;
 	uint64_t hits;
-	uint64_t sum;	 /* of the values, modulo 2^64 */
+	uint64_t sum;	 /* sum of the values, modulo 2^64 */
 	uint64_t number; /* number of rows made before this one */
 	size_t size;
 	unsigned char key[];

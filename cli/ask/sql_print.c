@@ -18,7 +18,7 @@
 /* ----------------------------------------------------------------------------------------------------------- values */
 
 /*
- * Prints blobs as hexadecimal digits, in SQL's form: x'0aff'. Returns the type, which must be asked for before SQLite
+ * Prints blobs as hexadecimal digits, in SQL's form: x'0aff'. Returns the type, which must be read before SQLite
  * converts the value to text.
  */
 static int put_value(struct blob *out, sqlite3_stmt *s, int column)
@@ -143,7 +143,7 @@ struct cell {
 	bool is_number;
 };
 
-/* The number of characters that a terminal shows; of invalid UTF-8 each byte counts. */
+/* The number of columns that a terminal needs for the text; each byte of invalid UTF-8 counts as one. */
 static int width_of(const char *text, size_t size)
 {
 	int width = 0;
@@ -207,7 +207,7 @@ static bool print_box(const struct box *box)
 	return true;
 }
 
-/* The text is stored with its escapes, because the width on the screen determines the columns. */
+/* Store a text with its escapes, because the width on the screen determines the columns. */
 static void put_shown(struct blob *out, const char *text, size_t size)
 {
 	char escape[ESCAPE_SIZE];

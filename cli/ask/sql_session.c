@@ -108,7 +108,7 @@ static int run_statement(struct sql_session *session, const char *text, const ch
 		return fail(session);
 	}
 	sqlite3_free(translated);
-	/* A comment, or blanks. */
+	/* The text was only a comment, or blanks. */
 	if (!statement)
 		return 0;
 	code = sql_print(statement, session->mode, &session->written);

@@ -15,8 +15,8 @@ struct sql_session {
 	struct sql_traces *traces;
 	enum sql_mode mode;
 	unsigned int nr_reported; /* traces whose missing parts were reported */
-	bool is_cut; /* a trace was cut off: results are those of the rest */
-	bool is_over; /* .quit */
+	bool is_cut; /* a trace was cut off: results are those of the part that exists */
+	bool is_over; /* .quit was given */
 	bool written; /* false: standard output cannot be written */
 };
 

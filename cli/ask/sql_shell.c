@@ -20,7 +20,7 @@
 #define PROMPT	    "recorder> "
 #define PROMPT_MORE "     ...> "
 
-/* Static, because libedit's callbacks and handlers of signals have no argument of the caller's. */
+/* Static, because libedit's callbacks and signal handlers cannot be passed an argument. */
 static sqlite3 *connection;
 
 /* ------------------------------------------------------------------------------------------------------- completion */
@@ -46,7 +46,10 @@ static const char columns[] =
 	"FROM of, temp.sqlite_master t, pragma_table_xinfo(t.name) c WHERE t.type = 'table' AND "
 	"(t.name = of.name COLLATE NOCASE OR of.name COLLATE NOCASE NOT IN (SELECT name FROM temp.sqlite_master))";
 
-/* libedit's protocol: state is 0 in the first call; each call returns a copy of a candidate, the last one NULL. */
+/*
+ * The completion function of libedit: `state` is 0 in the first call; each call returns a copy of a candidate, the last
+ * one NULL.
+ */
 static char *complete(const char *word, int state)
 {
 	static sqlite3_stmt *statement;
@@ -74,7 +77,7 @@ static char *complete(const char *word, int state)
 
 /* ------------------------------------------------------------------------------------------------------ interrupts */
 
-/* If no statement runs, sqlite3_interrupt() has no effect. */
+/* The handler of Ctrl-C. If no statement is running, sqlite3_interrupt() has no effect. */
 static void interrupt(int number)
 {
 	(void)number;

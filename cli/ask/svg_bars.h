@@ -10,7 +10,7 @@
 
 struct svg_bars {
 	FILE *out;
-	unsigned int y; /* of the next line */
+	unsigned int y; /* where the next line is drawn */
 };
 
 /* Begin a picture with this number of lines of text and bars. Titles and labels may be any bytes. */

@@ -13,7 +13,7 @@
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-/* NULL: no memory. A new row is zeros except for its key. */
+/* Find or make the row of a key; a new row is all zeros except its key. NULL: no memory. */
 static struct top_row *row_of(struct top_list *list, uint64_t key)
 {
 	const uint64_t place = number_map_get(&list->places, key);
@@ -68,7 +68,7 @@ static int name_row(struct top *top, struct top_row *row, const char *system, co
 
 /* --------------------------------------------------------------------------------------------------------- counting */
 
-/* Equal names of spans have the same address. */
+/* The key of a span. Equal names of spans have the same address, so an address identifies a name. */
 static uint64_t key_of(const struct model_span *span)
 {
 	if (span->name != span->rule->name)
@@ -138,7 +138,10 @@ static int count_event(struct top *top, const struct dat_event *event)
 	return 0;
 }
 
-/* Names are complete after all events. If the file does not state a thread's process, the thread is in no process. */
+/*
+ * Called after all events, when names are complete. If the file does not state a thread's process, the thread is in no
+ * process.
+ */
 static int add_processes(struct top *top)
 {
 	struct top_list *threads = &top->lists[TOP_THREADS];

@@ -12,10 +12,10 @@ struct top_row {
 	uint64_t key;	   /* process, thread, event or span */
 	const char *name;  /* lives as long as the struct top */
 	int32_t tid, pid;  /* of a thread or process; pid -1: not known */
-	uint64_t events;   /* of a span: their number */
-	uint64_t running;  /* ns on a CPU; of a span: its duration */
-	uint64_t runnable; /* ns ready, waiting for a CPU; of a span: its own time */
-	uint64_t longest;  /* span */
+	uint64_t events;   /* number of events, or of spans */
+	uint64_t running;  /* ns on a CPU; for a span: its duration */
+	uint64_t runnable; /* ns waiting for a CPU; for a span: its own time */
+	uint64_t longest;  /* of a span: the longest one, ns */
 };
 
 enum top_kind { TOP_PROCESSES, TOP_THREADS, TOP_EVENTS, TOP_SPANS, TOP_KINDS };

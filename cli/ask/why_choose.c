@@ -33,7 +33,7 @@ void why_trace_close(struct why_trace *t)
 	dat_close(t->file);
 }
 
-/* "system:name", or the name alone. */
+/* Whether a span has this name: "system:name", or only the name. */
 static bool is_named(const struct why_span *span, const char *name)
 {
 	const size_t system = strlen(span->rule->system);
@@ -44,7 +44,7 @@ static bool is_named(const struct why_span *span, const char *name)
 	       !strcmp(name + system + 1, span->rule->name);
 }
 
-/* An unsigned id cannot match a negative number. */
+/* Whether a span has this id. An unsigned id cannot match a negative number. */
 static bool has_id(const struct why_span *span, const char *id)
 {
 	if (*id == '-')

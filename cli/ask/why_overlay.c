@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "17, 1.234 ms" */
+/* The name of a span's track: "17, 1.234 ms" */
 static char *name_of(const struct why_span *span)
 {
 	char text[HUMAN_NS_SIZE], *name;

@@ -6,7 +6,7 @@
 
 #define MS_MAX 1e12
 
-/* Milliseconds in a unit; 0: there is no such unit. */
+/* The milliseconds in a unit; 0: there is no such unit. */
 static double unit_ms(const char *unit)
 {
 	if (!*unit || !strcmp(unit, "s"))

@@ -7,7 +7,7 @@
 
 /*
  * Read a time such as "10", "0.5", "500ms", "2m" or "1h", in seconds if it has no unit, into milliseconds, rounded up.
- * False: it is not such a time, or it is 0 or longer than 30 years.
+ * False: the text is not such a time, or it is 0 or longer than 30 years.
  */
 bool duration_read(const char *text, uint64_t *ret_ms);
 

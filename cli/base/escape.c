@@ -7,7 +7,10 @@
 
 size_t escape_utf8(const char *text, size_t size)
 {
-	/* The lowest value that needs a sequence of each length: anything below it would be an overlong form. */
+	/*
+	 * For each length of a sequence, the lowest character that needs it: a lower one in this length is an overlong
+	 * form.
+	 */
 	static const uint32_t lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char first = (unsigned char)text[0];
 	size_t length;
@@ -38,7 +41,7 @@ static size_t character(const char *text, size_t size, bool lines)
 
 	if (first < 0x80)
 		return (first >= ' ' && first != 0x7f) || (lines && (first == '\n' || first == '\t'));
-	/* 0x80 to 0x9f are the control characters that some terminals take besides those of ASCII. */
+	/* 0x80 to 0x9f are control characters too, for some terminals. */
 	if (first == 0xc2 && size > 1 && (unsigned char)text[1] < 0xa0)
 		return 0;
 	return escape_utf8(text, size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The limit of open files: some machines have more CPUs than a process may have files by default. */
+/* The limit of open files. On some machines it is by default lower than the number of CPUs. */
 #ifndef CLI_FILE_LIMIT_H
 #define CLI_FILE_LIMIT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How long ago something was, for people. */
+/* How long ago something happened, as text for people. */
 #ifndef CLI_BASE_HUMAN_AGE_H
 #define CLI_BASE_HUMAN_AGE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The smallest of two kinds of figures: the machine's available memory, and what each control group above this process
+ * Takes the smallest of these figures: the machine's available memory, and what each control group above this process
  * (version 2 or 1) still permits. A group counts its page cache as used, but the kernel reclaims the inactive part of
  * it before the limit is reached.
  */
@@ -64,9 +64,7 @@ static uint64_t left_in(const char *group, const struct group_files *files)
 	return limit > used ? limit - used : 0;
 }
 
-/*
- * The least of a group and of those above it. In a container the groups that can be seen begin somewhere below the top.
- */
+/* The smallest value of a group and those above it. In a container, the highest visible group is not the top one. */
 static uint64_t left_above(const char *root, char *group, const struct group_files *files)
 {
 	char path[2 * PATH_MAX];
@@ -86,7 +84,7 @@ static uint64_t left_above(const char *root, char *group, const struct group_fil
 	return left;
 }
 
-/* A line of /proc/self/cgroup: number, controllers, path. Only version 2's has no controllers. */
+/* A line of /proc/self/cgroup: number, controllers, path. Only the line of version 2 has no controllers. */
 static uint64_t left_by_line(const char *root, char *line)
 {
 	char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;

@@ -11,7 +11,7 @@
  */
 uint64_t memory_available(void);
 
-/* The same, by the proc and sys below the directory `root`; "": the machine's. */
+/* The same, according to the files proc and sys below the directory `root`; "": those of the machine. */
 uint64_t memory_available_at(const char *root);
 
 #endif

@@ -11,7 +11,9 @@
 /* A message is one line, and is cut at this length. The longest permitted path still fits. */
 #define LINE_MAX_SIZE 8192
 
-/* Used if the sink has no words of its own. Such users have no options, but they may have the command. */
+/*
+ * Used if the sink has no words of its own. Users of such a program do not have our options, but may have the command.
+ */
 static const char *const words[WORDS] = {
 	[WORD_LIST_EVENTS] = "recorder list",
 	[WORD_LIST_PROGRAMS] = "recorder ps",

@@ -54,7 +54,7 @@ struct message_sink {
 	void (*summary)(const void *arg, const char *line);
 	/*
 	 * The user's word for a setting or a command, for example an option of the command line; NULL: our word is
-	 * used, if there is one. The function may be missing.
+	 * used, if there is one. The pointer may be NULL.
 	 */
 	const char *(*word)(enum message_word word);
 	const void *arg;
@@ -67,13 +67,13 @@ struct message_sink {
 void message(const struct message_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void message_v(const struct message_sink *sink, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 
-/* The same for the summary. */
+/* A line of the summary for this sink. */
 void message_summary(const struct message_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* The user's word for a setting or a command; "": users have none. */
 const char *message_word(const struct message_sink *sink, enum message_word word);
 
-/* The same as a remark in a message: " (WORD)", or nothing. */
+/* The user's word as a remark in a message: " (WORD)", or nothing. */
 struct message_remark {
 	char text[64];
 };

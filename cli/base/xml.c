@@ -28,7 +28,7 @@ static const char *reference(char c)
 	}
 }
 
-/* XML permits neither control characters nor U+FFFE and U+FFFF. */
+/* Whether XML permits the character: it permits neither control characters nor U+FFFE and U+FFFF. */
 static int is_legal(const char *at, size_t length)
 {
 	if (!length || (unsigned char)*at < ' ' || *at == 0x7f)

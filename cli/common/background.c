@@ -34,7 +34,7 @@ int background_fork(struct background *background, int *ret_status)
 
 	if (pipe2(tell, O_CLOEXEC) < 0)
 		return -errno;
-	/* If SIGCHLD were ignored, as it may be inherited, the kernel would discard the status. */
+	/* SIGCHLD may be ignored, which is inherited; then the kernel would discard the child's status. */
 	signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	err = pid < 0 ? -errno : 0;

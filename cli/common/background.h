@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A command that continues in the background: it forks, and the process that was started waits until the other one
- * reports that it has begun, or that it cannot. So the shell's next command finds the work begun.
+ * reports that it has begun, or that it cannot. So when the shell runs its next command, the work has begun.
  */
 #ifndef CLI_BACKGROUND_H
 #define CLI_BACKGROUND_H
@@ -10,8 +10,8 @@
 #include <sys/types.h>
 
 struct background {
-	int tell;  /* pipe, in the process that continues; -1: none */
-	pid_t pid; /* in the process that was started: of the other one */
+	int tell;  /* in the process that continues: the pipe to the other one; -1: none */
+	pid_t pid; /* in the process that was started: the pid of the other one */
 };
 
 #define BACKGROUND_INIT { .tell = -1 }

@@ -19,7 +19,7 @@ static inline int complain_missing(const char *command, const char *path, const 
 	return EXIT_FAILURE;
 }
 
-/* Whether both paths lead to one file. */
+/* Whether both paths lead to the same file. */
 static inline bool is_in_place(const char *input, const char *output)
 {
 	struct stat in, out;
@@ -28,7 +28,7 @@ static inline bool is_in_place(const char *input, const char *output)
 }
 
 /*
- * Whether the output would replace an input that has not all its parts: another program may read more of it. Then one
+ * Whether the output would replace an input that lacks parts: another program may be able to read more of it. Then one
  * line was printed.
  */
 static inline bool complain_in_place(const char *command, const char *path, const struct dat_file *file,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The options of the settings that messages name. The code below the commands does not know options, so its messages
- * have a number for each setting, which is looked up here. A setting without an option has the word of
+ * name each setting by a number, which is looked up here. A setting without an option has the word of
  * cli/base/message.c.
  */
 #include "cli/common/opts.h"

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The parser and the printer of option tables. No state: everything is in the table and in argv.
- */
+/* The parser and the printer of option tables. They have no state: everything is in the table and in argv. */
 #include "cli/common/opts.h"
 
 #include <errno.h>
@@ -21,7 +19,7 @@ void command_message(const void *command, const char *line)
 
 	snprintf(all, sizeof(all), command ? "recorder %s: %s\n" : "recorder: %s%s\n",
 		 command ? (const char *)command : "", line);
-	/* In one piece, so that lines of several processes do not mix. */
+	/* Write the line in one piece, so that lines of several processes do not mix. */
 	fflush(stdout);
 	fputs(all, stderr);
 }
@@ -44,7 +42,7 @@ void complain(const char *command, const char *format, ...)
 
 /* -------------------------------------------------------------------------------------------------------- help */
 
-/* "-o, --output FILE"; "-V, --verbose[=LEVEL]" */
+/* The spelling of an option in --help: "-o, --output FILE"; "-V, --verbose[=LEVEL]" */
 static void spell(const struct opt *opt, char *text, size_t size)
 {
 	int n = 0;
@@ -204,7 +202,7 @@ static const struct opt *find_letter(const struct opts *opts, char letter)
 	return NULL;
 }
 
-/* --name, --name=value or --name value; *at is where argv is read, and moves over a value of its own. */
+/* Parse --name, --name=value or --name value. *at is where argv is read; it moves past a separate value. */
 static bool parse_long(const struct opts *opts, char **argv, int *at)
 {
 	const char *word = argv[*at] + 2;
@@ -228,7 +226,7 @@ static bool parse_long(const struct opts *opts, char **argv, int *at)
 	return set_value(&given, value);
 }
 
-/* -x, -xyz, -xVALUE or -x VALUE */
+/* Parse -x, -xyz, -xVALUE or -x VALUE. */
 static bool parse_letters(const struct opts *opts, char **argv, int *at)
 {
 	struct given given = { opts, NULL, "" };

@@ -24,7 +24,7 @@ enum opt_kind {
 	OPT_KIND_TIME,	 /* uint64_t *: milliseconds; given as duration_read() takes it */
 	OPT_KIND_CHOICE, /* unsigned int *: place of the argument among `choices` */
 	OPT_KIND_LIST,	 /* struct opt_list *: every argument, in order; several options may share a list */
-	OPT_KIND_CALL,	 /* struct opt_call *: called for every argument, with what was parsed before it in place */
+	OPT_KIND_CALL,	 /* struct opt_call *: called for every argument, once the options before it are stored */
 };
 
 /* Arguments of options that may be given several times, and by which of them. The strings are those of argv. */
@@ -46,9 +46,9 @@ struct opt {
 	char letter;	   /* 0: none */
 	const char *name;  /* without the dashes; NULL: none */
 	const char *arg;   /* name of the argument in --help; a choice: its words, separated by | */
-	const char *help;  /* one line, no full stop; longer texts belong into the man page */
+	const char *help;  /* one line, no full stop; longer texts belong in the man page */
 	void *value;	   /* of the type that the kind requires; its previous value is the default */
-	uint64_t min, max; /* of a number */
+	uint64_t min, max; /* limits of a number */
 };
 
 #define OPT_FLAG(letter, name, help, value)	 { OPT_KIND_FLAG, letter, name, NULL, help, value, 0, 0 }
@@ -96,7 +96,7 @@ void opt_list_free(struct opt_list *list);
 void complain(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * The same for code below the commands: a sink that prints its lines in this way. `command` must stay in place, and so
+ * The same for code below the commands: a sink that prints its lines in this way. `command` must stay valid, and so
  * must a sink that is passed on. The other functions are only for this macro.
  */
 #define COMMAND_SINK(command)                                                                                          \

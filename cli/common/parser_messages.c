@@ -27,7 +27,7 @@ static int put(const char *name, enum tep_loglevel level, bool print_err, const 
 __attribute__((visibility("default"))) int tep_vprint(const char *name, enum tep_loglevel level, bool print_err,
 						      const char *fmt, va_list args)
 {
-	const int number = errno; /* of the failure that the message is about */
+	const int number = errno; /* errno of the failure that the message is about */
 	const bool escapes = show_escapes(stdout) || show_escapes(stderr);
 	char *text, *escaped;
 	FILE *out;

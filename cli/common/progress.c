@@ -34,7 +34,7 @@ void progress_show(struct progress *progress, const char *format, ...)
 	va_start(args, format);
 	vfprintf(stderr, format, args);
 	va_end(args);
-	fputs("\033[K", stderr); /* erases the rest of a longer line before */
+	fputs("\033[K", stderr); /* erases the rest of a longer line that was there before */
 	fflush(stderr);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers and texts as JSON and CSV have them. */
+/* Writes numbers and texts in the forms of JSON and CSV. */
 #ifndef CLI_PUT_TEXT_H
 #define CLI_PUT_TEXT_H
 

@@ -45,7 +45,7 @@ void show_name(FILE *out, const char *text, bool escapes)
 		fputs(text, out);
 }
 
-/* In glibc, stdout is a variable that printf() reads. */
+/* Redirects by assigning to stdout, which is a variable in glibc, and which printf() reads. */
 int show_escaped(int (*print)(void *arg), void *arg)
 {
 	FILE *const terminal = stdout;
@@ -76,7 +76,7 @@ void show_json(FILE *out, const char *text)
 	blob_free(&json);
 }
 
-/* One part of an event's text, in its colour. An empty part has no colour codes. */
+/* Print one part of an event's text in its colour. An empty part gets no colour codes. */
 static void show_part(FILE *out, const char *text, size_t size, const char *color, bool escapes, bool lines)
 {
 	if (!size)

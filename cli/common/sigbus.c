@@ -8,10 +8,12 @@
 static void on_sigbus(int sig, siginfo_t *info, void *context)
 {
 	(void)context;
-	/* A code that is not positive: a process sent the signal. */
+	/* If the code is not positive, a process sent the signal. */
 	if (info->si_code > 0 && rec_view_fault(info->si_addr))
 		return;
-	/* The access is made once more and ends us; a signal that was sent has no access. */
+	/*
+	 * The access is repeated, and its signal now ends this process. A signal that was sent has no access to repeat.
+	 */
 	signal(sig, SIG_DFL);
 	if (info->si_code <= 0)
 		raise(sig);

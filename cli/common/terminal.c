@@ -16,8 +16,9 @@ static struct {
 	bool used; /* terminal_use() */
 	bool is;
 	bool color;
-	pid_t pager;  /* 0: none */
-	int out, err; /* copies of the terminal's descriptors during the pager; err -1: stderr is not the pager's */
+	pid_t pager; /* 0: none */
+	/* while the pager runs: copies of the terminal's descriptors; err -1: stderr does not go to the pager */
+	int out, err;
 } terminal;
 
 /* ------------------------------------------------------------------------------------------------------- colours */
@@ -57,15 +58,15 @@ void terminal_use(unsigned int when)
 
 /* --------------------------------------------------------------------------------------------------------- pager */
 
-/* The shell's statuses for a command that cannot be run. */
+/* Whether this is one of the shell's statuses for a command that cannot be run. */
 static bool could_not_run(int status)
 {
 	return status == 126 || status == 127;
 }
 
 /*
- * If the user has quit the pager, nobody reads the rest of the output. If the pager could not be run, terminal_end()
- * reports that.
+ * The handler of SIGCHLD. If the user has quit the pager, the rest of the output has no reader, and this process ends.
+ * If the pager could not be run, terminal_end() reports that.
  */
 static void on_child(int signal)
 {
@@ -80,8 +81,8 @@ static void on_child(int signal)
 }
 
 /*
- * Ctrl-C ends the output, but not the pager: the pager shows the text that it has got, and keeps the terminal until the
- * user quits it.
+ * The handler of Ctrl-C, which ends the output, but not the pager: the pager shows the text that it has got, and keeps
+ * the terminal until the user quits it.
  */
 static void on_interrupt(int signal)
 {
@@ -102,7 +103,7 @@ static void handle(int signal, void (*handler)(int))
 	sigaction(signal, &action, NULL);
 }
 
-/* In the child. */
+/* Runs in the child process. */
 static void run_pager(const char *command, int input)
 {
 	dup2(input, STDIN_FILENO);
@@ -138,7 +139,7 @@ void terminal_start(void)
 	if ((command && (!*command || !strcmp(command, "cat"))) || pipe2(ends, O_CLOEXEC))
 		return;
 	fflush(stdout);
-	/* The handlers are set now because they need the pid. */
+	/* The handlers are set only now, because they need the pid. */
 	signals(SIG_BLOCK);
 	terminal.pager = fork();
 	if (!terminal.pager) {

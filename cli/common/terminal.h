@@ -3,7 +3,7 @@
  * Output on a terminal: colours, and a pager. Nothing changes if standard output is not a terminal, unless
  * --color=always asks for colours.
  *
- * The state is the process's, as standard output is: only main() and the commands call these functions.
+ * The state belongs to the process, as standard output does: only main() and the commands call these functions.
  */
 #ifndef CLI_TERMINAL_H
 #define CLI_TERMINAL_H
@@ -24,7 +24,7 @@ void terminal_use(unsigned int when);
 
 /*
  * Before the first output: start the pager if standard output is a terminal, and let standard error go to it, too. A
- * command that did not call terminal_use() has none. If the user quits the pager, the process ends with status 0.
+ * command that did not call terminal_use() gets no pager. If the user quits the pager, the process ends with status 0.
  */
 void terminal_start(void);
 

@@ -14,8 +14,8 @@
 #include "format/dat/dat_compress.h"
 
 /*
- * Spans, events and assertions do not have this ending: so the operand means a file, and a missing file is reported by
- * its name.
+ * Whether the operand ends like a file. Spans, events and assertions do not have this ending, so it means a file, and a
+ * missing file is reported by its name.
  */
 static bool has_file_suffix(const char *operand)
 {

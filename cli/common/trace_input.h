@@ -28,7 +28,7 @@ const char *trace_input_path(char ***operands);
 int trace_input_open(const char *command, const char *path, struct trace_input *ret_input);
 
 /*
- * Also for a trace that could not be opened. If parts of the file are missing, this is reported. Returns `status`, the
+ * Call it also for a trace that could not be opened. Reports it if parts of the file are missing. Returns `status`, the
  * exit status so far; if that is 0 and parts are missing, a failure.
  */
 int trace_input_close(struct trace_input *input, int status);

@@ -136,7 +136,7 @@ void dump_buffer(const struct dat_buffer *b, bool escapes)
 	}
 }
 
-/* The clock that report uses. */
+/* Print the clock that report uses. */
 void dump_clock(const struct dat_file *f, bool escapes)
 {
 	char name[64];

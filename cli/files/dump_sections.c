@@ -45,7 +45,7 @@ static void print_events(const struct dump_sections *s, const struct dat_file *f
 		const char *system = file->systems[i];
 		size_t end = at;
 
-		/* Formats have the same pointer as the system's name in this list. */
+		/* The formats of one system have the same pointer to its name. */
 		while (end < file->nr_formats && file->formats[end].system == system)
 			end++;
 		if (s->systems)
@@ -78,7 +78,7 @@ void dump_sections(const struct dump_sections *s, const struct dat_file *file)
 #define BTF_MAGIC	0xeb9fu
 #define BTF_HEADER_SIZE 24u
 
-/* Numbers in it have the byte order of its magic number, which is that of the file. */
+/* Print a BTF header. Its numbers have the byte order of its magic number, which is that of the file. */
 static void print_btf(const struct dat_text *text, bool big)
 {
 	const char *data = text->text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sections of version 7 as they follow one another in the file, and the file's descriptions of them, as trace-cmd
- * dump prints them. `escapes`: on a terminal, descriptions are escaped.
+ * The sections of version 7 in their order in the file, and the file's descriptions of them, as trace-cmd dump prints
+ * them. `escapes`: on a terminal, descriptions are escaped.
  */
 #ifndef CLI_DUMP_STRINGS_H
 #define CLI_DUMP_STRINGS_H

@@ -40,7 +40,7 @@ static bool want_cpus(struct event_select *select, unsigned long first, unsigned
 	return true;
 }
 
-/* "0,2-5" */
+/* Read the list of CPUs, "0,2-5". */
 static bool read_cpus(struct event_select *select)
 {
 	const char *at = select->cpus;
@@ -74,7 +74,7 @@ static bool add_thread(struct event_select *select, int tid)
 	return true;
 }
 
-/* "12,13" */
+/* Read a list of threads, "12,13". */
 static bool read_pids(struct event_select *select, const char *list)
 {
 	unsigned long pid;
@@ -111,7 +111,7 @@ bool event_select_check(struct event_select *select, const char *command)
 
 /* ----------------------------------------------------------------------------------------------------- of a file */
 
-/* The threads that have this name in the file. */
+/* Select the threads that have this name in the file. */
 static int find_comm(struct event_select *select, const char *command, const struct dat_file *file, const char *comm)
 {
 	const char *at = file->cmdlines.text;

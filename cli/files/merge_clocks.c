@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See merge_clocks.h. CLOCK_REALTIME less CLOCK_MONOTONIC is constant on a machine, except when the time of day is set;
- * so is CLOCK_BOOTTIME less CLOCK_MONOTONIC, except when the machine sleeps. So a file is moved as a whole, which keeps
- * its order and its durations. If such a distance differs between the first and the last reading, the moment of the
- * change is not known: the middle is used, and half the change is part of the error.
+ * See merge_clocks.h. CLOCK_REALTIME minus CLOCK_MONOTONIC is constant on a machine, unless the time of day is set;
+ * CLOCK_BOOTTIME minus CLOCK_MONOTONIC is constant, unless the machine sleeps. So a file is moved as a whole, which
+ * keeps its order and its durations. If such a difference changes between the first and the last reading, the moment of
+ * the change is not known: the middle is used, and half the change is part of the error.
  */
 #include "cli/files/merge_clocks.h"
 
@@ -20,7 +20,7 @@ struct facts {
 	const struct dat_file *file;
 	struct dat_notes notes;
 	char clock[64];
-	struct clock_reading readings[CLOCK_READINGS]; /* whose `mono` is the clock of the file */
+	struct clock_reading readings[CLOCK_READINGS]; /* their `mono` is the clock of the file */
 	unsigned int nr_readings;
 	int64_t date;
 };
@@ -54,7 +54,7 @@ void merge_clock_name(const struct dat_file *file, char *ret_name, size_t size)
 		snprintf(ret_name, size, "local"); /* a file without a clock: nanoseconds */
 }
 
-/* Whether an offset is added to the times that is not a part of their conversion. */
+/* Whether the times include an offset that is not part of their conversion. */
 static bool has_offset(const struct dat_file *file)
 {
 	return dat_option(file, DAT_OFFSET) && !is_converted_to_mono(file);
@@ -91,9 +91,9 @@ enum boot { BOOT_UNKNOWN, BOOT_SAME, BOOT_OTHER };
 #define BOOTS_APART INT64_C(60000000000) /* ns; a boot takes some seconds, and corrections of a clock are smaller */
 
 /*
- * Whether both files are of one boot of one machine: by the boot ids; if a file has none, as those of earlier versions,
- * by the time of day less CLOCK_BOOTTIME, the moment of the boot. It changes if the time of day is set, but seldom by
- * minutes. This is a guess: two machines may be booted at about the same time.
+ * Whether both files are of one boot of one machine: by the boot ids; if a file has none, because an earlier version
+ * wrote it, by the time of day minus CLOCK_BOOTTIME, which is the moment of the boot. That changes if the time of day
+ * is set, but seldom by minutes. This is a guess: two machines may be booted at about the same time.
  */
 static enum boot compare_boots(const struct facts *one, const struct facts *other)
 {
@@ -116,8 +116,8 @@ static uint64_t add_errors(uint64_t one, uint64_t other)
 }
 
 /*
- * The common clock less that of the file: the time of day, or CLOCK_BOOTTIME. *error is increased by how far an event
- * may be from there, and *ret_open is set if the file does not state one of its errors.
+ * The difference between the common clock (the time of day, or CLOCK_BOOTTIME) and that of the file. The possible error
+ * of this difference is added to *error, and *ret_open is set if the file does not state one of its errors.
  */
 static int64_t distance_of(const struct facts *facts, bool by_day, uint64_t *error, bool *ret_open)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the times of one file become times of another file's clock: by an option of the file, because both have one
- * clock, or by the readings of the clocks that recorder notes in its files. Files of one boot of one machine are joined
- * by CLOCK_BOOTTIME, other ones by the time of day.
+ * How times of one file become times of another file's clock. If both have the same clock: by an option of the file.
+ * Otherwise: by the clock readings that recorder stores in its files. Files of one boot of one machine are joined by
+ * CLOCK_BOOTTIME, others by the time of day.
  */
 #ifndef CLI_MERGE_CLOCKS_H
 #define CLI_MERGE_CLOCKS_H
@@ -12,19 +12,19 @@
 #include "format/dat/dat_read.h"
 
 struct merge_clock {
-	int64_t move;	  /* to be added to times as they are shown: then they are as the other file shows them */
+	int64_t move;	  /* added to times as this file shows them, gives times as the other file shows them */
 	uint64_t error;	  /* of the result, ns */
 	bool by_readings; /* else the files have one clock, and error is 0 */
 	bool by_day;	  /* by readings of the time of day: another machine, or another boot */
 	bool is_elsewhere; /* recorded on another machine or in another boot, if the files state that */
-	bool is_open;	  /* error is without those errors that a file does not state */
-	bool is_guessed;  /* both are taken for one boot, without the ids of both */
+	bool is_open;	  /* `error` does not include the errors that a file does not state */
+	bool is_guessed;  /* both are taken to be of one boot, but at least one of them does not state its id */
 };
 
 /*
- * The name of the clock of a file's times as they are shown, which is a clock's name in the result. Of a file that does
- * not state it, "local". Of times that were converted from the TSC, "mono" if they are CLOCK_MONOTONIC, and else
- * "tsc2nsec": no other name makes viewers show nanoseconds.
+ * The name of the clock of a file's times as they are shown, which is a clock's name in the result. If the file does
+ * not state it: "local". If the times were converted from the TSC: "mono" if they are CLOCK_MONOTONIC, otherwise
+ * "tsc2nsec", because no other name makes viewers show nanoseconds.
  */
 void merge_clock_name(const struct dat_file *file, char *ret_name, size_t size);
 

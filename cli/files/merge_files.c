@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Times in the result are as shown, less the first file's DATE, so options that convert times are left out, except that
- * one; the other options are taken from the first file; merge_notes.c has the notes of all, merge_texts.c the texts.
+ * Times in the result are as shown, minus the first file's DATE. So options that convert times are left out, except
+ * DATE. The other options are those of the first file. merge_notes.c writes the notes of all files, merge_texts.c their
+ * texts.
  */
 #include "cli/files/merge_files.h"
 
@@ -61,15 +62,18 @@ static int join_clock(struct merge *merge, unsigned int number, unsigned int *re
 	return 0;
 }
 
-/* Whether a file begins before time 0 of the result's pages: readers take times for unsigned numbers. */
+/*
+ * Whether a file begins before time 0 of the result's pages, which is impossible, because readers take times for
+ * unsigned numbers.
+ */
 static bool begins_too_early(const struct merge *merge, const struct merge_file *file)
 {
 	return file->has_event && (__int128)file->event.ts + file->clock.move < (__int128)merge->date;
 }
 
 /*
- * If times are too early for the first file's DATE, the pages get the times of the day instead. But then they would no
- * longer be of the clock that the first file's readings name.
+ * Check that times are not too early for the first file's DATE. If they are, the pages get times of day instead; but if
+ * the first file has readings, that is impossible, because the times would no longer be of their clock.
  */
 static int check_times(struct merge *merge, unsigned int *ret_file, struct dat_error *error)
 {
@@ -91,8 +95,8 @@ static int check_times(struct merge *merge, unsigned int *ret_file, struct dat_e
 }
 
 /*
- * How far times of two files may be apart: the two largest errors of all files together. A file that was merged before
- * brings its error along.
+ * The maximum error between times of two files: the sum of the two largest errors of all files. The error of a file
+ * that was itself merged is included.
  */
 static void add_errors(struct merge *merge)
 {
@@ -159,8 +163,8 @@ static int has_name(const struct merge *merge, unsigned int number, unsigned int
 }
 
 /*
- * What makes the names of a file's buffers its own: nothing, 0; or a number. The second of two files with one name is
- * "FILE#2", if it is the second on the command line and no file has that name. -ENOMEM.
+ * What makes the names of a file's buffers unique: 0, if nothing is needed; or a number. The second of two files with
+ * the same name is "FILE#2", if it is the second on the command line and no file has that name. -ENOMEM.
  */
 static int find_position(const struct merge *merge, unsigned int number)
 {
@@ -175,7 +179,7 @@ static int find_position(const struct merge *merge, unsigned int number)
 	return ret;
 }
 
-/* Takes the name. */
+/* Find or make the result's buffer of this name. Takes ownership of the name. */
 static int find_buffer(struct merge *merge, char *name, uint32_t page_size, unsigned int *ret_buffer)
 {
 	char **names;
@@ -250,7 +254,7 @@ static int put_options(const struct merge *merge)
 	return err;
 }
 
-/* The size of the largest pages of all buffers, which hold every event. */
+/* The size of the largest pages of all buffers; such a page can hold every event. */
 static uint32_t largest_page(const struct merge *merge)
 {
 	uint32_t size = 0;
@@ -325,7 +329,7 @@ static int open_writer(struct merge *merge, const struct dat_file *form)
 
 /* -------------------------------------------------------------------------------------------------------- events */
 
-/* The event with the id, and the address of its call site, that it has in the result. NULL: no memory. */
+/* The event, with the id and the call site's address that it has in the result. NULL: no memory. */
 static const void *rename_event(struct merge *merge, const struct merge_file *file)
 {
 	const struct dat_event *event = &file->event;

@@ -24,13 +24,13 @@ struct merge_file {
 	struct dat_time time;
 	struct dat_merge *merge;
 	struct dat_id_map *ids;
-	unsigned int *buffers; /* of the writer, by buffer */
+	unsigned int *buffers; /* the writer's buffers, by buffer of the file */
 	struct dat_event event; /* the next one, if has_event */
 	bool has_event;
 	struct merge_clock clock;
 	struct merge_printf *printfs;
 	unsigned int nr_printfs;
-	struct number_map sites; /* of rec_printf: the address in the result, by that in the file */
+	struct number_map sites; /* sites of rec_printf: the address in the result, by the address in the file */
 };
 
 enum merge_buffers { MERGE_WOVEN, MERGE_SPLIT, MERGE_BY_MACHINE };
@@ -49,20 +49,21 @@ struct merge {
 	struct dat_writer *writer;
 	uint32_t *page_sizes;
 	unsigned int nr_buffers;
-	char **names; /* of the writer's buffers */
+	char **names; /* names of the writer's buffers */
 	bool split; /* each file has buffers of its own */
 	int64_t date; /* the option DATE of the result, ns; 0: it has none */
-	struct merge_sites *sites; /* of the result */
+	struct merge_sites *sites; /* call sites of the result */
 	unsigned char *record;
 	uint32_t record_size;
 
 	/* the result */
 	uint64_t events;
 	bool hides_symbols; /* the kernels' symbols differ, so the result has none */
-	struct number_map ambiguous; /* by addresses of printk formats that differ, so that the result has none there */
+	/* addresses at which the printk formats differ, so that the result has none there */
+	struct number_map ambiguous;
 	bool is_moved;	/* a file was moved by readings */
-	uint64_t error; /* if so: times of one file are at most this far from those of another one, ns */
-	bool is_open;	/* error is without some errors, which are not known */
+	uint64_t error; /* if so: the maximum error between times of different files, ns */
+	bool is_open;	/* `error` does not include some errors, which are not known */
 };
 
 /* The time in the pages of the result for a time of a file as it is shown; later the option DATE is added to it. */

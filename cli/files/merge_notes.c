@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See merge_notes.h. The ids of threads in a file have no machine. If two files have a thread of one id, readers use
- * the process of the first one, as they use its name. In a file's list, the last process of a thread is valid, so the
- * lists are joined from the last file to the first.
+ * See merge_notes.h. A file does not state the machine of a thread's id. If two files have a thread of the same id,
+ * readers use the process of the first file's thread, and its name. In a file's list, the last process of a thread is
+ * valid, so the lists are joined from the last file to the first.
  */
 #include "cli/files/merge_notes.h"
 
@@ -16,7 +16,7 @@
 #include "format/io/number_map.h"
 
 struct collected {
-	struct dat_notes notes; /* of the result; its strings are those below */
+	struct dat_notes notes; /* the notes of the result; their strings are the blobs below */
 	struct dat_losses losses;
 	struct blob program, hidden, other_pids, processes, loss_list;
 	struct number_map hidden_seen, others_seen; /* by thread: 1 */
@@ -43,7 +43,8 @@ static uint64_t loss_time(const struct merge *merge, const struct merge_file *fi
 }
 
 /*
- * A file's times of losses, in those of the result. If the CPUs' clocks differ, each loss has the times of all CPUs.
+ * Add a file's losses, with their times converted to the result's. If the CPUs' clocks differ, each loss has the times
+ * of all CPUs.
  */
 static int add_losses(const struct merge *merge, const struct merge_file *file, const char *text,
 		      struct dat_losses *all)
@@ -115,7 +116,7 @@ static int add_processes(const struct merge *merge, struct blob *list)
 	return list->error;
 }
 
-/* CPUs of one number have one interval, which contains those of all files. */
+/* Add a file's offsets. The interval of a CPU number contains the intervals of all files. */
 static int add_offsets(struct collected *all, const char *text)
 {
 	struct clock_offset offset, *offsets;
@@ -146,7 +147,7 @@ static int add_file(struct collected *all, const struct merge *merge, const stru
 	all->has_any = all->has_any || *text_of(file);
 	all->notes.some_threads = all->notes.some_threads || notes.some_threads;
 	if (notes.time_error > all->notes.time_error)
-		all->notes.time_error = notes.time_error; /* the largest: not known */
+		all->notes.time_error = notes.time_error; /* UINT64_MAX: not known */
 	err = add_threads(notes.hidden, &all->hidden_seen, &all->hidden);
 	if (!err)
 		err = add_threads(notes.other_pids, &all->others_seen, &all->other_pids);
@@ -155,7 +156,7 @@ static int add_file(struct collected *all, const struct merge *merge, const stru
 	return err ? err : add_losses(merge, file, notes.losses, &all->losses);
 }
 
-/* What the result has of the first file alone: the writer, and the readings of the clock that all times are in. */
+/* Take what comes from the first file alone: the writer, and the readings of the clock of all times. */
 static void take_first(struct collected *all, const struct merge *merge)
 {
 	const char *text = text_of(&merge->files[0]);

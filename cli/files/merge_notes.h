@@ -7,7 +7,7 @@
 
 /*
  * Writes the notes of all files as one: processes, hidden threads, offsets and losses of each, the clock readings of
- * the first, whose clock the result has, and how far the times of different files may be apart. 0; -ENOMEM.
+ * the first file, whose clock the result has, and how far the times of different files may be apart. 0; -ENOMEM.
  */
 int merge_put_notes(const struct merge *merge);
 

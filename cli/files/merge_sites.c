@@ -42,13 +42,13 @@ bool merge_next_line(const struct dat_text *text, size_t *at, struct merge_line 
 	line = text->text + *at;
 	end = memchr(line, '\n', text->size - *at);
 	*at += (end ? (size_t)(end - line) : text->size - *at) + 1;
-	/* A NUL, which a damaged text may have, ends the line: so equal characters of another text are not its end. */
+	/* A damaged text may contain a NUL, which then ends the line. */
 	size = strnlen(line, end ? (size_t)(end - line) : text->size - (size_t)(line - text->text));
 	*ret_line = (struct merge_line){ .text = line, .size = size, .rest = line, .rest_size = size };
 	if (!size)
 		return true;
 	ret_line->address = strtoull(line, &rest, 16);
-	if (rest > line + size) { /* the number is on a later line: this one is blank */
+	if (rest > line + size) { /* strtoull() found the number on a later line: this one is blank */
 		ret_line->address = 0;
 		return true;
 	}
@@ -59,7 +59,7 @@ bool merge_next_line(const struct dat_text *text, size_t *at, struct merge_line 
 
 /* ------------------------------------------------------------------------------------------------------- records */
 
-/* The number after `offset:` in the line of a field, which `field` ends with; false: there is none. */
+/* The number after `offset:` in the line of the field; `field` is the end of its declaration. False: there is none. */
 static bool find_field(const char *format, const char *field, uint32_t *ret_offset)
 {
 	const char *at = strstr(format, field), *offset = at ? strstr(at, "offset:") : NULL;
@@ -127,7 +127,7 @@ void merge_sites_rename(const struct merge_file *file, uint16_t type, unsigned c
 
 /* --------------------------------------------------------------------------------------------------------- texts */
 
-/* A site of the result. 0, -ENOMEM. */
+/* Add a site to the result. 0, -ENOMEM. */
 static int add_site(struct merge_sites *sites, uint64_t address, const struct merge_line *printk,
 		    const struct merge_line *symbol, uint64_t *ret_address)
 {
@@ -160,7 +160,7 @@ static int add_site(struct merge_sites *sites, uint64_t address, const struct me
 	return err ? err : sites->printk.error ? sites->printk.error : sites->kallsyms.error;
 }
 
-/* The first line of each site in a text, by address. 0, -ENOMEM. */
+/* Find the first line of each site in a text, by address. 0, -ENOMEM. */
 static int find_lines(const struct dat_text *text, struct number_map *lines)
 {
 	struct merge_line line;

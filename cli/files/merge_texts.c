@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See merge_texts.h. The texts are concatenated; of a thread's names the first is taken. An address in a record does
- * not name its file. So a text at an address that means something else in another file is not written: readers print
- * the plain address instead.
+ * See merge_texts.h. The texts are concatenated; of the names of a thread, the first is taken. An address in a record
+ * does not name its file. So a text at an address that means something else in another file is not written: readers
+ * print the plain address instead.
  */
 #include "cli/files/merge_texts.h"
 
@@ -16,7 +16,7 @@
 #include "format/dat/dat_sites.h"
 #include "format/io/blob.h"
 
-/* The text of a file; NULL: it is empty, or that of a file before it, as in parts of one file. */
+/* The text of a file; NULL: it is empty, or an earlier file has the same text, as parts of one recording do. */
 static const struct dat_text *new_text_of(const struct merge *merge, unsigned int number, enum dat_id id)
 {
 	const struct dat_text *text = merge_text_of(merge->files[number].file, id);
@@ -64,7 +64,10 @@ static bool have_other_symbols(const struct dat_text *one, const struct dat_text
 
 /* ------------------------------------------------------------------------------------------------------ addresses */
 
-/* Compare the kernel's lines of a file with those of the files before it. A file may have several of one address. */
+/*
+ * Compare the kernel's lines of a file with those of the files before it. A file may have several lines for one
+ * address.
+ */
 static int compare_lines(struct merge *merge, const struct dat_text *text, struct number_map *lines)
 {
 	struct merge_line line;
@@ -139,8 +142,8 @@ static void put_lines(const struct merge *merge, enum dat_id id, const struct da
 }
 
 /*
- * Put the lines "pid name" of a file, each thread's once. As for readers, a malformed line ends the text: it would hide
- * the names of the files after it. 0, -ENOMEM.
+ * Put the lines "pid name" of a file, one for each thread. A malformed line ends the text, because readers would stop
+ * there and miss the names of the files after it. 0, -ENOMEM.
  */
 static int put_names(const struct dat_text *text, struct number_map *seen, struct blob *all)
 {
@@ -163,7 +166,7 @@ static int put_names(const struct dat_text *text, struct number_map *seen, struc
 	return err;
 }
 
-/* The names of all files' threads: readers use the first file's. */
+/* Put the names of the threads of all files. If a thread has several names, readers use the first. */
 static int put_threads(const struct merge *merge)
 {
 	struct blob all = BLOB_INIT;

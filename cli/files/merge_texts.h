@@ -5,7 +5,7 @@
 
 #include "cli/files/merge_files.h"
 
-/* Find out which addresses mean one thing in all files, once the clocks are known. 0; -ENOMEM. */
+/* Call it once the clocks are known: finds the addresses that mean the same in all files. 0; -ENOMEM. */
 int merge_check_texts(struct merge *merge);
 
 /* Write the texts. 0; -ENOMEM; or the -errno of the output. */

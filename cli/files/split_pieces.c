@@ -15,7 +15,7 @@
 struct split_source {
 	struct split *split;
 	struct dat_merge *merge;
-	struct dat_event event; /* the next one, if has_event */
+	struct dat_event event; /* the next event, if has_event */
 	bool has_event;
 	bool is_done;
 };
@@ -49,7 +49,7 @@ static struct split_source *add_source(struct split *split)
 	return source;
 }
 
-/* A source for each CPU of the buffer. */
+/* Open a source for each CPU of the buffer. */
 static int open_cpus(struct split *split, const struct dat_buffer *buffer)
 {
 	int err = 0;
@@ -128,7 +128,7 @@ uint64_t split_damaged(const struct split *split, struct dat_error *ret_error, u
 
 /* -------------------------------------------------------------------------------------------------------- events */
 
-/* The next event that is selected, into source->event. False at the end of the source. */
+/* Put the next selected event into source->event. False at the end of the source. */
 static bool find_event(struct split_source *source)
 {
 	struct split *split = source->split;

@@ -15,10 +15,10 @@ struct split {
 	const char *output;
 	struct event_select select;
 	uint64_t start, end; /* times as shown, both included */
-	uint64_t duration;   /* limits of a file; at most one is not 0. In the unit of times */
+	uint64_t duration;   /* limit of an output file, in the unit of times; at most one of the limits is not 0 */
 	uint64_t events;
 	uint64_t pages;
-	uint64_t size; /* KiB */
+	uint64_t size; /* limit of an output file in KiB */
 	bool repeat;
 	bool per_cpu; /* the limit is for each CPU by itself */
 
@@ -29,7 +29,7 @@ struct split {
 	struct split_source *sources;
 	unsigned int nr_sources;
 	uint32_t *page_sizes; /* by the writer's buffers */
-	int64_t **carried;    /* by buffer and CPU: losses of events that were left out */
+	int64_t **carried;    /* by buffer and CPU: losses that records reported which were left out */
 };
 
 /* Begin to read. The caller has opened the file, its times and the selection. 0, -ENOMEM. */

@@ -35,7 +35,7 @@ struct round {
 struct clock_probe {
 	struct instance instance;
 	const char *clock_name;
-	uint32_t clock; /* of programs */
+	uint32_t clock; /* the programs' clock */
 	int marker;
 	struct clock_offset *offsets;
 	unsigned int nr;

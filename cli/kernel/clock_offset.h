@@ -26,8 +26,8 @@ bool clock_probe_close(const struct message_sink *sink, struct clock_probe *prob
 
 /*
  * Measure on one CPU, or (CLOCK_ALL_CPUS) on all that this thread may use, one after the other. Later measurements are
- * combined with earlier ones. 0; or -errno, nothing printed: -EINVAL, this thread cannot use the CPU; -EPROTO, the
- * event read back was not ours.
+ * combined with earlier ones. 0; or -errno, and nothing was printed: -EINVAL, this thread cannot use the CPU; -EPROTO,
+ * the event that was read back was not ours.
  */
 #define CLOCK_ALL_CPUS UINT32_MAX
 int clock_probe_measure(struct clock_probe *probe, uint32_t cpu, unsigned int rounds);
@@ -36,8 +36,8 @@ int clock_probe_measure(struct clock_probe *probe, uint32_t cpu, unsigned int ro
 const struct clock_offset *clock_probe_offsets(const struct clock_probe *probe, unsigned int *ret_nr);
 
 /*
- * The kernel's clock; the maximum distance of the programs' clock from CLOCK_MONOTONIC, in ns, by anchors: 0 if that
- * is the clock.
+ * The name of the kernel's clock; and the maximum distance of the programs' clock from CLOCK_MONOTONIC in ns, according
+ * to anchors: 0 if the programs' clock is CLOCK_MONOTONIC.
  */
 const char *clock_probe_name(const struct clock_probe *probe);
 uint64_t clock_probe_error(const struct clock_probe *probe);

@@ -17,7 +17,7 @@
  */
 #define ROUNDS 200u
 
-/* The results of the probe so far. */
+/* Copy the results of the probe so far. */
 static void take_offsets(struct clock_watch *watch, const struct clock_probe *probe)
 {
 	unsigned int nr;

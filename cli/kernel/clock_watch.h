@@ -37,8 +37,8 @@ void clock_watch_start(struct clock_watch *watch);
 void clock_watch_begin(struct clock_watch *watch);
 
 /*
- * Wait for the measurement. The results so far in the form of clock_offsets_text(); NULL: none. The caller frees the
- * text.
+ * Wait for the measurement. Returns the results so far in the form of clock_offsets_text(); NULL: there are none. The
+ * caller frees the text.
  */
 char *clock_watch_end(struct clock_watch *watch);
 

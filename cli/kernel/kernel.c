@@ -35,7 +35,7 @@ static int by_number(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* The CPUs for which the instance has a ring. 0 or -errno. */
+/* Find the CPUs for which the instance has a ring. 0 or -errno. */
 static int find_cpus(struct kernel *kernel)
 {
 	char *path = tracefs_instance_get_file(kernel->instance.tracefs, "per_cpu");
@@ -63,7 +63,7 @@ static int find_cpus(struct kernel *kernel)
 	return err;
 }
 
-/* Kernels with a fixed size do not have the file. */
+/* Read the size of a sub-buffer from its file; kernels with a fixed size do not have the file. */
 static void find_page_size(struct kernel *kernel)
 {
 	long long kb;
@@ -74,7 +74,7 @@ static void find_page_size(struct kernel *kernel)
 		kernel->page_size = (unsigned int)sysconf(_SC_PAGESIZE);
 }
 
-/* The instance exists. 0; or -errno, and one line was printed. */
+/* Set up the instance, which exists. 0; or -errno, and one line was printed. */
 static int prepare(struct kernel *kernel)
 {
 	int err = 0;
@@ -233,7 +233,7 @@ static int system_formats(const char *system, kernel_format_fn *each, void *data
 		int size = 0;
 
 		text = tracefs_event_file_read(NULL, system, names[i], "format", &size);
-		/* Not every entry of the directory is an event, and an event of a module may be gone. */
+		/* There is no text if the entry of the directory is not an event, or if its module was just removed. */
 		if (text)
 			err = each(data, system, names[i], text, (size_t)size);
 		free(text);

@@ -35,8 +35,8 @@ int kernel_start(struct kernel *kernel);
 int kernel_stop(struct kernel *kernel);
 
 /*
- * Record this process, too: for -F, where COMMAND's pid is not known before; call it between COMMAND's fork and exec.
- * Children follow if the request asks for it. 0 or -errno (-ESRCH: it is gone), nothing printed.
+ * Record this process, too. For -F, because COMMAND's pid is not known earlier; call it between COMMAND's fork and
+ * exec. Children follow if the request asks for it. 0 or -errno (-ESRCH: it is gone), nothing printed.
  */
 int kernel_add_pid(struct kernel *kernel, pid_t pid);
 
@@ -60,9 +60,9 @@ uint64_t kernel_buffer_kb(const struct kernel *kernel);
 /* -------------------------------------------------------------------------------------------------- its texts */
 
 /*
- * A whole text file: of the instance, such as "per_cpu/cpu0/stats", or of tracefs' top level, such as
- * "saved_cmdlines". It ends with a NUL that *ret_size does not count; the caller frees it. 0; -ENOENT, -EACCES,
- * -ENOMEM ...
+ * Read a whole text file of the instance, such as "per_cpu/cpu0/stats", or of tracefs' top level, such as
+ * "saved_cmdlines". It ends with a NUL that *ret_size does not count; the caller frees it. 0; -ENOENT, -EACCES, -ENOMEM
+ * ...
  */
 int kernel_text(const struct kernel *kernel, const char *file, char **ret_text, size_t *ret_size);
 int kernel_top_text(const char *file, char **ret_text, size_t *ret_size);

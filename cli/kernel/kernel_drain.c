@@ -46,21 +46,21 @@ struct kernel_drain {
 	struct kernel_drain_request request;
 	struct kernel *kernel;
 	struct spool *spool;
-	unsigned int process; /* the kernel's number in it */
+	unsigned int process; /* the kernel's number in the spool */
 	struct kernel_ring *rings;
 	unsigned int nr;
 	int stop; /* eventfd that all threads watch */
 	struct kernel_grower grower;
 	const struct kernel_ring *failed; /* the first thread that failed */
-	int priority; /* that threads have; 0: none */
+	int priority; /* real-time priority of the threads; 0: none */
 	int priority_errno;
 	uint64_t anchored_ms;
-	bool is_noted; /* our threads, once all of them have begun */
+	bool is_noted; /* our threads were noted after all of them had begun */
 	uint64_t first_kb; /* the rings' size at the start */
 	uint32_t clock;
 };
 
-/* The size in KB of each of `nr` rings. */
+/* The size in KB to which each of `nr` rings may grow. */
 static uint64_t grown_max(unsigned int nr)
 {
 	const long pages = sysconf(_SC_AVPHYS_PAGES), size = sysconf(_SC_PAGESIZE);
@@ -75,7 +75,7 @@ static bool cannot(const struct kernel_drain *drain, const char *what, int err)
 	return false;
 }
 
-/* Threads end only by the eventfd. */
+/* End the threads, by the eventfd, and wait for them. */
 static void end_threads(struct kernel_drain *drain, enum kernel_ring_end how)
 {
 	const uint64_t one = 1;
@@ -113,7 +113,7 @@ struct kernel_drain *kernel_drain_close(struct kernel_drain *drain)
 
 /* ------------------------------------------------------------------------------------------------------ the start */
 
-/* The kernel's entry in the spool. */
+/* Add the kernel's entry to the spool. */
 static int add_process(struct kernel_drain *drain)
 {
 	struct spool_process process = {
@@ -129,7 +129,8 @@ static int add_process(struct kernel_drain *drain)
 }
 
 /*
- * Times of x86-tsc are converted to CLOCK_MONOTONIC by anchors; those of the kernel's other clocks are used unchanged.
+ * Add an anchor of the TSC, by which times of x86-tsc are converted to CLOCK_MONOTONIC; times of the kernel's other
+ * clocks are used unchanged.
  */
 static int add_anchor(struct kernel_drain *drain)
 {
@@ -227,7 +228,7 @@ bool kernel_drain_open(struct kernel *kernel, struct spool *spool, const struct 
 	return good;
 }
 
-/* If one thread is refused the priority, no other is tried. */
+/* If the priority is refused for one thread, it is not tried for the others. */
 static void set_priority(struct kernel_drain *drain, pthread_t thread)
 {
 	const int priority = drain->request.priority ? (int)drain->request.priority : DEFAULT_PRIORITY;
@@ -314,7 +315,7 @@ bool kernel_drain_start(struct kernel_drain *drain)
 
 /* -------------------------------------------------------------------------------------------------- the recording */
 
-/* The first error of a ring or a side file since the last call. */
+/* Returns the first error of a ring or a side file since the last call. */
 static int take_errors(struct kernel_drain *drain)
 {
 	int err = 0;

@@ -4,8 +4,8 @@
  * recording's instance and appends them, unchanged, to its own side file of the spool, so that threads share nothing.
  *
  * Guarantees. Page k of a side file is at k times the page size, and is in the file before the next one is requested,
- * except for the pages of the splice in progress. A thread that has a sub-buffer in hand waits only for the write
- * itself; if that takes long, rings that may grow do so. An error on one CPU ends only that CPU's drain.
+ * except for the pages of the splice in progress. A thread that has taken a sub-buffer waits only for its write; if
+ * that takes long, rings that may grow are enlarged. An error on one CPU ends only that CPU's drain.
  *
  * All calls come from one thread, the recorder's.
  */
@@ -20,7 +20,7 @@
 #include "cli/kernel/kernel.h"
 #include "cli/recording/spool.h"
 
-/* After the first, they are in the order of KERNEL_DRAIN_WORDS. */
+/* All except the first are in the order of KERNEL_DRAIN_WORDS. */
 enum kernel_drain_way {
 	KERNEL_DRAIN_BEST,   /* splice, or a fallback */
 	KERNEL_DRAIN_MMAP,   /* the ring is mapped: the cost is per event, not per page, and the ring cannot grow */
@@ -32,14 +32,16 @@ enum kernel_drain_way {
 
 struct kernel_drain_request {
 	const struct message_sink *sink; /* for messages: "record" */
-	const char *buffer; /* name of the buffer in the trace.dat; NULL: the top one. Not the first drain of a spool */
+	/* name of the buffer in the trace.dat; NULL: the top one, as for the first drain of a spool */
+	const char *buffer;
 	enum kernel_drain_way way;
 	unsigned int priority; /* of SCHED_FIFO; 0: a low one, if it is permitted */
 	uint64_t wait_us;      /* the longest time between two checks of a ring; 0: chosen by the drain */
-	unsigned int buffers;  /* drains of the recording, which share memory and descriptors; 0: this one */
-	uint64_t limit_kb;     /* each side file keeps the last pages of this size in KB; 0: all */
-	bool grow;	       /* a ring that its thread finds nearly full is enlarged */
-	bool keep_own;	       /* the file keeps the events of the recorder's own threads */
+	/* number of drains in the recording, which share memory and descriptors; 0: only this one */
+	unsigned int buffers;
+	uint64_t limit_kb; /* each side file keeps the last pages of this size in KB; 0: all */
+	bool grow;	   /* a ring that its thread finds nearly full is enlarged */
+	bool keep_own;	   /* the file keeps the events of the recorder's own threads */
 	bool quiet;
 };
 

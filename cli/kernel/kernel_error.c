@@ -16,7 +16,7 @@
 
 static const char command_mark[] = "\n  Command: ", reason_mark[] = "error: ";
 
-/* Takes the entry apart; false: it does not belong to this text. `log` is written to. */
+/* Parse the entry, and write NULs into it. False: it does not belong to this text. */
 static bool parse(char *log, const char *text, const char **ret_reason, size_t *ret_column)
 {
 	char *said = strstr(log, command_mark), *caret, *reason = NULL;

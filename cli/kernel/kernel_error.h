@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The reason why the kernel refused a setting, in its own words: it writes them into its error_log. */
+/* The reason why the kernel refused a setting, in the kernel's words, which it writes into its error_log. */
 #ifndef CLI_KERNEL_ERROR_H
 #define CLI_KERNEL_ERROR_H
 

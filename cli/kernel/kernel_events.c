@@ -163,7 +163,10 @@ static int take(const struct setting *setting, const struct kernel_event *event)
 	return err;
 }
 
-/* Switch on events [from, to), which are those of a system: with one write, if all of them are wanted. */
+/*
+ * Switch on those of the events [from, to) that are wanted. These are the events of one system; if all of them are
+ * wanted, one write is enough.
+ */
 static int switch_on(const struct setting *setting, unsigned int from, unsigned int to)
 {
 	const struct kernel_name *names = setting->events->names;
@@ -207,7 +210,7 @@ int kernel_events_set(const struct message_sink *sink, const struct instance *in
 	return err;
 }
 
-/* "enable_event:SYSTEM:EVENT[:COUNT] [if FILTER]" */
+/* Whether a trigger may switch on an event of the system: "enable_event:SYSTEM:EVENT[:COUNT] [if FILTER]". */
 static bool is_switched(const char *trigger, const char *system)
 {
 	static const char enable[] = "enable_event:";

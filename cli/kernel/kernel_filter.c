@@ -33,7 +33,7 @@ static const char *kernel_word(const char *at, size_t size, bool has_pid)
 	return !has_pid && is_word(at, size, "pid") ? "common_pid" : NULL;
 }
 
-/* Returns the end of the text in quotes that begins here; if no such text begins here, the next character. */
+/* Returns the end of the quoted text that begins here; if none begins here, the position of the next character. */
 static const char *skip(const char *at)
 {
 	const char *end = *at == '"' || *at == '\'' ? strchr(at + 1, *at) : NULL;

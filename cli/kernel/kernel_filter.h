@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Translates filters of kernel events from the form that users write for programs' events to the kernel's. */
+/* Translates filters of kernel events to the kernel's form, from the form that is used for programs' events. */
 #ifndef CLI_KERNEL_FILTER_H
 #define CLI_KERNEL_FILTER_H
 

@@ -26,7 +26,7 @@ static void grow(struct kernel_ring *ring)
 	char text[24];
 	const int size = snprintf(text, sizeof(text), "%llu", (unsigned long long)kb);
 
-	/* A ring that cannot grow is not tried again. */
+	/* If a ring cannot be enlarged, do not try it again. */
 	if (fd >= 0 && write(fd, text, (size_t)size) == size)
 		ring->kb = kb;
 	else
@@ -85,7 +85,7 @@ void *kernel_grower_main(void *arg)
 		atomic_store(&grower->sleeps, true);
 		while (!any_busy(grower) && !is_over(grower, 0) && sem_wait(&grower->wake) < 0)
 			;
-		/* A turn's result is stored when it is over: so at least one check comes after it. */
+		/* A turn's result is stored at its end, so at least one check follows that. */
 		while (!is_over(grower, GROW_MS) && look(grower))
 			;
 	} while (!is_over(grower, 0));

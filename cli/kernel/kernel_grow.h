@@ -22,13 +22,13 @@ struct kernel_grower {
 	/* the thread's */
 	pthread_t thread;
 	bool started;
-	sem_t ready; /* from then on tid is known */
+	sem_t ready; /* posted once tid is known */
 	pid_t tid;
 	sem_t wake;
-	atomic_bool sleeps; /* 1: the thread sleeps, and must be woken */
+	atomic_bool sleeps; /* the thread sleeps, and must be woken */
 };
 
-/* The thread. */
+/* The main function of the thread. */
 void *kernel_grower_main(void *grower);
 
 /* Called when a ring's thread begins or ends a turn of a ring that was half full. Any thread may call it. */

@@ -27,8 +27,8 @@
 /* -------------------------------------------------------------------------------------------------------- tracefs */
 
 /*
- * The group may read, and the owner of `instances` owns what they make there. A group cannot have more: the files are
- * not group-writable.
+ * Root can let a group read tracefs, and make the user the owner of `instances`, and so of the instances that they make
+ * there. A group cannot get more rights, because the files are not group-writable.
  */
 int instance_no_rights(const struct message_sink *sink)
 {
@@ -86,7 +86,7 @@ int instance_find_tracefs(const struct message_sink *sink, bool quiet)
 
 /* ---------------------------------------------------------------------------------------------------- an instance */
 
-/* 0 if that cannot be read. */
+/* This process's start time; 0: it cannot be read. */
 static unsigned long long own_start_time(void)
 {
 	struct rec_proc_stat stat;

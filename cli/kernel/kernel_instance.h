@@ -28,8 +28,8 @@ struct instance {
 int instance_find_tracefs(const struct message_sink *sink, bool quiet);
 
 /*
- * Make one. Those of one recorder differ by their suffixes: "", or "-" and small letters. 0; or -errno, and one
- * line was printed: -EACCES, no rights.
+ * Make an instance. The instances of one recorder differ by their suffixes: "", or "-" and small letters. 0; or -errno,
+ * and one line was printed: -EACCES, no rights.
  */
 int instance_create(const struct message_sink *sink, const char *suffix, struct instance *ret_instance);
 

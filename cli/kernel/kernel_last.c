@@ -23,7 +23,7 @@
 #define PIECES	   4096u
 #define PIECES_MIN 64u
 
-/* Bytes of a page, header included; its rest is zeros. */
+/* The bytes at the beginning of a page, including its header; the rest of the page is zeros. */
 struct piece {
 	unsigned char *bytes;
 	size_t size;
@@ -32,9 +32,9 @@ struct piece {
 struct last_ring {
 	unsigned int cpu;
 	int raw; /* trace_pipe_raw; -1: the CPU is offline */
-	struct piece *pieces; /* a ring */
+	struct piece *pieces; /* a circular buffer */
 	unsigned int first, nr, room;
-	size_t bytes; /* of all */
+	size_t bytes; /* bytes of all pieces */
 };
 
 struct kernel_last {
@@ -86,7 +86,7 @@ static int make_texts(struct kernel_last *last, const char *path)
 	return err ? err : kernel_texts_own_threads(last->texts, 0);
 }
 
-/* Other errors mean that the CPU is offline. */
+/* Whether this errno is a failure; others mean that the CPU is offline. */
 static bool is_failure(int number)
 {
 	return number == EMFILE || number == ENFILE || number == EACCES || number == EPERM || number == ENOMEM;
@@ -169,7 +169,7 @@ static int keep_page(struct kernel_last *last, struct last_ring *ring, size_t si
 	return 0;
 }
 
-/* The bytes of a page that are used: its data, and the number of lost events after them. */
+/* The number of bytes of the page that are used: its data, and the number of lost events after them. */
 static size_t size_of(const struct kernel_last *last)
 {
 	const size_t size = REC_SUBBUF_HEADER_SIZE + rec_page_size(last->page) + sizeof(uint64_t);
@@ -178,8 +178,8 @@ static size_t size_of(const struct kernel_last *last)
 }
 
 /*
- * Take the pages that are there now. A page that is less than half full was the one that the writer is on. The loop
- * then ends, because the writer may be this thread, if it is traced.
+ * Take the pages that are there now. A page that is less than half full is the writer's present one. The loop then
+ * ends, because the writer may be this thread, if it is traced.
  */
 static int take_ring(struct kernel_last *last, struct last_ring *ring)
 {
@@ -198,7 +198,7 @@ static int take_ring(struct kernel_last *last, struct last_ring *ring)
 
 /* --------------------------------------------------------------------------------------------------- into a spool */
 
-/* Events before the first page do not count as missing. */
+/* Write a page to the spool. Events before the first page do not count as missing. */
 static void write_page(struct kernel_last *last, const struct piece *piece, bool is_first)
 {
 	uint64_t commit;

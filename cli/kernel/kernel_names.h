@@ -25,7 +25,7 @@ void kernel_names_free(struct kernel_names *list);
 /* A pattern in its parts: "system:event", or one word that is either. */
 struct kernel_pattern {
 	char system[128];
-	const char *event; /* NULL: the word is either */
+	const char *event; /* NULL: the word may be either */
 };
 
 /* False: it is too long for any event. "all" stands for all events. The result leads into `pattern`. */

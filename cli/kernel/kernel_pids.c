@@ -189,7 +189,7 @@ static bool is_named(int dir, const char *name)
 	return base && !strcmp(base + 1, name);
 }
 
-/* A process that ends meanwhile counts as gone. */
+/* Add a process if it has the name. If it ends meanwhile, it counts as gone. */
 static bool add_if_named(const struct search *search, int proc, const char *entry, const char *name)
 {
 	const unsigned long pid = strtoul(entry, NULL, 10);
@@ -205,7 +205,7 @@ static bool add_if_named(const struct search *search, int proc, const char *entr
 	return good;
 }
 
-/* Every process of the name, whether it uses librecorder or not. */
+/* Add every process with this name, whether it uses librecorder or not. */
 static bool add_named(const struct search *search, const char *name)
 {
 	DIR *proc = opendir("/proc");

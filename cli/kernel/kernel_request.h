@@ -16,7 +16,7 @@ struct kernel_event {
 	char *filter;	       /* several -f joined by &&; NULL: none */
 	const char **triggers; /* several -R */
 	unsigned int nr_triggers;
-	bool excluded; /* after -v: not these */
+	bool excluded; /* after -v: these events stay off */
 };
 
 /* Which functions a tracer traces. */
@@ -33,11 +33,11 @@ struct kernel_request {
 	unsigned int nr_functions;
 	const char *module;    /* --module: only its functions; NULL: all */
 	uint64_t graph_depth; /* --max-graph-depth; 0: no limit */
-	bool stacktrace;      /* -T: with each event */
+	bool stacktrace;      /* -T: record the stack with each event */
 	bool ignore_missing;  /* -i: events that this kernel does not have */
 	const char **options; /* -O */
 	unsigned int nr_options;
-	pid_t *tids;		   /* -P: threads, of these alone */
+	pid_t *tids;		   /* -P: only events of these threads */
 	unsigned int nr_tids;
 	bool only_command;   /* -F: also those that kernel_add_pid() adds */
 	bool follow;	     /* -c: their children, too */

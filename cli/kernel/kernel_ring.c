@@ -55,7 +55,7 @@ static void count(struct kernel_ring *ring, uint64_t bytes)
 	atomic_fetch_add_explicit(&ring->bytes, bytes, memory_order_relaxed);
 }
 
-/* An error of the ring itself; every other error is the side file's. */
+/* Note that an error came from the ring itself; all other errors come from the side file. */
 static ssize_t ring_failed(struct kernel_ring *ring, int err)
 {
 	ring->ring_failed = true;
@@ -76,7 +76,7 @@ static void count_unsaved(struct kernel_ring *ring)
 /* ------------------------------------------------------------------------------------------------- the three ways */
 
 /*
- * Each way returns the number of bytes that it took; 0: there were none that it can take; -errno of the ring or the
+ * Each way returns the number of bytes that it took; 0: there were no bytes that it can take; -errno of the ring or the
  * side file.
  */
 static ssize_t take_read(struct kernel_ring *ring)
@@ -107,7 +107,9 @@ static ssize_t take_read(struct kernel_ring *ring)
 	return REC_SUBBUF_HEADER_SIZE + (ssize_t)rec_page_size(ring->page);
 }
 
-/* Read up to a page from the pipe, after the `have` bytes that are there already. Bytes or -errno. */
+/*
+ * Read from the pipe until ring->page is full; `have` bytes are there already. Returns the number of bytes, or -errno.
+ */
 static ssize_t read_pipe(struct kernel_ring *ring, size_t have, size_t left)
 {
 	const size_t room = ring->page_size - have;
@@ -121,7 +123,7 @@ static ssize_t read_pipe(struct kernel_ring *ring, size_t have, size_t left)
 	return n ? n : -EIO;
 }
 
-/* The file accepted no more from the pipe. It may have a part of the first page. */
+/* Count the events in the pipe, which the file did not accept. It may have accepted a part of the first page. */
 static void count_pipe(struct kernel_ring *ring, size_t left)
 {
 	size_t have = ring->offset % ring->page_size;
@@ -276,9 +278,9 @@ static bool wait_for_pages(const struct kernel_ring *ring, int found)
 }
 
 /*
- * Takes the data that are there now, and does not follow the writer, which may be this thread, traced. Except at the
- * end, a result smaller than the request is the last one: the ring is empty, or this was the writer's own sub-buffer.
- * So the bytes show how full the ring was. Returns whether there were any, or the error of the side file.
+ * Takes the data that are there now, and does not follow the writer, which may be this thread if it is traced. Except
+ * at the end, a result smaller than the request is the last one: the ring is empty, or this was the writer's own
+ * sub-buffer. So the bytes show how full the ring was. Returns whether there were any, or the error of the side file.
  */
 static int take_turn(struct kernel_ring *ring, bool fills, bool end)
 {
@@ -331,7 +333,7 @@ void *kernel_ring_main(void *arg)
 		pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
 	do {
 		fills = wait_for_pages(ring, found);
-		/* `end` is read before data are taken, so that all data written before the request are taken. */
+		/* Read `end` before taking data, so that all data written before the request are taken. */
 		end = atomic_load(&ring->end);
 		if (end != KERNEL_RING_LEAVE)
 			found = take_turn(ring, fills, end == KERNEL_RING_FINISH);
@@ -359,7 +361,7 @@ uint64_t kernel_ring_lost(const struct kernel_ring *ring)
 
 	if (!read_stats(ring, text, sizeof(text)))
 		spool_losses_parse(text, &losses);
-	/* The threads' results are not collected. */
+	/* If the drain of the ring has failed, the events left in the ring are lost, too. */
 	if (ring->failed)
 		return spool_losses_sum(&losses) + ring->unsaved;
 	return spool_losses_sum(&losses) - losses.left;
@@ -395,13 +397,16 @@ static int open_pipe(struct kernel_ring *ring)
 	size = fcntl(ring->pipe[1], F_SETPIPE_SZ, PIPE_SIZE);
 	if (size <= 0)
 		size = fcntl(ring->pipe[1], F_GETPIPE_SZ);
-	/* A slot of the pipe takes a sub-buffer of any size; no more bytes are requested than the pipe has. */
+	/*
+	 * A slot of the pipe takes a sub-buffer of any size; the bytes requested at a time are limited to the size of
+	 * the pipe.
+	 */
 	ring->pipe_size = size > (int)ring->page_size ? (size_t)size / ring->page_size * ring->page_size
 						      : ring->page_size;
 	return 0;
 }
 
-/* A CPU that has never been online has no ring; it gets one when it comes online. */
+/* Whether the CPU has a ring. A CPU that has never been online gets one when it comes online. */
 static bool has_ring(const struct kernel_ring *ring)
 {
 	struct pollfd fd = { .fd = ring->raw, .events = POLLIN };

@@ -30,36 +30,37 @@ struct kernel_ring {
 	int pipe[2];
 	int stop; /* eventfd: look at `end` */
 	uint64_t wait_us; /* the longest time between two checks of the ring; 0: chosen by the drain */
-	struct spool_side_head head;  /* of the side file (kernel_limit.h); no places: it may be of any length */
+	/* head of the side file (kernel_limit.h); if it has no places, the file may have any length */
+	struct spool_side_head head;
 	struct kernel_grower *grower; /* NULL: rings stay as they are */
 	bool started;
 	pthread_t thread;
 
-	/* the thread's */
-	sem_t ready; /* from then on tid is known */
+	/* for the ring's thread */
+	sem_t ready; /* posted once tid is known */
 	pid_t tid;
 	enum kernel_drain_way way;
 	struct rec_map *map;
-	unsigned char *page; /* one, for read */
-	uint64_t offset;     /* in the side file: of the next page */
-	uint64_t pages;	     /* with a limit: that were written so far */
-	unsigned char *overwritten; /* with a limit: the page that is counted */
+	unsigned char *page; /* one page, for read(2) */
+	uint64_t offset;     /* offset of the next page in the side file */
+	uint64_t pages;	     /* with a limit: number of pages written so far */
+	unsigned char *overwritten; /* with a limit: room for the page whose events are counted */
 	size_t pipe_size;    /* bytes that one splice may take */
 	bool ring_failed;    /* `err` comes from the ring, not from the side file */
 	uint64_t unsaved;    /* events that were taken out of the ring and did not reach the file */
 
-	/* both sides' */
+	/* for both threads */
 	_Atomic(enum kernel_ring_end) end;
 	atomic_int err;		      /* error that ended the thread: -errno, for the recorder */
 	atomic_uint_fast64_t bytes;   /* in the side file */
 	atomic_uint_fast64_t turn;    /* the most bytes that a turn found in the ring since the last check */
 	atomic_uint_fast64_t busy_ms; /* when the current turn began; 0: none */
 
-	/* the grower's */
+	/* for the grower's thread */
 	uint64_t kb, max_kb; /* size of the ring, and the size to which it may grow; 0: fixed */
 	uint64_t looked_ms;  /* when its fill was last checked */
 
-	/* the recorder's */
+	/* for the recorder's thread */
 	int failed; /* the error that was reported */
 };
 
@@ -68,7 +69,7 @@ int kernel_ring_open(struct kernel_ring *ring, const char *instance, unsigned in
 		     enum kernel_drain_way way);
 void kernel_ring_close(struct kernel_ring *ring);
 
-/* The thread. */
+/* The main function of the thread. */
 void *kernel_ring_main(void *ring);
 
 /* Bytes in the ring; 0: unknown. */

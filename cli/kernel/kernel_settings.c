@@ -71,7 +71,7 @@ static bool has_word(const struct instance *instance, const char *file, const ch
 	return false;
 }
 
-/* False: one line was printed, with the words. */
+/* Whether the file has the word. False: one line was printed, which lists its words. */
 static bool check_word(const struct setting *setting, const char *file, const char *what, const char *word)
 {
 	char *words;
@@ -209,7 +209,10 @@ static int set_size(const struct setting *setting, struct label label, const cha
 	return err;
 }
 
-/* Otherwise the kernel would first allocate all memory, page by page, and only then report that it is not enough. */
+/*
+ * Check the size first: the kernel would allocate all available memory, page by page, before it reports that it is not
+ * enough.
+ */
 static int set_ring_size(const struct setting *setting)
 {
 	const uint64_t kb = setting->request->buffer_kb, available = memory_available() / 1024;
@@ -225,7 +228,7 @@ static int set_ring_size(const struct setting *setting)
 	return set_size(setting, (struct label){ "the size of the ring", WORD_RING_SIZE }, "buffer_size_kb", kb);
 }
 
-/* Kernels without this file wake their readers for each event anyway. */
+/* Set when readers wake up. Kernels without this file wake their readers for each event anyway. */
 static int set_wake(const struct setting *setting)
 {
 	const int err = setting->request->wake_each ? write_file(setting->instance, "buffer_percent", "0") : 0;
@@ -351,8 +354,8 @@ static int set_module(const struct setting *setting)
 }
 
 /*
- * A depth for the whole kernel would apply to other users, too. Kernels with only that do not have this file in an
- * instance.
+ * Set the depth of the function graph in the instance. Some kernels have only a depth for the whole kernel, which would
+ * apply to other users, too; these do not have this file in an instance.
  */
 static int set_depth(const struct setting *setting)
 {

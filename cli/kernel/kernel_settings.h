@@ -10,7 +10,7 @@
 #include "cli/kernel/kernel_instance.h"
 #include "cli/kernel/kernel_request.h"
 
-/* 0; or -errno, and one line was printed. Only requested settings are written, and the clock. */
+/* Write the requested settings, and the clock. 0; or -errno, and one line was printed. */
 int kernel_settings_set(const struct message_sink *sink, const struct instance *instance,
 			const struct kernel_request *request);
 

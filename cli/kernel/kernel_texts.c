@@ -57,7 +57,7 @@ static int read_whole(const char *path, char **ret_text, size_t *ret_size)
 }
 
 /*
- * Put `text`, which is freed, into the spool; `got` is the result of reading it. If it is missing the recording
+ * Put `text`, which is freed, into the spool; `got` is the result of reading it. If the text is missing, the recording
  * continues.
  */
 static int add(const struct place *place, enum spool_text_kind kind, const char *name, int got, char *text,

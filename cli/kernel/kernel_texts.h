@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies the kernel's texts that the file needs from tracefs to the spool: at the start those that a recovery cannot
- * do without; at the end those that have changed since, and those that would have delayed the start.
+ * Copies the kernel's texts that the file needs from tracefs to the spool: at the start the texts without which a
+ * recovery is impossible; at the end the texts that have changed since, and those that would have delayed the start.
  */
 #ifndef CLI_KERNEL_TEXTS_H
 #define CLI_KERNEL_TEXTS_H
@@ -25,10 +25,7 @@ int kernel_texts_names(struct spool *spool, unsigned int process);
  */
 int kernel_texts_own_threads(struct spool *spool, unsigned int process);
 
-/*
- * Texts that the spool never has, of a kernel that is still running: its symbols. Those of another kernel are not
- * added. 0 or -ENOMEM.
- */
+/* If the kernel is still the one that was recorded, add its symbols, which a spool never has. 0 or -ENOMEM. */
 int kernel_texts_recover(struct spool *spool, unsigned int process);
 
 #endif

@@ -11,7 +11,7 @@
 #include "format/weave/trace_info.h"
 
 struct decoder {
-	struct tep_handle *tep;	   /* the table's, or of the kernel's formats */
+	struct tep_handle *tep;	   /* that of the table, or of the kernel's formats */
 	struct event_table *table; /* NULL: the kernel's formats, which are trusted */
 	struct trace_info *info;
 	struct trace_seq seq;
@@ -168,7 +168,7 @@ static bool translate(const struct decoder *decoder, unsigned char *record, size
 	return event->id != 0;
 }
 
-/* Whether the record's print format may be evaluated. That of the kernel always may. */
+/* Whether the record's print format may be evaluated. A print format of the kernel always may. */
 static bool may_print(const struct decoder *decoder, unsigned char *record, size_t size, bool *ret_raw)
 {
 	struct rec_event_common common;

@@ -13,7 +13,7 @@
 
 #define NAME "list"
 
-/* Characters of system:event. */
+/* The number of characters of system:event. */
 static unsigned int width_of(const struct kernel_name *name)
 {
 	return (unsigned int)(strlen(name->system) + 1 + strlen(name->event));
@@ -33,7 +33,7 @@ static char *read_control(const char *system, const char *event, const char *fil
 	return text;
 }
 
-/* The declarations of the event's own fields, as the kernel writes them: those after the blank line. */
+/* Print the declarations of the event's own fields, which are those after the blank line of the kernel's text. */
 static void print_fields(const char *format)
 {
 	const char *at = strstr(format, "\n\n"), *before = "  ";
@@ -48,7 +48,7 @@ static void print_fields(const char *format)
 	}
 }
 
-/* The text after the name begins in column `column`. */
+/* Print an event. The text after the name begins in column `column`. */
 static void print_event(const struct kernel_name *name, bool full, unsigned int column)
 {
 	char *enable = read_control(name->system, name->event, "enable");

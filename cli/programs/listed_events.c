@@ -34,7 +34,7 @@ static const struct rec_log_event *other_part(const void *log, size_t size, cons
 	return NULL;
 }
 
-/* Whether the log has the same event earlier: several files of a program may declare it. */
+/* Whether the log has the same event before: several files of a program may declare it. */
 static bool seen_before(const void *log, size_t upto, const struct rec_log_event *event)
 {
 	const struct rec_log_record *record;

@@ -75,7 +75,7 @@ static void print_hex(const struct rec_page *page)
 	}
 }
 
-/* An event that was declared since the log was read: read it again. */
+/* If events were declared since the log was read, read the log again. */
 static bool learn(struct page_text *text)
 {
 	struct decoder *decoder;

@@ -7,8 +7,8 @@
 #include <librecorder/reader.h>
 
 /*
- * Called for each page that has events. It is a copy and valid during the call. meta->reader_id is the number of the
- * page: the sub-buffer's in a ring of the kernel, the place among the lane's pages (from 1) in a lane.
+ * Called for each page that has events. The page is a copy that is valid during the call. meta->reader_id is the number
+ * of the page: the sub-buffer's in a ring of the kernel, the place among the lane's pages (from 1) in a lane.
  */
 typedef void (*pages_look_fn)(void *arg, const struct rec_meta *meta, const struct rec_page *page);
 

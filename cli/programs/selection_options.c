@@ -53,7 +53,7 @@ static bool read_list(const struct message_sink *sink, const struct opt_list *gi
 	return good;
 }
 
-/* "4,5" as a filter; to be freed. NULL: one line was printed. */
+/* The list of threads "4,5" as a filter, which the caller frees. NULL: one line was printed. */
 static char *filter_of_threads(const struct message_sink *sink, const char *threads)
 {
 	const char *const end = threads + strlen(threads);

@@ -8,7 +8,7 @@
 #include "cli/recording/leftovers.h"
 
 struct show {
-	const char *head; /* printed before the first one; NULL: a title for each */
+	const char *head; /* printed before the first program; NULL: each program has a title */
 	int (*print)(struct rec_view *view, void *data);
 	void *data;
 };

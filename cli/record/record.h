@@ -31,13 +31,13 @@ struct record {
 	/* the command line */
 	const char *output_name;
 	struct opt_list events; /* -u, -x, -f, --rate, -e, -R, -v */
-	struct opt_list user_events; /* of these, -u, -x, -f and --rate */
+	struct opt_list user_events; /* those of `events` that are -u, -x, -f or --rate */
 	bool user;		/* programs are recorded */
 	bool user_is_asked; /* -u was given; otherwise the kernel alone records programs without librecorder */
 	const char *threads;
 	uint64_t subbuf_kb;
 	uint64_t sleep_us;	  /* -s; UINT64_MAX: not given */
-	unsigned int mode, clock; /* places among the words; UINT32_MAX: not given */
+	unsigned int mode, clock; /* indexes into the words of the options; UINT32_MAX: not given */
 	unsigned int version, buffers;
 	const char *compression; /* NULL: not given */
 	struct dat_packing packing;
@@ -66,7 +66,7 @@ struct record {
 	bool lacks_programs; /* none of the named programs uses librecorder */
 	bool time_is_over;   /* the duration has passed */
 	bool is_empty;	     /* no event was recorded */
-	bool full_is_reported; /* it was reported that the spool's stage is full */
+	bool full_is_reported; /* whether it was reported that the spool's stage is full */
 	char *enable; /* the selection, in the form of RECORDER_ENABLE */
 };
 

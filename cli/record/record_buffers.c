@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The length of a buffer's name: the kernel's limit for a directory is 255. */
+/* The maximum length of a buffer's name. The instance's directory has a longer name, which the kernel limits to 255. */
 #define NAME_MOST 200u
 
 static bool refuse(const char *name, const char *why)

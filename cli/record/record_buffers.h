@@ -20,13 +20,13 @@ struct record_buffer {
 	struct opt_list functions; /* -l, -n, -g */
 	struct opt_list options;   /* -O */
 	const char *size;	   /* -b; NULL: not given */
-	bool grow;		   /* rings: no size was given, or -b auto */
+	bool grow;		   /* its rings may grow: no size was given, or -b auto */
 	bool has_pids;		   /* -P */
 	struct kernel *kernel;	   /* NULL: not recorded */
 	struct kernel_drain *drain;
 };
 
-/* As an item of a list in the kernel's texts; the top buffer is not counted. */
+/* The maximum number of buffers in a recording, not counting the top one. */
 #define RECORD_BUFFERS_MAX 63u
 
 /* On the command line: `now` is the buffer that options set, `before` are those before it, the top one first. */
@@ -34,7 +34,7 @@ struct record_buffers {
 	struct record_buffer now;
 	struct record_buffer *before;
 	unsigned int nr;
-	struct opt_list *events;     /* -B is put there, too: with -e, -f, -R and -v */
+	struct opt_list *events;     /* the list of -e, -f, -R and -v, which gets -B as well */
 	const char *const *programs; /* the argument of -P */
 	const char *programs_before; /* the value of `attach` at the last -B */
 };
@@ -43,8 +43,8 @@ struct record_buffers {
 bool record_buffers_begin(void *buffers, const struct opt *opt, const char *name);
 
 /*
- * Once the command line was read: `now` is the top buffer, and `before` has the others. What applies to all of them is
- * copied from one to the others. False: no memory; one line was printed.
+ * Call it once the command line was read: `now` is then the top buffer, and `before` has the others. Settings that
+ * apply to all buffers are copied from one to the others. False: no memory; one line was printed.
  */
 bool record_buffers_end(struct record_buffers *buffers);
 
@@ -54,7 +54,7 @@ struct record_buffer *record_buffers_get(struct record_buffers *buffers, unsigne
 /* Whether anything is requested from the kernel, for any of them. */
 bool record_buffers_any(const struct record_buffers *buffers);
 
-/* Releases what the command line has put there. */
+/* Frees what was stored for the command line. */
 void record_buffers_free(struct record_buffers *buffers);
 
 #endif

@@ -106,7 +106,7 @@ bool record_kernel_drain(const struct message_sink *sink, struct record_kernel *
 {
 	struct kernel_drain_request request = {
 		.sink = sink,
-		/* The index of the word; UINT32_MAX: none was given, which is constant 0. */
+		/* The constant that follows from the index of the word; UINT32_MAX, no word was given, becomes 0. */
 		.way = half->drain_way + 1,
 		.priority = (unsigned int)half->priority,
 		.wait_us = half->wait_us,
@@ -132,7 +132,7 @@ bool record_kernel_drain(const struct message_sink *sink, struct record_kernel *
 	return good;
 }
 
-/* The agreement of the clocks, if it was measured; the spool is valid without it. */
+/* Put the measured clock offsets into the spool, which is valid without them. */
 static int note_clocks(struct record_kernel *half)
 {
 	char *text = clock_watch_end(&half->clocks);
@@ -145,7 +145,7 @@ static int note_clocks(struct record_kernel *half)
 	return err;
 }
 
-/* Start the drains, which print errors, or the tracing. */
+/* Start the drains. They print errors themselves. */
 static bool start_drains(struct record_kernel *half)
 {
 	const struct record_buffer *buffer;
@@ -279,7 +279,7 @@ void record_kernel_leave(struct record_kernel *half)
 
 	if (!half->buffers.now.kernel)
 		return;
-	/* Signals are the main thread's. */
+	/* The main thread handles signals. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	half->leaves = pthread_create(&half->leaver, NULL, close_all, half) == 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel half of a recording: its options, its instance and its drain, beside the programs' half. If the kernel is
- * not recorded, these functions do nothing, so that their callers need not ask.
+ * The kernel half of a recording: its options, its instances and its drains. The other half is the programs. If the
+ * kernel is not recorded, these functions do nothing, so that their callers need not ask.
  */
 #ifndef CLI_RECORD_KERNEL_H
 #define CLI_RECORD_KERNEL_H
@@ -34,7 +34,7 @@ struct record_kernel {
 
 #define RECORD_KERNEL_INIT { .drain_way = UINT32_MAX }
 
-/* The options of the kernel half; all that set one buffer are those of the last -B before them. */
+/* The options of the kernel half. An option that sets one buffer applies to the last -B before it. */
 #define OPT_KERNEL(half)                                                                                               \
 	OPT_CALL('B', "buffer", "NAME", "record what the options after it select in a buffer of its own",              \
 		 &(half).begin_buffer),                                                                                \
@@ -70,7 +70,7 @@ struct record_kernel {
 		 "real-time priority of the threads that read events (1, if permitted)", &(half).priority),            \
 	OPT_FLAG(0, "no-filter", "keep the events of the recorder's own threads", &(half).keep_own)
 
-/* Check that its options do not contradict each other. NULL: they do not; otherwise the message. */
+/* Check whether its options contradict each other. NULL: they do not; otherwise the message. */
 const char *record_kernel_wrong(struct record_kernel *half, bool command, bool processes);
 
 /*
@@ -103,7 +103,7 @@ bool record_kernel_start(const struct message_sink *sink, struct record_kernel *
 int record_kernel_run(struct record_kernel *half);
 int record_kernel_finish(struct record_kernel *half);
 
-/* Whether the kernel is recorded. The other functions return what its drains have done, as in kernel_drain.h. */
+/* Whether the kernel is recorded. The functions after it return results of its drains, as in kernel_drain.h. */
 bool record_kernel_is_on(const struct record_kernel *half);
 uint64_t record_kernel_bytes(const struct record_kernel *half);
 uint64_t record_kernel_lost(const struct record_kernel *half);

@@ -11,7 +11,7 @@
 
 struct record_lanes {
 	uint64_t lane_kb;   /* 0: the program's default */
-	uint64_t subbuf_kb; /* 0: the same */
+	uint64_t subbuf_kb; /* 0: the program's default */
 	const char *mode;   /* "overwrite", "discard"; NULL: the same */
 	const char *clock;  /* "tsc", "mono"; NULL: the same */
 	char numbers[3][24];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The rounds of a recording: take what there is, sleep, until the recording is over; then take the rest.
- */
+/* The rounds of a recording: take events, and sleep, until the recording is over; then take the rest. */
 #include "cli/record/record.h"
 
 #include <inttypes.h>
@@ -18,16 +16,16 @@
  * How long the drain of programs sleeps, in us: the time in which the fullest lane fills to SLEEP_PERCENT, at the rate
  * of the last round. While lanes fill slowly, the sleep grows in small steps, and reaches SLEEP_MAX_US after about a
  * second. The steps are small because a thread that was kept off its CPU for tens of ms fills 1 MiB within 2 ms when it
- * runs again: when the sleep grew by an eighth a round and reached the maximum in 36 ms, 3 to 30 % of the events were
- * lost on a busy machine (2026-11). The maximum is 4 ms because a thread that begins to write eight million events a
- * second fills the default lane in 6 ms. Each wake-up costs the traced programs some tens of microseconds.
+ * runs again: when the sleep grew by an eighth each round and reached the maximum in 36 ms, 3 to 30 % of the events
+ * were lost on a busy machine (2026-11). The maximum is 4 ms because a thread that begins to write eight million events
+ * a second fills the default lane in 6 ms. Each wake-up costs the traced programs some tens of microseconds.
  */
 #define SLEEP_MIN_US  100u
 #define SLEEP_MAX_US  4000u
 #define SLEEP_PERCENT 30u
 #define SLEEP_GROWTH  256u /* the sleep grows by one part in this number each round */
 
-/* If a lane was this full, the next round follows at once. */
+/* If a lane was this full, the next round begins at once. */
 #define URGENT_PERCENT 60u
 
 /* The number of descriptors that the drain may need. */
@@ -90,7 +88,7 @@ static int take_rest(struct record *record)
 
 /*
  * How long to sleep after a round in which the fullest lane was `percent` full, `passed` us after the round before. If
- * there is a duration, not much longer than until its end.
+ * the recording has a duration, sleep not much longer than until its end.
  */
 static uint64_t next_sleep(const struct record *record, uint64_t end, uint64_t sleep, uint64_t passed, int percent)
 {
@@ -145,8 +143,8 @@ static void go_first(const struct record *record)
 }
 
 /*
- * Do rounds until the recording is over. If the drain stops, still wait for the command. *ret_taken: negative: the
- * error that stopped that of programs. Returns 0 or the error that stopped the kernel's.
+ * Do rounds until the recording is over. If the drain stops, still wait for the command. If *ret_taken is negative, it
+ * is the error that stopped the drain of programs. Returns 0, or the error that stopped the kernel's drain.
  */
 static int run_rounds(struct record *record, struct progress *progress, int *ret_taken)
 {
@@ -177,7 +175,7 @@ int record_drain(struct record *record)
 
 	progress_init(&progress, record->quiet);
 	if (record->user) {
-		/* Some descriptors for each program. */
+		/* The drain needs some descriptors for each program. */
 		file_limit_raise(DRAIN_FILES);
 		go_first(record);
 	}
@@ -186,7 +184,10 @@ int record_drain(struct record *record)
 		priority_drop();
 	if (taken >= 0)
 		taken = take_rest(record);
-	/* After the programs, so that their last events lie within the time of the kernel's. */
+	/*
+	 * Finish the kernel after the programs, so that the last events of programs lie within the time of the kernel's
+	 * events.
+	 */
 	last = record_kernel_finish(&record->kernel);
 	err = taken < 0 ? taken : err ? err : last;
 	if (!err)

@@ -40,7 +40,9 @@ static bool prepare_kernel(struct record *record)
 			(record->user_is_asked || !record_buffers_any(&record->kernel.buffers)));
 }
 
-/* Which events of programs are woven: buffers may contain others, which another process has switched on. */
+/*
+ * Store the patterns of the events that are woven: buffers may contain others, which another process has switched on.
+ */
 static bool take_wanted(const struct record *record, char *wanted, size_t size)
 {
 	char *patterns;
@@ -91,7 +93,7 @@ static bool make_spool(struct record *record, const char *what)
 	       record_kernel_drain(&record_sink, &record->kernel, record->spool);
 }
 
-/* The environment of programs that are started for the recording. */
+/* Link the session to the spool, and open the drain of its directory. False: one line was printed. */
 static bool prepare_session(struct record *record)
 {
 	int err;
@@ -104,7 +106,7 @@ static bool prepare_session(struct record *record)
 	return !err;
 }
 
-/* In the buffer directory of the user as whom COMMAND runs. */
+/* Make the session, in the buffer directory of the user as whom COMMAND runs. False: one line was printed. */
 static bool make_session(struct record *record)
 {
 	const struct child_user *user = record->child.user;
@@ -133,8 +135,6 @@ static bool prepare(struct record *record)
 }
 
 /* -------------------------------------------------------------------------------------------------- the recording */
-
-/* ------------------------------------------------------------------------------------------- maps of the processes */
 
 static void take_map(pid_t pid, void *maps)
 {
@@ -183,7 +183,9 @@ static void remove_traces(struct record *record)
 	session_remove(&record->session);
 }
 
-/* Report the error that stopped the drain: of a ring or its side file, of the spool, or a lack of our own resources. */
+/*
+ * Report the error that stopped the drain: an error of a ring or its side file, of the spool, or a lack of resources.
+ */
 static void say_stopped(const struct record *record, int err)
 {
 	const struct record_kernel *kernel = record_kernel_is_on(&record->kernel) ? &record->kernel : NULL;
@@ -225,7 +227,7 @@ static bool record_events(struct record *record)
 
 	if (err)
 		say_stopped(record, err);
-	/* Removing takes a while, in which the file is written. */
+	/* Begin to remove the instances: this takes a while, during which the file is written. */
 	if (record_kernel_is_on(&record->kernel))
 		record_kernel_about(&record->kernel, record->output.drained, sizeof(record->output.drained));
 	record_kernel_leave(&record->kernel);
@@ -282,7 +284,7 @@ static bool find_programs(struct record *record)
 	return record->lacks_programs;
 }
 
-/* Record running programs, or all of the kernel. */
+/* Record running programs, or the whole kernel. */
 static int run_without_command(struct record *record)
 {
 	const char *what = record->programs.word ? record->programs.word : "the kernel";
@@ -310,7 +312,7 @@ static int run_without_command(struct record *record)
 static int cannot_run(const struct record *record, int err)
 {
 	complain(RECORD, "cannot run '%s': %s", record->command[0], strerror(-err));
-	/* The shells' statuses: not found, and found but not executable. */
+	/* As in shells: 127: not found; 126: found but not executable. */
 	return err == -ENOENT ? 127 : 126;
 }
 

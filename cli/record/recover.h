@@ -35,8 +35,8 @@ struct recover {
 	bool is_empty;		      /* there was no event, and so no output was written */
 	bool is_done;		      /* the output existed already: only the spool has to be removed */
 	bool temporary;		      /* the directory is temporary, with buffers from a core file */
-	struct leftovers left;	      /* otherwise the leftovers in all directories, of which */
-	const struct leftover *image; /* the images of this process are used; NULL: all, or what the spool names */
+	struct leftovers left;	      /* with more than one directory: the leftovers in all of them */
+	const struct leftover *image; /* use only the images of this process; NULL: all, or what the spool names */
 
 	struct output output;
 	struct spool *spool;

@@ -35,7 +35,7 @@ bool recover_take_dir(struct recover *recover, const char *path)
 	if (!err && session_is_session(real)) {
 		err = session_lock(real, &recover->dir);
 	} else if (!err) {
-		/* A directory that is not locked; if another reader has a lane, reading the lane shows it. */
+		/* This directory is not locked. If a lane has another reader, the drain finds that. */
 		strcpy(recover->dir.path, real);
 		recover->dir.fd = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		err = recover->dir.fd < 0 ? -errno : 0;
@@ -49,7 +49,7 @@ bool recover_take_dir(struct recover *recover, const char *path)
 }
 
 /*
- * The session's link leads to its spool. If the spool is gone, its owner gave it up; the buffers can still be
+ * Take a session. Its link leads to its spool. If the spool is gone, its owner gave it up; the buffers can still be
  * recovered.
  */
 static bool take_session(struct recover *recover, const char *path)
@@ -163,8 +163,8 @@ static bool is_running(unsigned long pid)
 }
 
 /*
- * The word is a pid, a name as the kernel has it, or the name of the program's file, which may be longer; as for record
- * -P.
+ * Whether the word selects an item. As for record -P, the word is a pid, the kernel's name of the process, or the name
+ * of the program's file, which may be longer.
  */
 static bool is_wanted(const struct leftover *item, const char *word, bool by_pid)
 {
@@ -213,7 +213,7 @@ static bool say_no_image(const struct recover *recover, const char *word, bool b
 	return false;
 }
 
-/* Prints the buffers that dead programs left; `name`: only those of programs of this name. Returns their number. */
+/* Prints the buffers that dead programs left; `name`: only those of programs with this name. Returns their number. */
 static unsigned int print_left(const struct recover *recover, const char *name)
 {
 	unsigned int nr = 0;
@@ -261,7 +261,7 @@ static bool list_candidates(const struct recover *recover, const char *name)
 	return false;
 }
 
-/* The leftovers of the newest process with this PID, or of the only process with this name. */
+/* Take the leftovers of the newest process with this PID, or of the only process with this name. */
 static bool take_image(struct recover *recover, const char *word, bool by_pid)
 {
 	const struct left_place *where;
@@ -308,7 +308,7 @@ static bool take_file(struct recover *recover, const char *path)
 	return realpath(path, recover->spool_path) || recover_fails(path, -errno);
 }
 
-/* No word was given, and there is no spool: list what is left. False. */
+/* Called if no word was given, and there is no spool: list what is left. Returns false. */
 static bool list_left(struct recover *recover)
 {
 	if (!recover_take_left(recover))

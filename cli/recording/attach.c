@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attaching. The programs that the user named are found once; from then on the directories of their buffers are watched
- * (attach_follow.c).
+ * Attaches to programs. The programs that the user named are found once; from then on the directories of their buffers
+ * are watched (attach_follow.c).
  */
 #include "cli/recording/attach_private.h"
 
@@ -37,12 +37,15 @@
 /* Descriptors for programs, each of which takes two: to switch it, and to drain it. */
 #define FILES 8192u
 
-/* How often a lane is tried again while a writer is inside an event; after that the event counts as new. */
+/*
+ * The number of further attempts to empty a lane while a writer is inside an event; after that, the event counts as
+ * new.
+ */
 #define RESET_TRIES 10000u
 
 /*
- * At the end, a child may still be making its buffer: how often the directory is searched again, and the pause in
- * between.
+ * At the end, a child may still be making its buffer: the number of further searches of the directory, and the pause
+ * between them.
  */
 #define UNREADY_TRIES	20u
 #define UNREADY_WAIT_NS 1000000
@@ -98,7 +101,7 @@ static int empty_lanes(struct rec_view *view)
 	return 0;
 }
 
-/* A session knows its spool. */
+/* Whether the directory is a session: it has the link to its spool. */
 static bool is_session(const struct watched_dir *watched)
 {
 	return !faccessat(watched->fd, SESSION_SPOOL_LINK, F_OK, AT_SYMLINK_NOFOLLOW);
@@ -168,7 +171,7 @@ static int add(int dir, const char *name, void *data)
 		buffer->taken = true;
 	if (!err)
 		err = rec_view_loan(view) == -EBUSY ? -EBUSY : pass_over(attach, watched, buffer, view);
-	/* Open the buffer again for switching: this view holds the lanes, which the drain must find free. */
+	/* Open the buffer again for switching: this view is the reader of the lanes, which the drain must find free. */
 	rec_view_close(view);
 	return err ? err : rec_view_open_at(dir, name, &buffer->view);
 }
@@ -285,7 +288,10 @@ static int run_all(struct attach *attach, int (*run)(struct drain *drain))
 	return fullest;
 }
 
-/* After an error the recording ends, and with it the spool's stage: no helper may still fill a block of it. */
+/*
+ * Stop the helpers of all drains after an error: the recording ends, and with it the spool's stage, so no helper may
+ * still fill a block.
+ */
 static int stop_all(struct attach *attach, int err)
 {
 	for (unsigned int i = 0; i < attach->nr; i++)
@@ -406,7 +412,7 @@ bool attach_is_alive(struct attach *attach)
 			buffer->view = rec_view_close(buffer->view);
 			closed = true;
 		}
-	/* Try again those for which there was no descriptor. */
+	/* Try again the directories in which a buffer found no descriptor. */
 	for (unsigned int i = 0; closed && i < attach->nr; i++)
 		if (attach->watched_dirs[i].full) {
 			attach->watched_dirs[i].again = true;

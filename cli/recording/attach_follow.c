@@ -34,7 +34,10 @@ int attach_switch_on(const struct attach *attach, const struct buffer *buffer)
 	return err < 0 && err != -ESRCH ? err : 0;
 }
 
-/* A program that belongs to the recording and cannot be recorded: the recording continues and reports it at the end. */
+/*
+ * Note a program that belongs to the recording and cannot be recorded: the recording continues, and reports it at the
+ * end.
+ */
 static void note_missed(struct attach *attach, struct buffer *buffer, int err)
 {
 	struct missed *missed = &attach->missed;
@@ -73,7 +76,7 @@ static int take_in(struct attach *attach, struct watched_dir *watched, struct bu
 static int meet(struct attach *attach, struct watched_dir *watched, const char *name, uint64_t inode, bool first)
 {
 	struct buffer *buffer;
-	/* The drain needs one more descriptor. */
+	/* Keep one descriptor in reserve, because the drain needs one more. */
 	const int spare = fcntl(watched->fd, F_DUPFD_CLOEXEC, 0);
 	struct rec_view *view;
 	int err = spare < 0 ? -errno : rec_view_open_at(watched->fd, name, &view);

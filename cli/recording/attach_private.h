@@ -11,7 +11,7 @@
 /* Programs that belong to the recording, and cannot be recorded. */
 struct missed {
 	unsigned int nr;
-	char pid[PROGRAMS_PID_SIZE]; /* of the first one */
+	char pid[PROGRAMS_PID_SIZE]; /* pid of the first one */
 	char comm[32];
 	const char *reason;
 };
@@ -24,8 +24,8 @@ struct attach {
 	unsigned int nr;
 	struct family family;
 	unsigned int waiting; /* the most programs at a time for which there were no descriptors */
-	uint64_t looked_ms; /* time of the last check whether they are alive, */
-	uint64_t alive_ms;  /* and the last time at which one of them was */
+	uint64_t looked_ms; /* when it was last checked whether the programs are alive */
+	uint64_t alive_ms;  /* when one of the programs was last found alive */
 	struct missed missed;
 	struct drain_trouble trouble;
 };
@@ -36,7 +36,7 @@ struct attach {
  */
 int attach_switch_on(const struct attach *attach, const struct buffer *buffer);
 
-/* The reason of that failure, in words. */
+/* The reason why attach_switch_on() failed, in words. */
 const char *attach_reason(const struct rec_view *view, int err);
 
 /*

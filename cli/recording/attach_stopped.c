@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs that a recording attaches to and that cannot write events as they are. */
+/* Programs that a recording attaches to, and that cannot write events at present. */
 #include "cli/recording/attach_private.h"
 
 #include "cli/base/proc_stat.h"
 
-/* Stopped by a signal (T), or by a debugger (t). */
+/* Whether the program is stopped by a signal (T), or by a debugger (t). */
 static bool is_halted(const struct rec_view *view)
 {
 	struct rec_proc_stat stat;

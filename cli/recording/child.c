@@ -27,9 +27,7 @@ static void our_signals(sigset_t *set)
 	sigaddset(set, SIGCHLD);
 }
 
-/*
- * The child waits for the recorder's signal to start, or its end; then it executes the command, or reports the errno.
- */
+/* The child: waits until the recorder lets it start, or is gone; then executes the command, or reports the errno. */
 static void run(const struct child *child, char **argv, const struct child_env *env, int go, int tell)
 {
 	char word;
@@ -64,7 +62,7 @@ static void run(const struct child *child, char **argv, const struct child_env *
 	_exit(127);
 }
 
-/* The errno of exec; 0 if it succeeded: then the pipe was closed without data. */
+/* Read the errno of exec; 0: it succeeded, and the pipe was closed without data. */
 static int exec_errno(int from)
 {
 	int err = 0;
@@ -90,7 +88,7 @@ int child_prepare(struct child *child)
 	if (child->signals < 0)
 		return -errno;
 	sigprocmask(SIG_BLOCK, &blocked, &child->old_mask);
-	/* If SIGCHLD were ignored, as it may be inherited, the kernel would discard the command's status. */
+	/* SIGCHLD may be ignored, which is inherited; then the kernel would discard the command's status. */
 	sigaction(SIGCHLD, NULL, &action);
 	child->old_chld_ignored = action.sa_handler == SIG_IGN;
 	signal(SIGCHLD, SIG_DFL);
@@ -148,7 +146,7 @@ static pid_t wait_end(const struct child *child, int *ret_status, int flags)
 	return got;
 }
 
-/* The process has ended, or is about to. */
+/* Wait for a process that has ended, or is about to end. */
 static void reap(const struct child *child)
 {
 	int status;
@@ -209,8 +207,8 @@ void child_drop(struct child *child)
 }
 
 /*
- * A write to a closed stderr left a SIGPIPE pending, which would end the recorder once it is unblocked. If the signal
- * was blocked before, it may be an older one and stays.
+ * Drop the SIGPIPE that a write to a closed stderr left pending: it would end the recorder once it is unblocked. If the
+ * signal was blocked before, it may be an older one and stays.
  */
 static void drop_pending_pipe(const struct child *child)
 {
@@ -255,7 +253,7 @@ bool child_wait(struct child *child, uint64_t timeout_us)
 	if (ppoll(&poll_for, 1, &timeout, NULL) > 0)
 		while (read(child->signals, &info, sizeof(info)) == sizeof(info))
 			note_signal(child, (int)info.ssi_signo);
-	/* Check separately: several SIGCHLD arrive as one, and a stop of the child raises it as well. */
+	/* Check this separately: several SIGCHLD may arrive as one, and a stop of the child also raises SIGCHLD. */
 	if (child->pid && !child->ended && wait_end(child, &child->status, WNOHANG) == child->pid)
 		child->ended = true;
 	return child->ended || child->stopped_by;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command that is recorded: it is started with its own descriptors, signal mask, dispositions and process group.
+ * The command that is recorded: it gets its own descriptors, signal mask, signal dispositions and process group.
  * Waiting for it also waits for the signals that concern the recording.
  *
  * While it runs, SIGINT, SIGQUIT, SIGTERM and SIGHUP do not end the recorder. SIGINT and SIGQUIT came from the
@@ -19,14 +19,14 @@
 struct child {
 	pid_t pid;
 	int signals; /* signalfd */
-	int go, tell; /* pipes, while it waits: to start it, and for the errno of exec; -1 */
+	int go, tell; /* pipes, while it waits: to start it, and for the errno of exec; -1 otherwise */
 	sigset_t old_mask;
 	bool old_chld_ignored;
 	struct rlimit old_files;
 	bool ended;
 	int status; /* as of waitpid(), once ended */
 	bool keeps_stdout; /* standard output is the recorder's; the command gets its standard error instead */
-	const struct child_user *user; /* that the command runs as; NULL: as we are */
+	const struct child_user *user; /* user as whom the command runs; NULL: as ourselves */
 	/* Called when the process begins to end, while /proc still has its data; NULL: it is not traced. */
 	void (*at_end)(pid_t pid, void *arg);
 	void *at_end_arg;
@@ -51,9 +51,9 @@ int child_prepare(struct child *child);
 void child_close(struct child *child);
 
 /*
- * Make the process that will execute argv[0], which is searched as a shell does. It waits until child_exec(). `env`
- * ends with a name of NULL; child->user may be set before. 0, or the errno of fork or pipe. child_drop() ends a process
- * that still waits, and so does child_close().
+ * Make the process that will execute argv[0], which is searched for as a shell does it. It waits until child_exec().
+ * `env` ends with a name of NULL; child->user may be set before. 0, or the errno of fork or pipe. child_drop() ends a
+ * process that still waits, and so does child_close().
  */
 int child_fork(struct child *child, char **argv, const struct child_env *env);
 

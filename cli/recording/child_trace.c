@@ -16,7 +16,7 @@ int child_trace_begin(const struct child *child)
 	return ptrace(PTRACE_SEIZE, child->pid, 0, PTRACE_O_TRACEEXIT) < 0 ? -errno : 0;
 }
 
-/* A stop of the whole process, by SIGSTOP or the terminal: it stays stopped until SIGCONT. */
+/* Whether this is a stop of the whole process, by SIGSTOP or the terminal: it stays stopped until SIGCONT. */
 static bool is_group_stop(int status)
 {
 	const int sig = WSTOPSIG(status);

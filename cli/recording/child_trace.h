@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stops the command at its end, by ptrace(2), so that its map can be read while it has one. Only its first thread is
- * traced. A command that is traced cannot be traced by others, and a set-user-ID program gets no rights unless the
- * recorder is root.
+ * Stops the command at its end, by ptrace(2), so that its memory map can be read while it still exists. Only its first
+ * thread is traced. A command that is traced cannot be traced by others, and a set-user-ID program gets no rights
+ * unless the recorder is root.
  */
 #ifndef CLI_CHILD_TRACE_H
 #define CLI_CHILD_TRACE_H

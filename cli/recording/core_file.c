@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ELF core files, of this machine's word size and byte order. A note names the files that were mapped and where; the
- * segments hold the memory, a mapping each, but may be cut or joined as the writer of the file liked. So a buffer is
- * put together from whatever segments overlap its mappings.
+ * ELF core files, of this machine's word size and byte order. A note has the names and addresses of the mapped files.
+ * The segments hold the memory. Usually each is one mapping, but the writer of the file may cut or join them. So a
+ * buffer is put together from whatever segments overlap its mappings.
  */
 #include "cli/recording/core_file.h"
 
@@ -39,7 +39,7 @@
 #define SEGMENTS_MAX (UINT64_C(1) << 18)
 #define MAPPINGS_MAX 1024u
 
-/* No buffer is so large; keeps every offset in the file a positive off_t. */
+/* No buffer is so large. With this limit, every offset in the file is a positive off_t. */
 #define BUFFER_MAX (UINT64_C(1) << 42)
 
 /* This many bytes more than the core file's size may be written, because segments need not begin and end at a page. */
@@ -56,7 +56,7 @@ struct core {
 	uint64_t budget;      /* bytes that may still be read or written */
 	bool listed;	      /* the list of mappings was read */
 	unsigned char *block; /* COPY_BLOCK bytes */
-	int dir;	      /* where the buffers go */
+	int dir;	      /* directory into which the buffers are written */
 	struct core_info info;
 };
 
@@ -76,8 +76,8 @@ static int read_core(const struct core *core, void *bytes, size_t size, uint64_t
 }
 
 /*
- * Each byte of a core file belongs to one mapping or one note, so a malicious file can neither fill the disk nor keep
- * the command busy. 0; -EBADMSG: fewer bytes are left.
+ * Subtract bytes from the budget. Each byte of a core file belongs to one mapping or one note, so a malicious file can
+ * neither fill the disk nor keep the command busy. 0; -EBADMSG: fewer bytes are left.
  */
 static int spend(struct core *core, uint64_t bytes)
 {
@@ -145,7 +145,7 @@ static bool is_zero(const unsigned char *bytes, size_t size)
 	return !bytes[0] && !memcmp(bytes, bytes + 1, size - 1);
 }
 
-/* The memory that these bytes of a file take. Neither number is above BUFFER_MAX. */
+/* The size of the pages that contain these bytes of a file. Neither number is above BUFFER_MAX. */
 static uint64_t whole_pages(uint64_t at, uint64_t size)
 {
 	const uint64_t first = at / REC_MAP_PAGE, last = (at + size - 1) / REC_MAP_PAGE;
@@ -198,7 +198,7 @@ static int copy_mapping(struct core *core, const struct mapping *mapping, int fd
 	return err;
 }
 
-/* The copy of this lane has no reader. */
+/* Make the copy of a lane state that it has no reader. */
 static int free_lane(struct core *core, int fd, uint64_t at)
 {
 	static const uint64_t no_owner;
@@ -233,7 +233,7 @@ static int release(struct core *core, int fd, uint64_t size)
 
 /* ------------------------------------------------------------------------------------------- the list of mappings */
 
-/* One file, from all its mappings in the list. */
+/* Reassemble one file, from all its mappings in the list. */
 static int extract(struct core *core, const struct mapping *list, unsigned int nr, const char *path)
 {
 	uint64_t size = 0;
@@ -294,8 +294,8 @@ static bool is_first(const struct mapping *list, unsigned int number)
 }
 
 /*
- * The mappings of buffers that the note NT_FILE names: how many files, the unit of offsets; start, end, offset of
- * each; names.
+ * List the mappings of buffers in the note NT_FILE. The note has the number of mappings, the unit of offsets, the
+ * start, end and offset of each mapping, and the names.
  */
 static int list_mappings(char *note, uint64_t size, struct mapping *list, unsigned int *ret_nr)
 {

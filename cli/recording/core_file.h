@@ -13,10 +13,10 @@
 
 struct core_info {
 	uint32_t pid;	      /* 0: not in the file */
-	char name[17];	      /* of the program, "": the same */
-	unsigned int buffers; /* reassembled */
-	unsigned int absent;  /* bytes that were mapped, but are not in the file */
-	char path[PATH_MAX];  /* of the first absent one */
+	char name[17];	      /* name of the program; "": not in the file */
+	unsigned int buffers; /* number of reassembled buffers */
+	unsigned int absent;  /* files that were mapped, but whose bytes are not in the core file */
+	char path[PATH_MAX];  /* path of the first absent one */
 	bool cut;	      /* the file ends early */
 };
 

@@ -65,7 +65,7 @@ bool dir_watch_has_changed(struct dir_watch *watch, int dir)
 	struct timespec now;
 	struct stat st;
 
-	/* The first time everything is new. */
+	/* At the first look, everything is new. */
 	if (watch->notified && watch->looked_at)
 		return has_events(watch);
 

@@ -11,10 +11,10 @@
 struct dir_watch {
 	uint64_t changed;   /* the directory's time stamp at the last look */
 	uint64_t looked_at; /* the time of the last look */
-	bool notified;	    /* the kernel reports changes, by */
-	int events;	    /* this descriptor (inotify) */
-	uint64_t retry_ms;  /* CLOCK_MONOTONIC: when to look again, */
-	unsigned int tries; /* after this number of looks without success */
+	bool notified;	    /* the kernel reports changes */
+	int events;	    /* descriptor for these reports (inotify) */
+	uint64_t retry_ms;  /* when to look again, CLOCK_MONOTONIC */
+	unsigned int tries; /* number of looks without success so far */
 };
 
 /*
@@ -28,13 +28,13 @@ void dir_watch_close(struct dir_watch *watch);
 bool dir_watch_has_changed(struct dir_watch *watch, int dir);
 
 /*
- * Whether to read the directory now: it may have changed, or `again`: something in it was not ready. That is retried
- * often at first, then less and less; after dir_watch_retry(): at once.
+ * Whether to read the directory now: it may have changed, or `again`: something in it was not ready. Such a retry is
+ * due soon at first, then less and less often; after dir_watch_retry() at once.
  */
 bool dir_watch_is_due(struct dir_watch *watch, int dir, bool again);
 void dir_watch_retry(struct dir_watch *watch);
 
-/* A stream of its entries that does not take over the descriptor. NULL: errno has the reason. */
+/* A stream of the directory's entries, which does not take over the descriptor. NULL: errno has the reason. */
 DIR *dir_entries(int dir);
 
 #endif

@@ -50,7 +50,7 @@ static int open_dir(int at, const char *path, uid_t owner, struct stat *ret_st)
 	struct stat st;
 	int fd;
 
-	/* With O_DIRECTORY, a link would give ENOTDIR. */
+	/* Examine it before opening it, because with O_DIRECTORY a link would give ENOTDIR. */
 	if (fstatat(at, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	if (S_ISLNK(st.st_mode))

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Draining: a list of open buffers, which are drained in turn.
- */
+/* The drain: its list of open buffers, which it drains in turn. */
 #include "cli/recording/drain_private.h"
 
 #include <errno.h>
@@ -28,7 +26,7 @@
 #define LOG_BLOCK (64u * 1024u)
 
 /*
- * The interval between checks whether a program is alive. A check takes some system calls, about the time of taking
+ * The interval between two checks that a program is alive. A check takes some system calls, about the time of taking
  * tens of pages.
  */
 #define ALIVE_PERIOD_MS 20u
@@ -90,8 +88,8 @@ int drain_add_rates(struct drain *drain)
 }
 
 /*
- * Note programs that are stopped or have all events off. Skipped for programs that the user named, whose events were
- * switched off already.
+ * Count programs that are stopped or have all events off; except programs that the user named, because their events are
+ * already switched off again.
  */
 static void note_switches(struct drain *drain, const struct drained *one)
 {
@@ -134,10 +132,7 @@ static int end_process(struct drain *drain, struct drained *one)
 	return err;
 }
 
-/*
- * While the drain takes pages of a living program, the program's threads may take further lanes before they lose
- * events.
- */
+/* Let the threads of a living program take further lanes before they lose events, while the drain takes its pages. */
 static void let_grow(struct drained *one)
 {
 	const uint64_t now = now_ms();
@@ -161,7 +156,10 @@ static void close_buffer(struct drain *drain, struct drained *one)
 	one->nr_lanes = 0;
 }
 
-/* A program that was alive a moment ago counts as alive; its last events are taken the next time. */
+/*
+ * Whether the program is alive. If it was alive a moment ago, it counts as alive; its last events are taken the next
+ * time.
+ */
 static bool is_alive(struct drained *one, bool last)
 {
 	const uint64_t now = now_ms();
@@ -270,7 +268,7 @@ static int run_ended(struct drain *drain, struct drained *one)
 	return err < 0 ? err : 0;
 }
 
-/* Forget buffers whose files are gone, so that the list stays as short as the directory. */
+/* Whether to forget a buffer: its files are gone, so the list stays as short as the directory. */
 static bool is_over(const struct drain *drain, const struct drained *one)
 {
 	return !one->view &&

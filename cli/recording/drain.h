@@ -24,20 +24,21 @@ struct drain_lane {
 };
 
 struct drain_trouble {
-	unsigned int bad_buffers;   /* could not be opened */
-	unsigned int unread;	    /* could not be read completely now, but perhaps later: their files are kept */
+	unsigned int bad_buffers;   /* buffers that could not be opened */
+	/* buffers that could not be read completely now, but perhaps later: their files are kept */
+	unsigned int unread;
 	unsigned int bad_lanes;	    /* damaged: their contents from the damage on are not in the spool */
 	struct drain_lane bad_lane; /* the first of them */
 	unsigned int cut_buffers;   /* their files were truncated while they were read */
 	struct drain_lane cut_lane; /* the first of them; any lane */
-	unsigned int busy_lanes;    /* read by another process */
-	unsigned int unready;	    /* never finished by their programs */
-	unsigned int waiting;	    /* the most at a time that waited for a file descriptor */
-	unsigned int no_buffers;    /* processes that could not make one */
+	unsigned int busy_lanes;    /* lanes that another process reads */
+	unsigned int unready;	    /* buffers that their programs never finished */
+	unsigned int waiting;	    /* the most buffers that waited for a file descriptor at the same time */
+	unsigned int no_buffers;    /* processes that could not make a buffer */
 	int no_buffer_errno;	    /* the reason of the last one */
-	unsigned int living;	    /* of programs that still ran at the end */
-	unsigned int stopped;	    /* of programs that were stopped at the end (rec_stop()) */
-	unsigned int off; /* of other programs with events, all of them off at the end; not with DRAIN_NAMED */
+	unsigned int living;	    /* buffers of programs that were still running at the end */
+	unsigned int stopped;	    /* buffers of programs that were stopped at the end (rec_stop()) */
+	unsigned int off; /* buffers of other programs whose events were all off at the end; not with DRAIN_NAMED */
 	int bad_errno;		    /* reason why the first bad buffer could not be opened: positive errno */
 	char bad_file[256];
 };
@@ -47,7 +48,8 @@ struct drain_trouble {
 #define DRAIN_DEAD  2u /* only buffers whose programs are gone */
 #define DRAIN_NAMED 4u /* only buffers that are named by drain_add() */
 /*
- * Take from a lane only events that continue those in the spool: none, if another recorder has read events in between.
+ * Take from a lane only events that continue those in the spool: if another recorder has read events in between, take
+ * none.
  */
 #define DRAIN_NEXT 8u
 
@@ -64,7 +66,7 @@ int drain_add(struct drain *drain, const char *name);
 
 /*
  * Look for new buffers and take all whole pages; of dead processes take everything, after which they are finished.
- * Returns how full the fullest lane was, in per cent, 0: there was nothing; or the error of the spool, which ends the
+ * Returns how full the fullest lane was, in per cent (0: there was nothing); or the error of the spool, which ends the
  * drain: -ENOSPC, another errno of write, -ENOMEM.
  */
 int drain_run(struct drain *drain);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Helpers of a drain that is late. A helper gets a copy of a turn. The drain does not wait for a turn that a
+ * The helpers of a drain that is too slow. A helper gets a copy of a turn. The drain does not wait for a turn that a
  * helper has begun, since on a busy machine the helper may have lost its CPU in the middle of it: the round continues
  * with the other lanes.
  */

@@ -190,7 +190,7 @@ static int open_buffer(struct drain *drain, const char *name, uint64_t inode)
 	return 0;
 }
 
-/* Open the one file that was selected, unless it is listed. */
+/* Open the selected file, unless it is listed. */
 int drain_look_for(struct drain *drain, const char *name)
 {
 	struct stat st;

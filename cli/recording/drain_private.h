@@ -8,7 +8,7 @@
 #include "cli/recording/dir_watch.h"
 #include "cli/recording/drain.h"
 
-/* One buffer that was found. */
+/* A buffer that was found. */
 struct drained {
 	struct rec_view *view; /* NULL: finished, or cannot be opened; stays listed as long as its file exists */
 	char name[256];
@@ -21,7 +21,7 @@ struct drained {
 	bool rates_added;
 	unsigned int nr_lanes;
 	unsigned char *lane_off; /* LANE_, by lane */
-	int unread;		 /* why a lane could not be read in this turn: -errno; or 0 */
+	int unread;		 /* why a lane could not be read in this round: -errno; or 0 */
 	bool more;		 /* a turn of this round ended before its lane was empty */
 	bool busy;		 /* another process reads a lane */
 	bool kept;		 /* a lane was left to another reader */
@@ -48,11 +48,11 @@ struct drain_turn {
 
 	/* the results */
 	unsigned int taken;
-	int got;  /* of the last rec_view_read() */
-	int err;  /* of the spool */
-	bool left; /* another reader has taken pages of it: do not read it any more */
-	bool helped;		/* a helper took the pages, */
-	struct spool_hand hand; /* and put them here */
+	int got;  /* result of the last rec_view_read() */
+	int err;  /* error of the spool */
+	bool left; /* another reader has taken pages of the lane: do not read it any more */
+	bool helped;		/* a helper took the pages, and put them into `hand` */
+	struct spool_hand hand; /* pages from a helper */
 };
 
 struct drain_turns {

@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * A drain is late if it finds a lane this full. For this many rounds it then has helpers, for lanes that are at
- * least this full.
+ * LATE_PERCENT: the drain is too slow if it finds a lane this full. Then, for LATE_ROUNDS rounds, helpers take lanes
+ * that are at least HELP_PERCENT full.
  */
 #define LATE_PERCENT 50u
 #define HELP_PERCENT   10u
@@ -60,7 +60,7 @@ static bool follows(const struct rec_page *page, uint64_t known)
 	return page->lost == REC_LOST_UNKNOWN || page->first <= known + page->lost;
 }
 
-/* A truncated file reads as zeros. So if the number of lanes, otherwise at least 1, is 0, the header is gone. */
+/* Whether the buffer's header still exists. A truncated file reads as zeros, and a header has at least one lane. */
 static bool stands(void *view)
 {
 	return rec_view_lanes(view);
@@ -123,7 +123,7 @@ static void note_cut(struct drain *drain, struct drained *one)
 	one->cut = true;
 }
 
-/* If the header is gone, no lane reports the truncation. */
+/* This also checks the header: if it is gone, no lane reports the truncation. */
 bool drain_is_cut(struct drain *drain, struct drained *one)
 {
 	struct rec_lane_stats stats;
@@ -133,7 +133,7 @@ bool drain_is_cut(struct drain *drain, struct drained *one)
 	return one->cut;
 }
 
-/* Nothing more is read from the lane; `err` is the reason. */
+/* Read nothing more from the lane; `err` is the reason. */
 static void give_up_lane(struct drain *drain, struct drained *one, unsigned int lane, int err)
 {
 	one->lane_off[lane] = LANE_OFF;
@@ -147,7 +147,7 @@ static void give_up_lane(struct drain *drain, struct drained *one, unsigned int 
 	}
 }
 
-/* The buffer of a turn. It stays in the list while one of its turns is in progress. */
+/* The buffer of a turn. A buffer stays in the list while one of its turns is in progress. */
 static struct drained *whose(struct drain *drain, const struct drain_turn *turn)
 {
 	struct drained *one = drain->list;
@@ -193,7 +193,10 @@ static int settle(struct drain *drain, struct drain_turn *turn)
 
 /* ------------------------------------------------------------------------------------------------- turns of a round */
 
-/* The program's number of lanes is not read again: a misbehaving program may state a smaller one than a moment ago. */
+/*
+ * Whether nothing more is read from the lane. The program's number of lanes is not read again, because a misbehaving
+ * program may state a smaller one than a moment ago.
+ */
 static bool lane_is_off(struct drained *one, unsigned int lane)
 {
 	const unsigned int nr = lane + 1;
@@ -259,7 +262,7 @@ static int compare(const void *one, const void *other)
 	return (a->percent < b->percent) - (a->percent > b->percent);
 }
 
-/* How full the lane was, in per cent; 100 if the turn did not empty it. */
+/* The fill of the lane, in per cent; 100 if the turn did not empty it. */
 static int fullness(const struct drain_turn *turn)
 {
 	if (!turn->taken)
@@ -280,7 +283,7 @@ int drain_settle_helped(struct drain *drain, unsigned int process)
 	return err ? err : most;
 }
 
-/* Do a turn that no helper has. */
+/* Do a turn in this thread. */
 static int take_here(struct drain *drain, struct drain_turn *turn)
 {
 	/* An earlier turn may have found that the file was truncated. */

@@ -49,7 +49,7 @@ int elf_section(const struct elf *elf, uint64_t number, Elf64_Shdr *ret_header)
 	return 0;
 }
 
-/* The parts of the file header that matter. */
+/* Read the parts of the file header that are needed. */
 static int read_header(struct elf *elf)
 {
 	unsigned char ident[EI_NIDENT];
@@ -91,7 +91,7 @@ static int read_header(struct elf *elf)
 		return -EBADMSG;
 	if (elf->sections > elf->size)
 		return -EBADMSG;
-	/* Numbers that do not fit are in section header 0. */
+	/* Numbers that do not fit into the file header are in section header 0. */
 	err = elf_section(elf, 0, &first);
 	if (err)
 		return err;

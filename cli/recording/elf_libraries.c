@@ -11,12 +11,12 @@
 /* Limit of the list. Programs need at most some hundreds of libraries. */
 #define LIBRARIES_MAX 4096u
 
-/* The dynamic section and its texts. */
+/* The maximum size of a dynamic section, and of its texts. */
 #define SECTION_MAX (UINT64_C(16) << 20)
 
 struct dynamic {
 	unsigned char *entries;
-	char *texts; /* with a NUL at the end */
+	char *texts; /* they end with a NUL */
 	size_t size, text_size;
 	bool is_64;
 };
@@ -47,7 +47,7 @@ static void close_dynamic(struct dynamic *dynamic)
 	free(dynamic->texts);
 }
 
-/* A static program has no dynamic section, and needs nothing. */
+/* Read the dynamic section. A static program has none, and needs no libraries. */
 static int open_dynamic(const struct elf *elf, struct dynamic *dynamic)
 {
 	Elf64_Shdr section, texts;
@@ -101,7 +101,7 @@ static const char *first_text(const struct dynamic *dynamic, int64_t tag)
 	return next_text(dynamic, tag, &at);
 }
 
-/* Whether the file is new, or already listed under the same or another path. */
+/* Add a file, unless it is already listed under this or another path. */
 static int add(struct elf_libraries *l, const char *path, const struct elf *elf)
 {
 	struct elf_library *all;

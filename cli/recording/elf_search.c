@@ -31,7 +31,7 @@ struct cache_entry {
 	uint64_t capabilities;
 };
 
-/* Skip a library for another machine, as the loader does. */
+/* Open the library, unless it is for another machine: the loader skips those. */
 static bool fits(const struct elf_needer *needer, const char *path, struct elf *ret_elf)
 {
 	struct elf elf;
@@ -55,7 +55,10 @@ static const char *origin_of(const struct elf_needer *needer, int *ret_size)
 	return slash ? needer->path : ".";
 }
 
-/* One directory of a list, $ORIGIN at its beginning replaced. False: the path is too long. */
+/*
+ * Make the path of the library in a directory of a list; $ORIGIN at its beginning is replaced. False: the path is too
+ * long.
+ */
 static bool make_path(const struct elf_needer *needer, const char *dir, size_t size, const char *name, char path[4096])
 {
 	static const char *const words[] = { "$ORIGIN", "${ORIGIN}" };
@@ -116,7 +119,7 @@ static bool search_entries(const struct elf_needer *needer, const char *cache, s
 	return false;
 }
 
-/* If the cache does not exist or has another form, only the standard directories are searched. */
+/* Search the loader's cache. If it does not exist or has another form, only the standard directories are searched. */
 static bool search_cache(const struct elf_needer *needer, const char *name, char path[4096], struct elf *ret_elf)
 {
 	const int fd = open(CACHE, O_RDONLY | O_CLOEXEC);

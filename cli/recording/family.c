@@ -24,8 +24,9 @@ static bool has_same_pid(const struct process *one, const struct process *other)
 }
 
 /*
- * The buffer of a new image after exec does not have its parent's start time; but the parent started no later than this
- * process. The buffer of a forked child has it, and the child may be in another pid namespace than its parent.
+ * Whether a process is the parent of another one. The buffer of a new image after exec does not have its parent's start
+ * time; but the parent started no later than this process. The buffer of a forked child has it, and the child may be in
+ * another pid namespace than its parent.
  */
 static bool is_parent(const struct process *one, const struct process *self, const struct process *parent)
 {

@@ -23,8 +23,8 @@ struct family {
 int family_add(struct family *family, const struct process *process);
 
 /*
- * Whether a program belongs to the recording: because its process does, and has executed another program, or because
- * its parent does.
+ * Whether a program belongs to the recording: because its parent does, or because its process does and has executed
+ * another program.
  */
 bool family_has(const struct family *family, const struct process *self, const struct process *parent);
 

@@ -111,7 +111,7 @@ static struct left_place *add_place(struct leftovers *left, const struct session
 
 static int walk(struct leftovers *left, struct session *dir, bool is_session);
 
-/* Add the session of this name, which is in place number `number`. */
+/* Add the session with this name, which is in the directory with number `number` in the list. */
 static int add_session(struct leftovers *left, unsigned int number, const char *name)
 {
 	const struct session *above = &left->places[number].dir;
@@ -243,7 +243,7 @@ void leftovers_sweep(struct leftovers *left)
 	}
 }
 
-/* A file that cannot be examined now is left to the commands that list leftovers. */
+/* A sink that prints nothing: the commands that list leftovers report files that cannot be examined. */
 static void ignore(const void *arg, const char *line)
 {
 	(void)arg;

@@ -22,19 +22,19 @@ struct leftover {
 	char program[256]; /* the name of its file, without directories */
 	uint64_t size; /* bytes of memory or disk that its removal frees */
 	bool is_empty; /* it holds no event */
-	uint64_t last; /* of its last event, or of the file's last change: seconds, CLOCK_REALTIME */
+	uint64_t last; /* time of its last event, or of the file's last change: seconds, CLOCK_REALTIME */
 };
 
 /* A directory with such buffers, oldest first. */
 struct left_place {
 	struct session dir; /* locked, if it is a session */
-	bool is_session;    /* of a recorder that is gone */
+	bool is_session;    /* the directory is a session, whose recorder is gone */
 	char *spool;	    /* path of the session's spool, if it still exists */
 	uint64_t made;
 	struct leftover *items;
 	unsigned int nr;
-	unsigned int living;  /* buffers of running programs beside them */
-	unsigned int unknown; /* could not be opened, so their programs are unknown */
+	unsigned int living;  /* buffers of running programs in the same directory */
+	unsigned int unknown; /* buffers that could not be opened, so their programs are unknown */
 };
 
 /* Each buffer directory, followed by the sessions in it. */

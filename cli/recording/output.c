@@ -33,7 +33,7 @@ static int resolve(struct output *output, const char *name)
 	}
 	if (errno != ENOENT)
 		return -errno;
-	/* The file does not exist: its directory must, and a link that leads nowhere is not created. */
+	/* The file does not exist, so its directory must exist. A link that leads nowhere is refused. */
 	strcpy(dir, name);
 	slash = strrchr(dir, '/');
 	base = name + (slash ? slash - dir + 1 : 0);
@@ -83,8 +83,8 @@ bool output_choose(struct output *output, const char *name)
 }
 
 /*
- * If other recorders come and go, the spool's name may be in use when the file is made, and free when it is examined.
- * Then it is tried again, this number of times.
+ * Other recorders may use the spool's name when this one makes the file, and be gone when it examines the file. Then it
+ * tries again, this number of times.
  */
 #define SPOOL_TRIES 100u
 
@@ -98,7 +98,7 @@ static int look_at_spool(const struct output *output)
 	struct spool *left;
 	int err = spool_look(output->spool, &head);
 
-	/* The recorder was killed when it had only to remove the spool. */
+	/* The killed recorder had finished, except for removing the spool. */
 	if (!err && head.done) {
 		err = spool_open(output->spool, &left);
 		if (!err) {
@@ -153,7 +153,7 @@ static int show_weaving(void *arg, uint64_t pages)
 	return 0;
 }
 
-/* Whether one of the lists of patterns, a line each, names the event. */
+/* Whether the event matches one of the lists of patterns, of which there is one on each line. */
 static bool wants(void *arg, const struct rec_words *system, const struct rec_words *name)
 {
 	char patterns[sizeof(((struct spool_head *)0)->wanted)];
@@ -170,7 +170,7 @@ static bool wants(void *arg, const struct rec_words *system, const struct rec_wo
 	return false;
 }
 
-/* Whether only the switches of some threads were requested from the kernel. */
+/* Whether the kernel was asked to record only the switches of some threads. */
 static bool has_some_threads(const struct spool_entry *entry)
 {
 	const struct spool_text *pids = spool_text(entry, SPOOL_TEXT_SOME, "pids");
@@ -180,7 +180,7 @@ static bool has_some_threads(const struct spool_entry *entry)
 	       (filter && filter->size && strncmp(filter->text, "none", 4));
 }
 
-/* The notes in the file about its making. Strings lead into the spool. */
+/* The notes for the file about how it was made. Their strings point into the spool. */
 static struct dat_notes make_notes(const struct spool *spool)
 {
 	const struct spool_text *offsets = NULL, *hidden = NULL;

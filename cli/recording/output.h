@@ -23,14 +23,14 @@ struct output {
 	const char *name; /* as the user gave it */
 	char path[PATH_MAX];
 	char spool[PATH_MAX];
-	int stream; /* of the name "-": standard output; 0: it is a file */
-	const struct dat_packing *packing; /* compresses a file of version 7; NULL: none does */
+	int stream; /* the descriptor of standard output, if the name is "-"; 0: the output is a file */
+	const struct dat_packing *packing; /* how a file of version 7 is compressed; NULL: not compressed */
 	bool quiet;
 	bool tell_times; /* print the time range of the events */
 	bool programs_may_lack; /* do not report that no process uses librecorder */
 	/*
-	 * Set to true if there was no event, and so no output was written; NULL: a file without events is written. And
-	 * the reason for it if no selections are known.
+	 * *ret_empty is set to true if there was no event, and so no output was written; NULL: a file without events is
+	 * written. why_empty is the reason that is printed if no selections are known.
 	 */
 	bool *ret_empty;
 	const char *why_empty;

@@ -39,7 +39,7 @@ static unsigned int put_lines(FILE *file, struct blob *lines)
 	return nr;
 }
 
-/* The whole text: pid, number of lines and the program's path, then the lines. 0 or -errno. */
+/* Make the whole text: pid, number of lines and the program's path, then the lines. 0 or -errno. */
 static int read_map(pid_t pid, struct blob *ret_text)
 {
 	struct blob lines = BLOB_INIT;

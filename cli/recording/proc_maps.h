@@ -27,10 +27,10 @@ struct proc_maps {
 /* Take the map of a process, in place of the one that was taken before. 0; -ESRCH: it is gone; or -errno. */
 int proc_maps_take(struct proc_maps *maps, pid_t pid);
 
-/* Take the maps of processes that still live once more. */
+/* Take the maps again of processes that are still alive. */
 void proc_maps_take_again(struct proc_maps *maps);
 
-/* Put them into the spool, unless it has no process. 0, or as spool_add_text(). */
+/* Put the maps into the spool, unless it has no process. 0, or as spool_add_text(). */
 int proc_maps_save(const struct proc_maps *maps, struct spool *spool);
 
 void proc_maps_free(struct proc_maps *maps);

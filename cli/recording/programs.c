@@ -19,7 +19,8 @@
 
 struct search {
 	const char *word;
-	int (*look)(struct rec_view *view, const char *pid, unsigned int nr, void *data); /* or NULL: */
+	/* NULL: `take` is called instead */
+	int (*look)(struct rec_view *view, const char *pid, unsigned int nr, void *data);
 	int (*take)(int dir, const char *name, void *data);
 	void *data;
 	unsigned int nr;	   /* programs found */
@@ -28,7 +29,7 @@ struct search {
 	char pid[PROGRAMS_PID_SIZE]; /* pid of the program with that error */
 	char dir[PATH_MAX];	   /* the first directory searched */
 	unsigned int dirs;
-	int refused_err; /* 0, or the reason why the first of the skipped buffers was skipped, */
+	int refused_err; /* why the first skipped buffer, whose name is in `refused`, was skipped; 0: none was */
 	char refused[NAME_MAX + 1];
 };
 
@@ -37,7 +38,7 @@ static bool is_number(const char *word)
 	return *word && !word[strspn(word, "0123456789,")];
 }
 
-/* The next number of a list separated by commas; false: the list has ended. */
+/* Read the next number of a list separated by commas; false: the list has ended. */
 static bool next_pid(const char **list, unsigned long *ret_pid)
 {
 	char *end;
@@ -113,7 +114,7 @@ static bool was_found(const struct search *search, unsigned long pid)
 	return false;
 }
 
-/* A selected program. 0, or the error that ends the search. */
+/* Visit a selected program. 0, or the error that ends the search. */
 static int visit(struct search *search, int dir, const char *name, struct rec_view *view)
 {
 	const int err = note_pid(search, view);
@@ -239,7 +240,7 @@ static const char *refusal(int err)
 	}
 }
 
-/* No program was found, although one may exist. */
+/* Report that no program was found, although one may exist. */
 static void say_none(const struct message_sink *sink, const struct programs *programs, const struct search *search)
 {
 	char more[PATH_MAX + NAME_MAX + 256] = "";
@@ -259,7 +260,7 @@ static void say_none(const struct message_sink *sink, const struct programs *pro
 		programs->word ? programs->word : "", programs->word ? "'" : "", more);
 }
 
-/* One of several programs that were requested. */
+/* Report requested programs that were not found, if others were. */
 static void say_missing(const struct message_sink *sink, const struct search *search)
 {
 	const char *list = search->word;

@@ -83,7 +83,7 @@ bool selections_set_filter(const struct message_sink *sink, struct selections *s
 	return true;
 }
 
-/* Append each left-out pattern to an event's own list: "a:b,c" becomes ",!a:b,!c". */
+/* Append the left-out patterns to a selection's patterns: "a:b,c" is appended as ",!a:b,!c". */
 static char *make_patterns(const struct selections *selections, const char *given)
 {
 	char *text = NULL;
@@ -194,7 +194,7 @@ const struct selection *selections_find(const struct selections *selections, con
 	return NULL;
 }
 
-/* `event` NULL: rec_printf's. False: one line was printed. */
+/* Whether the filters fit an event; `event` NULL: rec_printf's. False: one line was printed. */
 static bool fits(const struct message_sink *sink, const struct selections *selections, const struct rec_words *system,
 		 const struct rec_words *name, const struct rec_log_event *event)
 {
@@ -229,7 +229,7 @@ bool selections_fit(const struct message_sink *sink, const struct selections *se
 	return fits(sink, selections, &printf_system, &printf_name, NULL);
 }
 
-/* The path at which execvp() would find it. */
+/* Find the path at which execvp() would find the command. */
 static bool find_binary(const char *name, char path[PATH_MAX])
 {
 	const char *dirs = getenv("PATH"), *end;

@@ -16,7 +16,7 @@
 
 struct selection {
 	const char *given;    /* the patterns as given by the user */
-	char *patterns;	      /* with those that are left out, as "io:*,!io:poll" */
+	char *patterns;	      /* with the patterns that are left out added: "io:*,!io:poll" */
 	const char *filter; /* as given by the user; NULL: none */
 	uint64_t rate;	    /* events a second; 0: all */
 	char *selector;	    /* the selector, for rec_view_switch() */

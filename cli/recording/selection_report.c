@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a recording's selections matched, from its spool. */
+/* Reports what a recording's selections matched, according to its spool. */
 #include "cli/recording/selection.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ struct events {
 	const struct spool *spool;
 	unsigned int entry;
 	size_t offset;
-	struct rec_event_info info; /* log of the event returned last */
+	struct rec_event_info info; /* of the event returned last */
 };
 
 static const struct rec_log_event *next_event(struct events *events)
@@ -50,7 +50,7 @@ static bool is_met(const char *patterns, const struct spool *spool)
 }
 
 /*
- * Report events that were registered after the filter had been tried, and that it does not fit: they were off. The
+ * Report events that were off because the filter does not fit them, and that were registered after it was checked. The
  * first one is named.
  */
 static void say_unfit(const struct message_sink *sink, const struct selections *selections,
@@ -108,8 +108,7 @@ static bool find_event(const struct spool_entry *entry, uint16_t id, struct rec_
 }
 
 /*
- * Adds up the events of one name that were suppressed; events of the same name are one. Returns the first that has
- * some.
+ * Adds up the suppressed events of all processes with this name. Returns the first process's rate that suppressed any.
  */
 static const struct spool_rate *sum_suppressed(const struct spool *spool, const struct rec_words *system,
 					       const struct rec_words *name, uint64_t *ret_sum)

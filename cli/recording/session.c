@@ -70,7 +70,7 @@ bool session_link_spool(const struct message_sink *sink, const struct session *s
 {
 	char path[PATH_MAX];
 
-	/* The directory of a spool that was given up, or recovered while a program continued. */
+	/* Remove the link to an earlier spool, which was given up, or was recovered while a program continued. */
 	unlinkat(session->fd, SESSION_SPOOL_LINK, 0);
 	if (realpath(spool, path) && !symlinkat(path, session->fd, SESSION_SPOOL_LINK))
 		return true;

@@ -28,7 +28,7 @@ struct session {
  */
 bool session_buffer_dir(const struct message_sink *sink, bool create, char *path, size_t size, bool *ret_missing);
 
-/* Make one, locked. False: one line was printed. */
+/* Make a session, locked. False: one line was printed. */
 bool session_create(const struct message_sink *sink, struct session *ret_session);
 
 /* Point the session's link to this spool. False: one line was printed. */

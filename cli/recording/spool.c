@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The spool's file: made, or found and read through; a torn end and a lost link are repaired. */
+/* The spool's file: makes it, or reads one that was found, and repairs a torn end and a missing link. */
 #include "cli/recording/spool.h"
 #include "cli/base/open_regular.h"
 #include "cli/base/read_at.h"
@@ -93,7 +93,7 @@ close_spool:
 	return err;
 }
 
-/* Take the chunk at spool->end into the model and mend the link to it. 1; 0: there is no whole valid chunk; -errno. */
+/* Add the chunk at spool->end to the model, and repair the link to it. 1; 0: there is no whole valid chunk; -errno. */
 static int scan_chunk(struct spool *spool, uint64_t file_size, unsigned char *payload)
 {
 	const uint64_t offset = spool->end;
@@ -138,7 +138,10 @@ static int scan_chunk(struct spool *spool, uint64_t file_size, unsigned char *pa
 	return 1;
 }
 
-/* All whole chunks from spool->end on. A link that leads beyond the end is never followed: see spool_source.c. */
+/*
+ * Add all whole chunks from spool->end on to the model. A link that leads beyond the end is never followed: see
+ * spool_source.c.
+ */
 static int scan(struct spool *spool)
 {
 	unsigned char *payload = malloc(SPOOL_PAYLOAD_MAX);
@@ -180,7 +183,7 @@ static int read_head(struct spool *spool)
 	return 0;
 }
 
-/* The file and its head, locked. */
+/* Open and lock the file, and read its head. */
 static int open_left(const char *path, struct spool **ret_spool)
 {
 	struct spool *spool = new_spool(path);
@@ -194,7 +197,7 @@ static int open_left(const char *path, struct spool **ret_spool)
 		err = spool->fd;
 	else if (flock(spool->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		err = -EBUSY;
-	/* The holder of the lock has removed the file: a file with its name is now another one. */
+	/* The previous holder of the lock has removed the file; a file with this name would be another one. */
 	else if (fstat(spool->fd, &st) == 0 && !st.st_nlink)
 		err = -ENOENT;
 	else

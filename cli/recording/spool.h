@@ -3,7 +3,7 @@
  * The spool: what a recording has drained so far, in one file beside its output.
  *
  * Guarantees. A chunk is in the file, or in the spool's stage, before the next page of its lane is requested, so
- * everything taken out of a lane survives a SIGKILL of the recorder: spool_open() reads a spool that is cut off at any
+ * everything taken out of a lane survives a SIGKILL of the recorder. spool_open() reads a spool that is cut off at any
  * byte, and appends the contents of its stage. The chunks of a lane are linked, so its pages are read in order without
  * an index: memory grows with the number of processes, threads and event definitions, not with the length of the
  * recording. A full disk is an error code, never a signal.
@@ -17,7 +17,7 @@
  * file but, back to back, in one file for each CPU beside it: see spool_side_open(). Its log is empty; it has texts
  * instead. If its events are in several buffers of the trace.dat, it is there once for each: see spool_buffer().
  *
- * One thread at a time. The holder of a writable spool has a lock on the file that ends with it.
+ * One thread at a time uses a spool. The holder of a writable spool has a lock on the file that ends with the holder.
  */
 #ifndef CLI_SPOOL_H
 #define CLI_SPOOL_H
@@ -35,7 +35,7 @@
 /* The process that wrote: the data of a buffer that are needed when it is gone. */
 struct spool_process {
 	struct rec_view_info info;
-	uint64_t inode; /* of the buffer file: together with its name identifies the buffer */
+	uint64_t inode; /* of the buffer file; with the file's name it identifies the buffer */
 	bool other_pids; /* its pids are of another namespace than the kernel's own */
 	char file[256]; /* its name in the session's directory */
 };
@@ -81,7 +81,7 @@ struct spool_entry {
 	unsigned int nr_rates;
 	struct spool_text *texts;
 	unsigned int nr_texts;
-	void *text_places;	     /* to find them */
+	void *text_places;	     /* index to find the texts */
 	size_t rate_room, text_room; /* bytes */
 };
 
@@ -106,20 +106,23 @@ struct spool {
 	struct spool_anchors anchors[REC_CLOCK_MONO + 1]; /* by clock */
 	struct clock_reading clocks[CLOCK_READINGS];	  /* the first and the last one */
 	unsigned int nr_clocks;
-	uint64_t nr_lanes; /* of all entries */
-	unsigned int nr_buffers; /* of the kernel, besides the top one */
+	uint64_t nr_lanes; /* number of lanes of all entries */
+	unsigned int nr_buffers; /* number of the kernel's buffers, not counting the top one */
 	uint64_t events;
 	uint64_t cut; /* bytes after `end` that were not a complete chunk when the file was opened */
 	struct stage *stage;	   /* chunks go there first; NULL: straight into the file */
-	unsigned int priority;	   /* real-time, of its thread; 0: none */
-	struct stage_block *block; /* that chunks are put into; NULL: none yet */
+	unsigned int priority;	   /* real-time priority of the spool's thread; 0: none */
+	struct stage_block *block; /* block that chunks are put into; NULL: none yet */
 	uint64_t block_ms;	   /* when the block was taken */
 	bool patient;		   /* if the stage is full, adding a page waits */
 	bool stage_is_gone; /* a killed recorder left chunks in the stage, which is missing or damaged */
-	/* and it may exist in another mount namespace, as the machine was not restarted: nothing may be appended */
+	/*
+	 * the missing stage may exist in another mount namespace, because the machine was not restarted since: nothing
+	 * may be appended
+	 */
 	bool stage_is_unseen;
-	unsigned char *rest; /* chunks of a stage for which the file has no room, */
-	uint64_t rest_at;    /* from this offset on */
+	unsigned char *rest; /* chunks of a stage for which the file has no room */
+	uint64_t rest_at;    /* the offset at which they begin */
 	size_t rest_size;
 };
 
@@ -267,11 +270,11 @@ int spool_side_create(struct spool *spool, unsigned int process, unsigned int cp
 
 /* The places of pages in a side file. */
 struct spool_side {
-	uint64_t pages;	      /* whole ones */
-	uint64_t offset;      /* of the first one */
+	uint64_t pages;	      /* number of whole pages */
+	uint64_t offset;      /* offset of the first page */
 	uint64_t begin, end;  /* the page that ends at `end` is followed by the one at `begin`; end 0: not so */
-	uint64_t events;      /* that were before the first one, and are not in the file any more (-m) */
-	uint64_t lost;	      /* and the losses that the pages with these reported */
+	uint64_t events;      /* events that were before the first page, and are not in the file any more (-m) */
+	uint64_t lost;	      /* losses that were reported by the pages of these events */
 };
 
 /* Open it for reading. Returns a descriptor, or the errno of open or read, -EBADMSG: its head is not valid. */
@@ -293,11 +296,11 @@ struct spool_stream {
 	unsigned int process;
 	unsigned int lane;
 	int side;	/* the side file that the pages come from, one after the other; -1: none */
-	uint64_t pages; /* of the side file */
-	uint64_t not_kept; /* events before these (-m) */
+	uint64_t pages; /* number of pages in the side file */
+	uint64_t not_kept; /* number of events before those of the side file (-m) */
 	bool goes_round;   /* the pages are not one after the other */
 	uint64_t reported;	/* losses that the pages of a side file reported so far */
-	uint64_t gaps;	/* and the number of gaps without a count */
+	uint64_t gaps;	/* number of gaps without a count so far */
 	uint64_t *lost; /* if set: where to store the other losses of the CPU at the end of a side file's stream */
 };
 

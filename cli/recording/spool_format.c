@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Payloads to and from the structs that programs use, member by member. A payload that is longer than its type is of a
- * later version, and its rest is not read; a shorter one is of an earlier version, and the rest counts as zeros.
- * Strings in the file need not be terminated; those that come out of it are.
+ * Converts payloads to and from the structs that the code uses, member by member. A payload that is longer than its
+ * type is of a later version, and its rest is not read; a shorter one is of an earlier version, and the rest counts as
+ * zeros. Strings in the file need not be terminated by a NUL; strings in the structs are.
  */
 #include "cli/recording/spool_format.h"
 #include "cli/recording/spool_private.h"

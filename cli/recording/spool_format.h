@@ -36,18 +36,18 @@
 struct spool_head {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t file_version; /* of the trace.dat that was asked for */
+	uint32_t file_version; /* requested version of the trace.dat */
 	uint32_t raw;
 	uint32_t recorder;     /* pid, for messages; the lock on the file shows whether the recorder is alive */
 	char session[4096];    /* directory with the buffers; "": none */
 	char command[256];     /* the command's first word */
-	uint32_t split;	       /* a buffer for each process, beside the kernel's */
+	uint32_t split;	       /* 1: the trace.dat has a buffer for each process, in addition to the kernel's */
 	uint32_t done;	       /* its trace.dat is complete: all that remains to be done is spool_remove() */
 	char stage[1024];      /* path of the file with the chunks that come next (stage.h); "": none */
 	uint64_t compatible;   /* features that a reader may ignore */
 	uint64_t incompatible; /* features that a reader must know */
 	char boot[40];	       /* boot id of the machine that records; "": not known */
-	char wanted[1536];     /* patterns of the events that are woven, a list a line; "": all */
+	char wanted[1536];     /* patterns of the events that are woven, one list on each line; "": all */
 	uint32_t date;	       /* 1: the trace.dat states the time of day at its time 0 */
 	unsigned char reserved[1188];
 };
@@ -74,7 +74,7 @@ enum spool_kind {
 	SPOOL_RATE,	   /* struct spool_disk_rate of the event with the id `lane`, at the end of the process */
 	SPOOL_SIDE,	   /* nothing: this lane's pages are in a side file */
 	SPOOL_TEXT,	   /* a piece of a text: kind in `lane`, position in `from`; after its name and a NUL */
-	SPOOL_CLOCKS,	   /* struct spool_disk_clocks: at the begin of the recording, and at its end */
+	SPOOL_CLOCKS,	   /* struct spool_disk_clocks: at the beginning of the recording, and at its end */
 	SPOOL_KINDS	   /* one more than the last */
 };
 
@@ -105,7 +105,7 @@ struct spool_chunk {
 	uint16_t reserved;
 	uint32_t process;
 	uint32_t lane;
-	uint32_t size;	  /* of the payload */
+	uint32_t size;	  /* size of the payload */
 	uint32_t from;	  /* of a page: as in struct rec_page; of a text's piece: its place */
 	uint32_t entries; /* of a page */
 	uint32_t reserved2;
@@ -219,7 +219,7 @@ struct spool_disk_clocks {
 	uint64_t mono;
 	uint64_t realtime;
 	uint64_t boottime;
-	uint64_t error;	    /* 0: not known, as in spools of earlier versions, which end before it */
+	uint64_t error;	    /* 0: not known, as in spools of earlier versions, which do not have it */
 	uint64_t day_error; /* 0: not known */
 };
 
@@ -239,8 +239,8 @@ SPOOL_ASSERT(sizeof(struct spool_disk_clocks) == 40);
 struct spool_side_head {
 	uint64_t magic;
 	uint64_t places;
-	uint64_t first;	 /* pages that were overwritten, or are about to be */
-	uint64_t events; /* on those */
+	uint64_t first;	 /* number of pages that were overwritten, or are about to be */
+	uint64_t events; /* events on those pages */
 	uint64_t lost;	 /* events that those reported as lost before them */
 	uint64_t time;	 /* time of the last of these pages, which is invalid even if it was not overwritten yet */
 	uint64_t end;	 /* final number of pages; 0: the recorder was killed */
@@ -276,9 +276,9 @@ SPOOL_ASSERT(sizeof(struct stage_slot) == 24);
 /* The start of the stage's file. */
 struct stage_head {
 	uint64_t magic;
-	uint64_t dev;	  /* of the spool */
-	uint64_t inode;	  /* the same */
-	char spool[4096]; /* its path */
+	uint64_t dev;	  /* device of the spool's file */
+	uint64_t inode;	  /* inode of the spool's file */
+	char spool[4096]; /* path of the spool */
 	struct stage_slot slots[STAGE_BLOCKS];
 	uint64_t compatible;   /* features that a reader may ignore */
 	uint64_t incompatible; /* features that a reader must know */

@@ -96,7 +96,8 @@ free_text:
 }
 
 /*
- * A piece at 0 begins the text again; a piece that does not follow the previous one has lost its predecessor.
+ * A piece at position 0 begins the text anew. If a piece does not continue the previous one, a piece between them is
+ * missing.
  */
 int spool_note_text(struct spool_entry *entry, const struct spool_chunk *chunk, const char *payload)
 {
@@ -240,8 +241,8 @@ int spool_side_create(struct spool *spool, unsigned int process, unsigned int cp
 }
 
 /*
- * The number of pages from the first one on, if the recorder was killed: their times rise. `before` is the time of the
- * last page that counts as overwritten. 0 or -errno.
+ * Count the pages from the first one on, if the recorder was killed: their times rise. `before` is the time of the last
+ * page that counts as overwritten. 0 or -errno.
  */
 static int count_pages(int fd, const struct spool_side *side, uint32_t page_size, uint64_t most, uint64_t before,
 		       uint64_t *ret_pages)
@@ -365,22 +366,22 @@ static int remove_file(const char *path, void *arg)
 }
 
 /*
- * A spool whose side files are gone must not be taken for a recording without them, so the spool is marked as finished
- * first.
+ * Mark the spool as finished first: if its side files are gone, it must not be taken for a recording without side
+ * files.
  */
 int spool_remove(struct spool *spool)
 {
 	struct iovec iov = { &spool->head.done, sizeof(spool->head.done) };
 	int err, one;
 
-	/* The trace.dat is complete, or the spool holds nothing: the stage is not needed any more. */
+	/* The stage is not needed any more: the trace.dat is complete, or the spool holds nothing. */
 	err = spool_drop_stage(spool);
 	if (err)
 		return err;
 	spool->head.done = 1;
 	if (spool_has_kernel(spool) && spool_write_at(spool->fd, &iov, 1, offsetof(struct spool_head, done))) {
 		/*
-		 * The disk is too full even for the mark. If the process is killed in between, side files remain
+		 * The disk has no room even for the mark. If the process is killed in between, side files remain
 		 * without a spool.
 		 */
 		err = remove_file(spool->path, NULL);

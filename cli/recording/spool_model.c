@@ -21,8 +21,8 @@
 #define LANES_OF_PROCESS (1u << 16)
 
 /*
- * The most lanes of all processes together, counting those below a lane in use: 128 bytes each; plus some for each
- * process.
+ * The most lanes of all processes together, with 128 bytes for each. Lanes with a lower number than one in use count,
+ * too; and each process counts as some lanes.
  */
 #define LANES_MAX	  (1u << 20)
 #define LANES_FOR_PROCESS 64u
@@ -152,7 +152,7 @@ static int note_anchor(struct spool *spool, uint32_t clock, const void *payload,
 	return 0;
 }
 
-/* The first and the last of all readings are kept. */
+/* Note a reading of the clocks: the first and the last one are kept. */
 static void note_clocks(struct spool *spool, const void *payload, size_t size)
 {
 	struct clock_reading *readings = spool->clocks, reading;

@@ -46,19 +46,20 @@ void spool_get_clocks(const void *payload, size_t size, struct clock_reading *re
 bool spool_chunk_valid(const struct spool *spool, const struct spool_chunk *chunk, uint64_t left);
 
 /*
- * Take a valid chunk that stands at `offset` into the model. A page's payload is not looked at and may be NULL.
- * 0, -ENOMEM, -EBADMSG.
+ * Add a valid chunk, which is at `offset`, to the model. A page's payload is not looked at and may be NULL. 0, -ENOMEM,
+ * -EBADMSG.
  */
 int spool_note_chunk(struct spool *spool, const struct spool_chunk *chunk, const void *payload, uint64_t offset);
 void spool_free_model(struct spool *spool);
 
 /*
- * The block of memory, moved if it needs `size` bytes; each time it becomes twice as large. NULL: no memory for that.
+ * Make a block of memory at least `size` bytes large; if it must grow, its size is doubled. Returns its address, which
+ * may change. NULL: no memory for that.
  */
 void *spool_grow(void *bytes, size_t *room, size_t size);
 
 /*
- * Write the chunk after all others and take it into the model; magic and next are filled in. 0; -EINVAL: spool_open()
+ * Write the chunk after all others and add it to the model; magic and next are filled in. 0; -EINVAL: spool_open()
  * would not accept it; or as spool_add_page().
  */
 int spool_append_chunk(struct spool *spool, struct spool_chunk *chunk, const void *payload);
@@ -111,7 +112,7 @@ int spool_write_at(int fd, struct iovec *iov, int nr, uint64_t offset);
 /* Write the link from the lane's page at `from` to the page at `to`, which is in the file. */
 int spool_write_link(struct spool *spool, uint64_t from, uint64_t to);
 
-/* Take a SPOOL_TEXT chunk into the model. 0, -ENOMEM, -EBADMSG. */
+/* Add a SPOOL_TEXT chunk to the model. 0, -ENOMEM, -EBADMSG. */
 int spool_note_text(struct spool_entry *entry, const struct spool_chunk *chunk, const char *payload);
 void spool_free_texts(struct spool_entry *entry);
 

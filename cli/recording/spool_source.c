@@ -22,10 +22,10 @@ struct cursor {
 	uint64_t next; /* offset of the next chunk, 0: the end; in a side file, offset of the next page */
 	unsigned char *page;
 	size_t room;
-	uint64_t pages;	   /* bytes that the side file has from that offset on */
+	uint64_t pages;	   /* number of pages in the side file from `next` on */
 	uint64_t begin, end; /* as in struct spool_side */
 	uint64_t unreported; /* losses that no page has reported yet */
-	unsigned int have; /* of these, losses in the block at `page`, which ends with the last one */
+	unsigned int have; /* the number of these that are in the block at `page`; they are the block's last ones */
 	size_t block;	   /* bytes in it */
 };
 
@@ -42,7 +42,10 @@ static bool is_inside(const struct spool *spool, uint64_t offset)
 	return spool->end >= sizeof(struct spool_chunk) && offset <= spool->end - sizeof(struct spool_chunk);
 }
 
-/* The file was checked when it was opened, but may have changed since. `offset` is inside of it. */
+/*
+ * Whether a chunk is valid and belongs to the stream. The file was checked when it was opened, but may have changed
+ * since. `offset` is inside of it.
+ */
 static bool chunk_fits(const struct spool_source *self, const struct spool_stream *stream,
 		       const struct spool_chunk *chunk, uint64_t offset)
 {
@@ -90,7 +93,10 @@ static void end_side(const struct spool_entry *entry, struct spool_stream *strea
 	cursor->unreported = 0;
 }
 
-/* The next page of a side file, which the kernel wrote: its header has the number of events lost before it. */
+/*
+ * Return the next page of a side file. The kernel wrote the page, and its header has the number of events lost before
+ * it.
+ */
 static int next_side_page(const struct spool_source *self, struct spool_stream *stream, struct cursor *cursor,
 			  struct rec_page *ret_page)
 {
@@ -201,7 +207,7 @@ struct rec_source *spool_source_close(struct rec_source *source)
 	return NULL;
 }
 
-/* The file does not exist: the recorder was killed before it made the file. */
+/* Open a side file. If it does not exist, the recorder was killed before it made the file. */
 static int open_side(struct spool_source *self, unsigned int number)
 {
 	struct spool_stream *stream = &self->streams[number];

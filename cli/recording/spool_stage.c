@@ -45,8 +45,8 @@ static uint64_t tail_of(const struct spool *spool, const struct spool_chunk *chu
 }
 
 /*
- * Take the chunk at `at` of the block, which will be the file's last one, into the model. If the lane's previous chunk
- * is in an earlier block, the chunk stores its place, for the stage's thread. If it is in this block, *ret_tail is its
+ * Add the chunk at `at` of the block to the model; it will be the last one in the file. If the lane's previous chunk is
+ * in an earlier block, the chunk stores its place, for the stage's thread. If it is in this block, *ret_tail is its
  * place there; otherwise 0.
  */
 static int note_chunk(struct spool *spool, const struct stage_block *block, size_t at, const void *payload,
@@ -202,7 +202,7 @@ int spool_hand_page(struct spool *spool, struct spool_hand *hand, unsigned int p
 	return 0;
 }
 
-/* Give a block of a hand the next offset, and take its chunks into the model. */
+/* Give a block of a hand the next offset, and add its chunks to the model. */
 static int take_in(struct spool *spool, struct stage_block *block)
 {
 	struct spool_chunk chunk;

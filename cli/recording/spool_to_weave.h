@@ -11,7 +11,7 @@
 /* The kernel's counts of one of its buffers. */
 struct spool_to_weave_texts {
 	struct weave_kernel kernel;
-	struct weave_format *formats; /* with names of their own */
+	struct weave_format *formats; /* the formats, whose names are copies */
 	struct weave_text *cpu_stats;
 };
 
@@ -27,19 +27,19 @@ struct spool_to_weave {
 	struct spool_to_weave_texts *kernels; /* one for each of the kernel's buffers */
 	unsigned int nr_kernels;
 	bool has_top; /* one of them is the top buffer */
-	struct weave_text *maps; /* of processes */
+	struct weave_text *maps; /* maps of processes */
 	unsigned int nr_maps;
 };
 
 /* The results of the kernel's half of a recording. */
 struct spool_to_weave_kernel {
 	bool is_there;
-	unsigned int cpus;   /* that were drained */
+	unsigned int cpus;   /* number of CPUs that were drained */
 	uint64_t lost;	     /* according to their statistics, or to their pages */
-	uint64_t gaps;	     /* of unknown size in pages, of CPUs without statistics */
-	uint64_t gaps_known; /* of unknown size, of CPUs with statistics */
+	uint64_t gaps;	     /* gaps of unknown size in pages of CPUs without statistics */
+	uint64_t gaps_known; /* gaps of unknown size in pages of CPUs with statistics */
 	struct spool_losses why;
-	uint64_t not_kept; /* of `lost`: events before the last ones that the recording was to keep (-m) */
+	uint64_t not_kept; /* the part of `lost` that -m did not keep: events before the last ones */
 };
 
 /*

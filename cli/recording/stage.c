@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks of a stage: made, taken, filled, handed over.
+ * The blocks of a stage: how they are made, taken, filled and handed over.
  *
  * A block gets memory when it is first taken, by fallocate, so a full file system is an error at once instead of a
  * signal later. Written blocks are taken again, the last one first, so the rest of the stage stays untouched while the
@@ -33,7 +33,7 @@
 /* Blocks that get their memory when the stage is made: as many as are in use while the disk keeps up. */
 #define MADE_FIRST 4u
 
-/* Bytes that STAGE_REFUSE leaves. */
+/* The bytes that stage_take() with STAGE_REFUSE leaves. */
 #define RESERVED (2u * STAGE_BLOCK)
 
 /* The number of attempts to make the file, if sweeps keep removing it. */
@@ -84,7 +84,7 @@ static int make_room(const struct stage *stage, const struct stage_block *block,
 {
 	const int err = allocate(stage, offset_of(block->number), room);
 
-	/* Maps its pages at once; if that fails (before Linux 5.14), each is mapped at its first use. */
+	/* Map the block's pages now; if that fails (before Linux 5.14), each is mapped at its first use. */
 	if (!err)
 		madvise(block->at, room, MADV_POPULATE_WRITE);
 	return err;
@@ -146,7 +146,7 @@ void stage_give_back(struct stage *stage, struct stage_block *block)
 	stage->free_bytes += block->room;
 }
 
-/* Take memory from free blocks, the oldest first, until the bound holds again. */
+/* Release the memory of free blocks, the oldest first, until the bound holds again. */
 static void release_some(struct stage *stage)
 {
 	for (unsigned int i = 0; stage->bytes > stage->max && i < stage->nr_free; i++) {
@@ -161,8 +161,8 @@ static void release_some(struct stage *stage)
 }
 
 /*
- * A block of this size, accounted for. It has *ret_had bytes of memory; the caller reserves the rest. NULL: the bound
- * is reached.
+ * Take a block of this size, and count its bytes. It has memory for *ret_had bytes; the caller reserves the rest. NULL:
+ * the bound is reached.
  */
 static struct stage_block *take_any(struct stage *stage, size_t room, enum stage_bound which, size_t *ret_had)
 {
@@ -183,7 +183,7 @@ static struct stage_block *take_any(struct stage *stage, size_t room, enum stage
 	return block;
 }
 
-/* The block could not grow. If the file system is full, the stage grows no more. */
+/* Called if the block could not grow. If the file system is full, the stage grows no more. */
 static void undo_growth(struct stage *stage, struct stage_block *block, size_t had, int err)
 {
 	stage->bytes -= block->room - had;
@@ -254,7 +254,10 @@ void stage_place(struct stage *stage, struct stage_block *block, uint64_t offset
 void stage_add(struct stage *stage, struct stage_block *block, size_t size)
 {
 	block->used += size;
-	/* Release: after the bytes. A successor of a killed recorder reads this many. */
+	/*
+	 * Release: the bytes are stored before their number, because the successor of a killed recorder reads this
+	 * many.
+	 */
 	__atomic_store_n(&slot_of(stage, block)->filled, block->used, __ATOMIC_RELEASE);
 }
 
@@ -306,7 +309,7 @@ const char *stage_path(const struct stage *stage)
 
 /* ------------------------------------------------------------------------------------------- opening and closing */
 
-/* A new file in the directory, locked. -EAGAIN: a sweep has just removed it. */
+/* Make a new file in the directory, locked. -EAGAIN: a sweep has just removed it. */
 static int create_file(struct stage *stage, const char *dir)
 {
 	struct stat st;

@@ -2,10 +2,10 @@
 /*
  * The stage: memory between the drain and a spool's file, so that a slow disk does not stop the drain.
  *
- * What it guarantees. The stage's own thread writes each filled block to the file, at the block's offset, many pages
- * at a time. The stage is a file in the user's buffer directory, which usually is memory, and is mapped shared: its
- * contents survive a SIGKILL of the recorder as a write to the file does, and stage_recover() finds them. It is
- * bounded: if the file takes less than the programs write, stage_take() refuses.
+ * Guarantees. The stage's own thread writes each filled block to the file, at the block's offset, many pages at a time.
+ * The stage is a file in the user's buffer directory, which usually is memory, and is mapped shared: its contents
+ * survive a SIGKILL of the recorder as a write to the file does, and stage_recover() finds them. It is bounded: if the
+ * file takes less than the programs write, stage_take() refuses.
  *
  * A block has one user at a time, from stage_take() to stage_hand_over(). Any thread may make the calls, except for
  * stage_open(), stage_settle() and stage_close(), which only the recorder's main thread makes.
@@ -31,7 +31,7 @@ struct stage_block {
 	unsigned char *at;	  /* its memory */
 	size_t used, room;	  /* bytes; only stage_take() changes the room */
 	uint64_t offset;	  /* in the file; 0: not known yet */
-	struct stage_block *next; /* free for its user */
+	struct stage_block *next; /* the block's user may use it */
 	unsigned int number;
 };
 
@@ -43,8 +43,8 @@ enum stage_bound {
 
 /*
  * Make the stage of the spool file `fd`, whose path is `spool`, of `max` bytes at most (0: derived from the available
- * memory). The thread gets this real-time `priority` if it is permitted (0: none); without one, the writing falls
- * behind on a busy machine. Returns 0; -ENOSPC: no room for a stage; -ENAMETOOLONG; or an errno of open, mmap or
+ * memory). The thread gets this real-time `priority` if it is permitted (0: none); without it, the thread cannot write
+ * fast enough on a busy machine. Returns 0; -ENOSPC: no room for a stage; -ENAMETOOLONG; or an errno of open, mmap or
  * pthread_create().
  */
 int stage_open(const char *spool, int fd, uint64_t max, unsigned int priority, struct stage **ret_stage);
@@ -67,7 +67,7 @@ void stage_add(struct stage *stage, struct stage_block *block, size_t size);
 /* Give the block to the thread, which writes blocks in the order in which they come. */
 void stage_hand_over(struct stage *stage, struct stage_block *block);
 
-/* Whether stage_take() has refused a block so far; bytes that wait for the thread. */
+/* Whether stage_take() has refused a block so far; and the number of bytes that wait for the thread. */
 bool stage_has_refused(struct stage *stage);
 uint64_t stage_waiting(struct stage *stage);
 
@@ -91,9 +91,9 @@ int stage_written(int fd, const unsigned char *bytes, size_t size, uint64_t offs
 /* The contents of a stage that a killed recorder left. */
 struct stage_rest {
 	unsigned char *bytes; /* to be freed */
-	size_t size;	      /* of all bytes */
-	size_t placed;	      /* of the first ones, which belong to a known place in the file, */
-	uint64_t offset;      /* this one; the others go after all that is in the file, in their order */
+	size_t size;	      /* number of bytes */
+	size_t placed;	      /* size of the first bytes, whose place in the file is known */
+	uint64_t offset;      /* this place; the other bytes are appended to the file, in their order */
 };
 
 /*

@@ -21,14 +21,14 @@ struct stage {
 
 	pthread_mutex_t lock; /* for all that follows */
 	struct stage_block blocks[STAGE_BLOCKS];
-	uint64_t bytes, free_bytes, max;      /* of all blocks; of the free ones; limit of the first */
+	uint64_t bytes, free_bytes, max;      /* bytes of all blocks; of the free ones; limit of `bytes` */
 	uint16_t free[STAGE_BLOCKS];	      /* a stack: the block freed last is most likely in the cache */
 	unsigned int nr_free;
 	uint64_t taken;			      /* blocks so far */
 	uint16_t queue[STAGE_BLOCKS];	      /* handed over, the oldest at `written` */
 	uint64_t written, handed;	      /* blocks so far */
 	uint64_t waiting;		      /* bytes in the queue */
-	int err;			      /* of the thread's write */
+	int err;			      /* error of the thread's write */
 	bool refused;			      /* a block was refused, because the bound was reached */
 	bool ends;
 	pthread_cond_t work, done; /* the thread waits for work; others wait until it is done */
@@ -36,10 +36,10 @@ struct stage {
 	bool started;
 };
 
-/* The block is free. With the lock held. */
+/* Add the block to the free ones. Call it with the lock held. */
 void stage_give_back(struct stage *stage, struct stage_block *block);
 
-/* The thread. */
+/* The main function of the thread. */
 void *stage_main(void *stage);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stages that killed recorders left: read back, or removed. The file is not trusted: every number in it is checked,
- * and the spool's owner must own it, too.
+ * Stages that killed recorders left: reads them, or removes them. The file is not trusted: every number in it is
+ * checked, and the spool's owner must own it, too.
  */
 #include "cli/recording/stage_private.h"
 
@@ -39,7 +39,7 @@ static void close_left(struct left *left)
 		close(left->fd);
 }
 
-/* Open and lock it. 0; -EBUSY: another process has the lock; -EBADMSG; -ENOMEM; or an errno. */
+/* Open and lock a stage. 0; -EBUSY: another process has the lock; -EBADMSG; -ENOMEM; or an errno. */
 static int open_left(int dir, const char *name, struct left *left)
 {
 	int err;
@@ -105,7 +105,7 @@ static uint64_t block_at(unsigned int number)
 	return STAGE_HEAD + (uint64_t)number * STAGE_BLOCK_MAX;
 }
 
-/* The number of blocks is limited by the file's size, so that wrong slots cannot take much memory. */
+/* Read the blocks. The file's size limits their number, so that wrong slots cannot take much memory. */
 static int read_blocks(const struct left *left, struct stage_rest *rest)
 {
 	const struct stage_slot *slots = left->head->slots;
@@ -236,8 +236,8 @@ static bool is_needed(struct left *left, const char *name, bool moved)
 }
 
 /*
- * Remove it, with its lock held, if no spool needs it or its recorder was killed before it had a head. A recorder that
- * has just made it and not yet locked it finds it removed, and makes another one.
+ * Remove a stage, with its lock held, if no spool needs it or its recorder was killed before it had a head. A recorder
+ * that has just made it and not yet locked it finds it removed, and makes another one.
  */
 static bool sweep(int dir, const char *name, bool moved, bool dry_run)
 {

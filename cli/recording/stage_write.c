@@ -53,7 +53,7 @@ void *stage_main(void *arg)
 		err = write_all(stage->spool, block->at, block->used, block->offset);
 		if (!err)
 			err = stage_written(stage->spool, block->at, block->used, block->offset);
-		/* The file has the block now; a successor must not write the block again. */
+		/* The file has the block now, so a successor must not write it again. */
 		if (!err)
 			__atomic_store_n(&stage->head->slots[block->number].filled, 0, __ATOMIC_RELEASE);
 		pthread_mutex_lock(&stage->lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary of a recording: how many events, how many were lost and why, what was skipped. */
+/* The summary of a recording: the number of events, how many were lost and why, and what was skipped. */
 #include "cli/recording/summary.h"
 
 #include <errno.h>
@@ -14,9 +14,9 @@
 struct reasons {
 	struct rec_lane_stats lanes;
 	struct rec_view_losses processes;
-	uint64_t broken;      /* lanes */
-	uint64_t refused;     /* by these */
-	unsigned int no_lane; /* processes */
+	uint64_t broken;      /* number of broken lanes */
+	uint64_t refused;     /* events that broken lanes refused */
+	unsigned int no_lane; /* number of processes with threads that found no lane */
 };
 
 static void add_reasons(struct reasons *all, const struct spool *spool)
@@ -52,7 +52,7 @@ static void say_count(const struct message_sink *sink, uint64_t count, const cha
 		message_summary(sink, "  %" PRIu64 " %s", count, what);
 }
 
-/* The same with a remedy, and the setting for it: "WHAT (REMEDY: SETTING)", or "WHAT (remedy: REMEDY)". */
+/* The same line with a remedy, and the setting for it: "WHAT (REMEDY: SETTING)", or "WHAT (remedy: REMEDY)". */
 static void say_remedy(const struct message_sink *sink, uint64_t count, const char *what, const char *remedy,
 		       enum message_word word)
 {
@@ -63,7 +63,7 @@ static void say_remedy(const struct message_sink *sink, uint64_t count, const ch
 				*setting ? setting : remedy);
 }
 
-/* The same with the setting that is the reason: "WHAT (SETTING)". */
+/* The same line with the setting that is the reason: "WHAT (SETTING)". */
 static void say_setting(const struct message_sink *sink, uint64_t count, const char *what, enum message_word word)
 {
 	if (count)
@@ -206,7 +206,7 @@ static void say_no_buffers(const struct output *output, const struct spool *spoo
 	}
 }
 
-/* Times as `recorder report` shows them, rounded. */
+/* Print the range of times, as `recorder report` shows them, but rounded. */
 static void say_times(const struct message_sink *sink, const struct weave_stats *stats)
 {
 	const uint64_t first = (stats->first_time + 500) / 1000, last = (stats->last_time + 500) / 1000,
@@ -223,7 +223,10 @@ static uint64_t without(uint64_t all, uint64_t part)
 	return all > part ? all - part : 0;
 }
 
-/* The lines of the kernel's events. Its losses and gaps are subtracted from `stats`, where the programs' remain. */
+/*
+ * Print the lines about the kernel's events. The kernel's losses and gaps are subtracted from `stats`, so the programs'
+ * remain.
+ */
 static void say_kernel(const struct output *output, const struct spool_to_weave_kernel *kernel,
 		       struct weave_stats *stats)
 {

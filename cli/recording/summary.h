@@ -6,7 +6,7 @@
 #include "cli/recording/spool_to_weave.h"
 #include "cli/recording/output.h"
 
-/* Messages about what was skipped, then the lines of the summary. As output_finish(). */
+/* Print messages about what was skipped, then the lines of the summary. Arguments as for output_finish(). */
 void summary(const struct output *output, const struct spool *spool, const struct selections *selections,
 	     const struct drain_trouble *trouble, const struct weave_stats *stats,
 	     const struct spool_to_weave_kernel *kernel);

@@ -14,10 +14,10 @@ struct buffer {
 	uint64_t inode;
 	struct rec_view
 		*view; /* our view, while the program is recorded: to switch its events; the drain has another view */
-	bool taken;	       /* recorded by us: named by the user or found */
+	bool taken;	       /* recorded by us, because the user named it or it belongs to a recorded program */
 	bool old;	       /* existed before the recording, and was not named by the user */
 	bool seen;	       /* found by the last scan */
-	bool passed_over;      /* the events in its lanes when it was found, which are skipped */
+	bool passed_over;      /* the events that were in its lanes when it was found were skipped */
 	struct process self, parent;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See file_watch.h. A file has no writers if the kernel grants a read lease of it. The lease is returned at once; a
- * program that opens the file for writing meanwhile waits until then.
+ * See file_watch.h. A file has no writers if the kernel grants a read lease for it. The lease is given up at once;
+ * until then, a program that opens the file for writing waits.
  */
 #include "cli/report/file_watch.h"
 

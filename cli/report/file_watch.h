@@ -11,8 +11,8 @@ struct file_watch {
 	bool open;
 	int file;
 	int events;	      /* inotify */
-	bool closed;	      /* a writer closed the file; then, if there is nothing new, */
-	unsigned int pace_ms; /* search again for other writers after this time */
+	bool closed;	      /* a writer has closed the file */
+	unsigned int pace_ms; /* if so, and nothing is new: the time until the next search for other writers */
 };
 
 /* Begin to watch for changes. 0; or the errno of open or of inotify. file_watch_close() ends this. */

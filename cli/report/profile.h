@@ -37,7 +37,8 @@ struct profile_kind {
 	struct tep_format_field *as_begin; /* field with the key for its end */
 	struct tep_format_field *as_end;   /* field with the key for its begin */
 	struct tep_format_field *task;	   /* field with the task; NULL: the task that wrote it */
-	struct tep_format_field *value;	   /* of PROFILE_COUNT; state, success, stack, old task of others */
+	/* the value of PROFILE_COUNT; for other acts: the state, success, stack, or old task */
+	struct tep_format_field *value;
 	struct tep_format_field *comms[2]; /* names of tasks: of PROFILE_SWITCH, PROFILE_WAKE */
 	bool is_migrating, is_global;
 };
@@ -127,7 +128,7 @@ void profile_tasks_free(struct profile *p);
 void profile_add(struct profile *p, const struct dat_event *event, const struct tep_record *record);
 
 /*
- * Combine tasks of the same name in *ret_groups. Tasks without a name are left out. The lines move from the tasks to
+ * Combine tasks of the same name into *ret_groups. Tasks without a name are left out. The lines move from the tasks to
  * the groups. 0; -ENOMEM.
  */
 int profile_group(struct profile *p, struct profile_task **ret_groups, size_t *ret_nr);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Adds up durations. A task has open begins, and lines, one for each kind and value of events. An end closes the newest
- * open begin with the same key. A stack belongs to the begin or the end that its task wrote before it; that of a
- * wake-up, to the task that was woken.
+ * open begin with the same key. A stack belongs to the begin or the end that its task wrote before it; the stack of a
+ * wake-up belongs to the task that was woken.
  *
- * When events were lost, begins of this CPU are dropped, and those that may end on another CPU.
+ * When events were lost, open begins of that CPU are dropped, and so are begins that may end on another CPU.
  */
 #include "cli/report/profile.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An open begin: in a chain of its task, and in the list of its CPU. */
+/* An open begin. It is in a chain of its task, and in the list of its CPU. */
 struct profile_open {
 	struct profile_open *chained;
 	struct profile_open *next, **place; /* in the list */
@@ -25,7 +25,7 @@ struct profile_open {
 
 /* ------------------------------------------------------------------------------------------------------------ tasks */
 
-/* NULL: no memory. */
+/* Find or make a task. NULL: no memory. */
 static struct profile_task *task_of(struct profile *p, int32_t tid)
 {
 	struct profile_task *task = (void *)(uintptr_t)number_map_get(&p->by_tid, (uint32_t)tid);

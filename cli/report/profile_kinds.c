@@ -11,7 +11,10 @@ static struct tep_format_field *field_of(const struct profile_kind *kind, const 
 	return kind ? tep_find_field(kind->event, name) : NULL;
 }
 
-/* NULL: the file does not have the event, or there is no memory. A kind that is made later replaces the earlier one. */
+/*
+ * Make the kind of an event. NULL: the file does not have the event, or there is no memory. A kind that is made later
+ * replaces the earlier one.
+ */
 static struct profile_kind *make_kind(struct profile *p, const char *system, const char *name)
 {
 	struct tep_event *event = tep_find_event_by_name(p->r->table->tep, system, name);
@@ -30,7 +33,9 @@ static struct profile_kind *make_kind(struct profile *p, const char *system, con
 	return kind;
 }
 
-/* `begin` begins what `end` ends, if the keys are equal. Nothing happens if one of them or of its fields is missing. */
+/*
+ * `begin` begins what `end` ends, if the keys are equal. If one of them or its field is missing, nothing is connected.
+ */
 static void connect(struct profile_kind *begin, const char *begin_key, struct profile_kind *end, const char *end_key)
 {
 	struct tep_format_field *as_begin = field_of(begin, begin_key), *as_end = field_of(end, end_key);

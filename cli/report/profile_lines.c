@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of tasks, with their sums and stacks; and tasks of the same name as one. */
+/* The lines of tasks, with their sums and stacks. Also combines tasks of the same name. */
 #include "cli/report/profile.h"
 
 #include <errno.h>

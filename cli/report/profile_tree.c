@@ -26,8 +26,8 @@ struct branch {
 
 struct tree {
 	const struct profile *p;
-	size_t long_size; /* of the addresses */
-	uint64_t lines;	  /* levels whose line passes */
+	size_t long_size; /* size of an address */
+	uint64_t lines;	  /* a bit for each level whose vertical line continues */
 	bool is_short_of_memory;
 };
 
@@ -151,7 +151,7 @@ static void print_inside(struct tree *tree, const struct branch *branch, unsigne
 	free(inner);
 }
 
-/* `level` is that of the tree, `depth` that of the stacks. */
+/* `level` is a level of the tree, `depth` a position in the stacks. */
 static void print_branches(struct tree *tree, const struct branch *branches, size_t nr, unsigned int level,
 			   unsigned int depth)
 {

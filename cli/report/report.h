@@ -35,7 +35,7 @@ struct report {
 	bool profile_global, profile_by_comm; /* -G, --by-comm */
 	struct opt_list profile_hooks;	      /* -H */
 	int64_t ts_offset; /* added to all times */
-	uint64_t hz;	   /* of the clock in the file; 0: as the file states it */
+	uint64_t hz;	   /* ticks per second of the clock; 0: as the file states it */
 	struct event_print_options print;
 	struct report_follow follow;
 
@@ -49,11 +49,17 @@ struct report {
 	struct report_lines lines; /* also has the error of a failed write */
 };
 
-/* Returns the number of CPUs for the first line; and prints that line. False: writing failed. */
+/*
+ * The first function returns the number of CPUs for the first line; the second one prints that line. False: writing
+ * failed.
+ */
 uint32_t report_cpus(const struct report *r);
 bool report_head(struct report *r);
 
-/* Print the text of a latency tracer, which the file has instead of events. The exit status. */
+/*
+ * The first function: whether the file has the text of a latency tracer instead of events. The second one prints that
+ * text, and returns the exit status.
+ */
 bool report_is_latency(const struct report *r);
 int report_latency(struct report *r);
 
@@ -80,7 +86,7 @@ static inline bool report_written(struct report *r)
 struct report_walk {
 	struct report *r;
 	struct dat_merge *merge;
-	struct dat_event next; /* if `ahead` */
+	struct dat_event next; /* the next event, if `ahead` */
 	bool more;  /* 1: there is one */
 	bool ahead; /* the next event was read already, and is not part of the previous one */
 	bool lines; /* a call and its immediate return are one event, as in the text */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See report_crew.h. Batches are a ring: [written, filled) are in use, [made, filled) of them wait for a thread, and
- * the batch at `filled` is being collected by the caller, to whom it belongs. `lock` protects the numbers and the
- * states.
+ * See report_crew.h. Batches form a circular buffer: [written, filled) are in use, [made, filled) of them wait for a
+ * thread, and the batch at `filled` is being collected by the caller, to whom it belongs. `lock` protects the numbers
+ * and the states.
  *
  * Only one thread at a time may use libtraceevent: `tep` protects it, and the part of the printer that
  * event_line_print() uses. The caller holds `tep` while it collects.
@@ -26,7 +26,7 @@
 struct item {
 	struct event_line line; /* plan NULL: the item is a text of line.size characters */
 	uint32_t bytes_after;	/* bytes after the record */
-	uint32_t room;		/* of the bytes that follow the item */
+	uint32_t room;		/* number of bytes that follow the item */
 };
 
 struct batch {
@@ -42,8 +42,8 @@ struct report_crew {
 	struct event_printer *printer;
 	report_crew_write write;
 	void *arg;
-	uint32_t limit; /* events of the next batch */
-	size_t room;	/* bytes of a batch */
+	uint32_t limit; /* maximum number of events in the next batch */
+	size_t room;	/* maximum number of bytes in a batch */
 
 	pthread_mutex_t tep;
 	pthread_mutex_t lock;
@@ -95,7 +95,7 @@ static void make_batch(struct report_crew *crew, struct batch *batch, struct pri
 	}
 }
 
-/* Makes one batch. The caller has the lock, which is released meanwhile. */
+/* Makes the texts of one batch. The caller has the lock, which is released meanwhile. */
 static void make_next(struct report_crew *crew, struct print_context *context)
 {
 	struct batch *batch = batch_of(crew, crew->made++);
@@ -131,7 +131,7 @@ static void *run_thread(void *arg)
 
 /* ---------------------------------------------------------------------------------------------------------- writing */
 
-/* Writes the oldest batch, which is made. 1; 0; -ENOMEM. */
+/* Writes the oldest batch, whose texts are made. 1; 0: the walk is to end; -ENOMEM. */
 static int write_oldest(struct report_crew *crew)
 {
 	struct batch *batch = batch_of(crew, crew->written);

@@ -117,7 +117,7 @@ static void put_head(struct csv *csv)
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-/* Numbers of a list are separated by blanks. */
+/* Put a value; the numbers of a list are separated by blanks. */
 static void put_value(struct csv *csv, const struct report_value *value)
 {
 	if (value->kind == REPORT_VALUE_STRING)
@@ -156,7 +156,7 @@ static void put_fields(struct csv *csv, const struct tep_record *record, uint32_
 	}
 }
 
-/* Two cells, which are empty if the file does not state the process of the thread. */
+/* Put the two cells of the process, which are empty if the file does not state the process of the thread. */
 static void put_process(struct csv *csv, int pid)
 {
 	const int32_t process = event_process(csv->r->table, pid);

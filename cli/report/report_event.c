@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The data of a format text that a filter needs: offsets and kinds of fields, from libtraceevent. The names of values
- * are in the print format, and so are the decimals of a real, in the form that event_text.c writes.
+ * Takes from a format text what a filter needs: offsets and kinds of fields, as libtraceevent parses them. The names of
+ * values are in the print format, and so are the decimals of a real, in the form that event_text.c writes.
  */
 #include "cli/report/report_event.h"
 

@@ -219,7 +219,7 @@ static void put_real(int64_t number, uint32_t decimals, struct blob *out)
 void report_field_name(const struct report *r, const struct report_field *field, uint64_t number, struct blob *out)
 {
 	const uint32_t width = (uint32_t)field->field->size;
-	/* Names stand for the field's bits without a sign. */
+	/* Names of values are for the field's bits, without a sign. */
 	const uint64_t bits = width && width < 8 ? number & ((1ull << (8 * width)) - 1) : number;
 	const char *function;
 

@@ -22,7 +22,7 @@ struct report_event_fields {
 	struct report_field fields[];
 };
 
-/* By event. */
+/* The fields of all events. */
 struct report_fields {
 	const struct report *r;
 	struct report_event_fields **all;
@@ -47,7 +47,7 @@ struct report_value {
 	bool is_signed;
 	bool is_float;	  /* floating point: the number has its bits */
 	uint32_t element; /* bytes of a number */
-	uint32_t nr;	  /* of numbers, or bytes of the string */
+	uint32_t nr;	  /* number of numbers, or of bytes of the string */
 	const char *data; /* within the record */
 };
 

@@ -42,7 +42,7 @@ static bool is_top(const void *arg, const struct dat_buffer *buffer, uint32_t cp
 	return !buffer->name[0];
 }
 
-/* Times are relative to the first event of all files, in the buffers without names, as with trace-cmd. */
+/* Make times relative to the first event of all files, in the buffers without names, as with trace-cmd. */
 static int align(struct report *all, unsigned int nr)
 {
 	uint64_t first = UINT64_MAX;
@@ -118,7 +118,7 @@ void report_options_free(struct report *r)
 	opt_list_free(&r->profile_hooks);
 }
 
-/* The text of a latency tracer cannot be merged, so it must be the only file. */
+/* Check that the text of a latency tracer is the only file, because it cannot be merged. */
 static int check_latency(const struct report *r, report_form form, unsigned int nr)
 {
 	const struct report_window *window = &r->select.window;
@@ -181,7 +181,7 @@ static int run(struct report *all, unsigned int nr, report_form form)
 	return status ? status : check_output(all);
 }
 
-/* A number with its sign. */
+/* Read a number with its sign. */
 static bool read_number(const char *option, const char *text, int64_t *ret_number)
 {
 	char *end;
@@ -194,7 +194,7 @@ static bool read_number(const char *option, const char *text, int64_t *ret_numbe
 	return false;
 }
 
-/* The files, with the options for each: a time option is for the file before it. */
+/* Read the files, with the options for each: a time option applies to the file before it. */
 static int read_inputs(struct report *options, const struct opt_list *inputs, const char *operand, struct report *all,
 		       unsigned int nr)
 {
@@ -220,7 +220,10 @@ static int read_inputs(struct report *options, const struct opt_list *inputs, co
 			complain(opts_command(), "--ts2secs '%s' is not a frequency", text);
 			return EXIT_USAGE;
 		}
-		/* Before the second file it applies to all files without their own, as with trace-cmd. */
+		/*
+		 * A time option before the second file applies to all files without one of their own, as with
+		 * trace-cmd.
+		 */
 		for (unsigned int n = next > 1 ? next - 1 : 0; n < (next > 1 ? next : nr); n++)
 			all[n].hz = (uint64_t)number;
 	}

@@ -22,7 +22,7 @@
 
 #define IDS 65536u
 
-/* Numbers of a file of the other byte order are swapped before they are compared. */
+/* If the file has the other byte order, numbers are swapped before they are compared. */
 struct turn {
 	uint32_t offset, size, nr;
 };
@@ -33,13 +33,13 @@ struct rule {
 	size_t size;
 	struct turn turns[REC_FIELDS_MAX];
 	unsigned int nr_turns;
-	bool reads_thread; /* it compares fields of report_thread.h */
+	bool reads_thread; /* whether it compares fields of report_thread.h */
 };
 
 struct report_filter {
 	struct report_filter_file of;
 	struct report_thread thread;
-	struct rule *rules[IDS]; /* NULL: not named */
+	struct rule *rules[IDS]; /* NULL: no filter for this id */
 	unsigned char *copy;	 /* the record that is compared, if it differs from the one in the file */
 	size_t room, used;
 	bool reads_comm; /* names of threads may be compared */
@@ -52,7 +52,7 @@ struct parts {
 	char *patterns;	     /* in the form of librecorder/pattern.h */
 	const char *filter;  /* within the text; NULL: none */
 	bool absent[REC_STEPS_MAX];
-	uint32_t columns[REC_STEPS_MAX]; /* of fields that are absent */
+	uint32_t columns[REC_STEPS_MAX]; /* columns of the absent fields */
 	unsigned int nr_steps, nr_named, nr_fit;
 	bool lacks_any; /* one of the events does not have one of the fields */
 	struct rec_filter_error error; /* the first one */
@@ -99,7 +99,7 @@ static const char *find_filter(const char *text, size_t *ret_size)
 	for (const char *at = text; at < end; at++)
 		if (*at == ':')
 			colon = at;
-	/* Whether the text compares nothing, as "io:submit" or "sched". */
+	/* Without an operator the text compares nothing: "io:submit", or "sched". */
 	if (!*end && !(colon && !colon[1])) {
 		*ret_size = strlen(text);
 		return NULL;
@@ -409,7 +409,7 @@ static bool copy_record(struct report_filter *filter, const void *data, size_t s
 	return true;
 }
 
-/* The record in this machine's byte order, with the fields of its thread after it. False: no memory. */
+/* Make a copy of the record in this machine's byte order, with the fields of its thread after it. False: no memory. */
 static bool change_record(struct report_filter *filter, const struct rule *rule, const struct dat_event *event, int tid,
 			  struct rec_filter_record *record)
 {

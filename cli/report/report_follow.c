@@ -22,7 +22,7 @@ static void stop(int signal)
 	stopped = 1;
 }
 
-/* The second signal ends the process, because it may be blocked in a write to a pipe. */
+/* Set the handler of signals. The second signal ends the process, because it may be blocked in a write to a pipe. */
 static void take_signals(sigset_t *signals)
 {
 	const int numbers[] = { SIGINT, SIGTERM };

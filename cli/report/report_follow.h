@@ -15,8 +15,8 @@ struct report_follow {
 	bool wanted;
 	struct file_watch watch;
 	struct dat_growth growth;
-	sigset_t signals; /* that end it */
-	bool ended;	  /* by a signal, or because nobody reads the output */
+	sigset_t signals; /* signals that end it */
+	bool ended;	  /* a signal has ended it, or nobody reads the output any more */
 };
 
 /*

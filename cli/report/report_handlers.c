@@ -51,7 +51,7 @@ static void flag_events(struct event_table *table, const regex_t *regex, int fla
 	}
 }
 
-/* An expression must match the whole name of an event or a system. */
+/* Set a flag of the events that match. An expression must match the whole name of an event or a system. */
 static int flag_all(struct event_table *table, const struct opt_list *list, int flag)
 {
 	for (unsigned int i = 0; i < list->nr; i++) {

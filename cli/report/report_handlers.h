@@ -13,7 +13,7 @@
 struct report_handlers {
 	struct opt_list raw;	 /* regular expressions of events that are printed field by field */
 	struct opt_list formats; /* regular expressions of events whose plugins are ignored */
-	struct opt_list options; /* of plugins: "ftrace:offset", "name=value" */
+	struct opt_list options; /* options of plugins: "ftrace:offset", "name=value" */
 	const char *kallsyms;	 /* a file of symbols; NULL: none */
 };
 

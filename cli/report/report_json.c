@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The report as JSON, one object a line:
+ * The report as JSON, one object on each line:
  *
  *	{"ts":ns,"cpu":0,"pid":2,"comm":"worker","tgid":1,"process":"app","buffer":"name","system":"io",
  *	 "event":"submit","fields":{...},"names":{...}}
@@ -141,7 +141,7 @@ static void put_fields(struct json *json, const struct report_event_fields *fiel
 	put(&json->out, "}");
 }
 
-/* The process of the thread, if the file states it. */
+/* Put the process of the thread, if the file states it. */
 static void put_process(struct json *json, int pid)
 {
 	const int32_t process = event_process(json->r->table, pid);
@@ -158,7 +158,7 @@ static void put_process(struct json *json, int pid)
 	put_json(&json->out, name, strlen(name));
 }
 
-/* The values to which the thread's events belong at this time, if there are any. */
+/* Put the context values of the thread at this time, if there are any. */
 static void put_context(struct json *json, int pid, uint64_t ts)
 {
 	const struct event_context *context;
@@ -250,7 +250,7 @@ static int put_events(struct json *json)
 	return status;
 }
 
-/* A file that is still being written is not read twice, so its events have no "context". */
+/* Read the context values. A file that is still being written is not read twice, so its events have no "context". */
 static int open_contexts(struct json *json)
 {
 	const struct report *r = json->r;

@@ -32,7 +32,7 @@ static bool write_text(void *arg, const char *text, size_t size)
 	return report_lines_written(lines);
 }
 
-/* A time that is earlier than that of the event before it, on the same CPU and in the same buffer, is reported. */
+/* Report a time that is earlier than that of the event before it on the same CPU and in the same buffer. */
 static int check_time(struct report_lines *lines, const struct dat_event *event)
 {
 	const uint64_t stream = (uint64_t)(event->buffer - lines->buffers) << 32 | event->cpu;
@@ -80,7 +80,7 @@ static int print_events(struct report_lines *lines, struct report_crew *crew)
 
 		record = event_record(&event);
 		if (report_select_has(select, &event, &record)) {
-			/* Only if it is needed: the next event of a file that grows may come late. */
+			/* Read ahead only if it is needed, because the next event of a growing file may come late. */
 			ahead = event_ftrace_may_take(ftrace, &record);
 			if (ahead) {
 				more = dat_merge_next(lines->merge, &next);

@@ -20,10 +20,10 @@ struct report_lines {
 	bool at_once;	 /* each line is printed before the next event is read */
 	struct report_wakeup *wakeup; /* NULL: without latencies of wake-ups */
 	bool ts_check;	 /* report times that go back */
-	struct number_map last; /* for that: the time of the last event, by buffer and CPU */
+	struct number_map last; /* for ts_check: the time of the last event, by buffer and CPU */
 	const struct dat_buffer *buffers;
 	int write_error; /* errno of the first write that failed */
-	uint64_t events; /* that were printed */
+	uint64_t events; /* number of printed events */
 };
 
 /* Print all events of the merge, until stdout fails. 0; -ENOMEM. */

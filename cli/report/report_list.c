@@ -27,7 +27,7 @@ bool report_lists_any(const struct report_lists *lists)
 /* The two expressions of "SYSTEM:EVENT", or a single one that is searched for in both names. */
 struct pattern {
 	regex_t system, event;
-	bool both; /* a system that matches is listed whole */
+	bool both; /* if a system matches, all its events are listed */
 };
 
 static int compile(regex_t *regex, const char *text, size_t size)
@@ -139,7 +139,7 @@ struct moment {
 	bool known; /* the file describes the event */
 };
 
-/* The first event from the time `from` on, or the last one. 1; 0: the stream has no such event; -ENOMEM. */
+/* Find the first event from the time `from` on, or the last one. 1; 0: the stream has no such event; -ENOMEM. */
 static int find_moment(const struct report *r, const struct dat_buffer *buffer, const struct dat_stream *stream,
 		       uint64_t from, bool last, struct moment *ret_moment)
 {
@@ -230,7 +230,7 @@ static int list_version(struct report *r)
 	return 0;
 }
 
-/* trace-cmd prints the version as well. */
+/* Print the uname; trace-cmd prints the version as well. */
 static int list_uname(struct report *r)
 {
 	report_head(r);
@@ -239,7 +239,7 @@ static int list_uname(struct report *r)
 	return 0;
 }
 
-/* Streams are in the order of their CPUs. */
+/* Print where the streams are in the file, in the order of their CPUs. */
 static void print_places(const struct dat_buffer *buffer)
 {
 	uint32_t next = 0;
@@ -313,7 +313,7 @@ static int list_events(struct report *r)
 	return 0;
 }
 
-/* The exit status is the result, as with trace-cmd. */
+/* Whether libtraceevent could parse all formats. The exit status is the result, as with trace-cmd. */
 static int check_formats(struct report *r)
 {
 	return r->table->failures ? EINVAL : 0;

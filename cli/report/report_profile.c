@@ -35,7 +35,7 @@ static int print_profile(struct profile *p)
 	return err || p->is_short_of_memory ? report_fail_memory(p->r) : 0;
 }
 
-/* All buffers, the last one first. */
+/* Read the events, then print the profiles of all buffers, the last one first. */
 static int read_and_print(struct report *r, struct profile *all)
 {
 	struct tep_record record;

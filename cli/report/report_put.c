@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Puts numbers of fields as text, and writes the collected text to standard output (report_field.h). */
+/* Appends numbers of fields as text, and writes the collected text to standard output (report_field.h). */
 #include "cli/report/report_field.h"
 
 #include "cli/common/put_text.h"

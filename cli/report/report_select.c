@@ -49,7 +49,10 @@ static int want_cpus(struct report_select *select, uint32_t first, uint32_t last
 	return 0;
 }
 
-/* "0,2-5"; as with trace-cmd blanks may precede a number, and a separator may follow the last one. */
+/*
+ * Read a list of CPUs, "0,2-5". As with trace-cmd, blanks may precede a number, and a separator may follow the last
+ * one.
+ */
 static int read_cpus(struct report_select *select, const char *list)
 {
 	const char *at = list + strspn(list, " ");
@@ -86,7 +89,7 @@ int report_select_cpus(struct report_select *select)
 	return status;
 }
 
-/* The name is a pattern; "top" is the buffer that has no name. */
+/* Whether the name, which is a pattern, matches a buffer; "top" is the buffer without a name. */
 static bool is_buffer(const char *name, const struct dat_buffer *buffer)
 {
 	return !fnmatch(name, buffer->name, 0) || (!buffer->name[0] && !strcmp(name, "top"));
@@ -127,7 +130,7 @@ static int open_filters(struct report_select *select, const struct dat_file *fil
 	return status;
 }
 
-/* An event passes if one filter or task matches it. */
+/* Whether an event passes: one filter or task matches it. */
 static bool is_wanted(const struct report_select *select, const struct dat_event *event,
 		      const struct tep_record *record)
 {
@@ -188,7 +191,10 @@ static int open_stacks(struct report_select *select, const struct dat_file *file
 	return select->stack_follows ? 0 : out_of_memory();
 }
 
-/* A task selects events of any type. A stack follows an event that is selected, whatever the filters say of stacks. */
+/*
+ * A task selects events of any type. If an event is selected, so is the stack after it, whether filters select stacks
+ * or not.
+ */
 static int open_types(struct report_select *select)
 {
 	const struct event_table *table = select->table;
@@ -242,7 +248,7 @@ static int no_buffer(const char *name, const struct dat_file *file)
 	return EXIT_FAILURE;
 }
 
-/* The same for a buffer. */
+/* Report a pattern that matches no buffer, for the same reason. */
 static int check_buffers(const struct report_select *select, const struct dat_file *file)
 {
 	for (unsigned int i = 0; i < select->choice->buffers.nr; i++) {

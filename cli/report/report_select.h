@@ -18,8 +18,8 @@ struct report_choice {
 	struct opt_list cpus; /* lists, "0,2-5"; none: all */
 	struct opt_list
 		/*
-		 * an event passes if one of them matches; empty: all events. After a NULL item (-v), filters that leave
-		 * out events
+		 * an event passes if one of them matches; empty: all events pass. The filters after a NULL item (-v)
+		 * leave out events
 		 */
 		filters;
 	struct opt_list pids, comms;

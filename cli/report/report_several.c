@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several files as one report, by time: each line begins with the name of its file, or of its buffer. Each file is
- * opened as for its own report; only the order, which is trace-cmd's, is determined here.
+ * Several files as one report, ordered by time. Each line begins with the name of its file, or of its buffer. Each file
+ * is opened as for its own report; only the order, which is trace-cmd's, is determined here.
  */
 #include "cli/report/report.h"
 
@@ -14,7 +14,7 @@
 
 struct source {
 	struct report_walk walk;
-	struct dat_event event; /* the next one */
+	struct dat_event event; /* the next event */
 	struct tep_record record;
 	int more; /* as report_walk_next() */
 };
@@ -39,7 +39,10 @@ void report_name_heads(struct report *all, unsigned int nr)
 		all[i].head_width = width;
 }
 
-/* The width of the names: that of the longest name of all files, and of the buffers of earlier files. */
+/*
+ * Print the first lines. The width of names is that of the longest name of all files, and of the buffers of earlier
+ * files.
+ */
 static bool print_heads(struct report *all, unsigned int nr)
 {
 	int width;
@@ -61,7 +64,9 @@ static bool print_heads(struct report *all, unsigned int nr)
 	return true;
 }
 
-/* Buffers with a name come after the nameless buffers of all files. */
+/*
+ * Whether the event of `a` comes before that of `b`. Buffers with a name come after the nameless buffers of all files.
+ */
 static bool is_before(const struct source *a, const struct source *b)
 {
 	const bool a_named = a->event.buffer->name[0], b_named = b->event.buffer->name[0];
@@ -100,7 +105,7 @@ static void advance(struct source *source)
 	source->more = report_walk_next(&source->walk, &source->event, &source->record);
 }
 
-/* Failed writes are noted in the first report, which the command examines. */
+/* Print the events. Failed writes are noted in the first report, which the command examines. */
 static int print_events(struct report *all, struct source *sources, unsigned int nr, uint64_t head)
 {
 	uint64_t printed = 0, last_ts = 0;

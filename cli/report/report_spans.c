@@ -27,8 +27,8 @@ struct spans {
 	struct report_lines *lines;
 	bool seconds;
 	uint64_t waiting;      /* the span whose begin is not printed yet; 0: none */
-	struct trace_seq head; /* of its line: thread, CPU, time */
-	struct trace_seq body; /* name and fields */
+	struct trace_seq head; /* first part of its line: thread, CPU, time */
+	struct trace_seq body; /* the rest of its line: name and fields */
 	struct trace_seq line;
 };
 
@@ -51,7 +51,7 @@ static const struct model_record *known_record(const struct model_span *span)
 	return span->first.data ? &span->first : &span->last;
 }
 
-/* The event of the begin; or of the end, if only that was seen. */
+/* Whether a span is selected: by the event of its begin, or of its end, if only that was seen. */
 static bool is_selected(const struct spans *s, const struct model_span *span)
 {
 	const bool has_begin = span->first.data != NULL;
@@ -152,7 +152,7 @@ static int write_line(struct spans *s)
 	return report_lines_written(s->lines) ? 0 : NOT_WRITTEN;
 }
 
-/* An item follows inside the kept span, so its begin gets a line of its own. */
+/* Called when an item follows inside the kept span: print the span's begin on a line of its own. */
 static int flush(struct spans *s)
 {
 	if (!s->waiting)
@@ -164,7 +164,7 @@ static int flush(struct spans *s)
 	return write_line(s);
 }
 
-/* "(id=7)": the fields of the begin; or of the end, if only that was seen. */
+/* Append "(id=7)": the fields of the begin; or of the end, if only that was seen. */
 static int put_begin_fields(const struct spans *s, struct trace_seq *to, const struct model_span *span)
 {
 	int err;
@@ -175,7 +175,7 @@ static int put_begin_fields(const struct spans *s, struct trace_seq *to, const s
 	return err;
 }
 
-/* "io:request(id=7)", with its indent. */
+/* Append "io:request(id=7)", with its indent. */
 static int put_body(struct spans *s, const struct model_span *span)
 {
 	trace_seq_reset(&s->body);
@@ -202,7 +202,7 @@ static int take_begin(void *arg, const struct model_span *span)
 	return err;
 }
 
-/* The fields of an end follow those of the begin. */
+/* Append the fields of the end after those of the begin. */
 static int put_end_fields(struct spans *s, const struct model_span *span, const char *before)
 {
 	struct trace_seq fields;
@@ -219,7 +219,7 @@ static int put_end_fields(struct spans *s, const struct model_span *span, const 
 	return err;
 }
 
-/* One line for the whole span. */
+/* Print one line for the whole span. */
 static int write_leaf(struct spans *s, const struct model_span *span)
 {
 	const char *more = remark(span);

@@ -45,7 +45,7 @@ struct summary {
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
 
-/* NULL: no memory. */
+/* Find or make the row of a key. NULL: no memory. */
 static struct row *find_row(struct group *group, uint64_t key)
 {
 	const uint64_t place = number_map_get(&group->places, key);

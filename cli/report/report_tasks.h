@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * --pid and --comm of 'recorder report': events of tasks, and events about them: with a field pid or next_pid of that
- * number.
+ * --pid and --comm of 'recorder report': selects events of tasks, and events about them, whose field pid or next_pid is
+ * the task's.
  */
 #ifndef CLI_REPORT_TASKS_H
 #define CLI_REPORT_TASKS_H

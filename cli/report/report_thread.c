@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The fields, from REPORT_THREAD_AT on. A value is cut if the file has a longer one than programs can set. */
+/* Sizes of the fields, which begin at REPORT_THREAD_AT. A value that is longer than programs can set is cut. */
 #define TGID_SIZE    4u
 #define PROCESS_SIZE 60u
 #define VALUE_SIZE   (REC_CONTEXT_VALUE_MAX + 1)
@@ -16,7 +16,7 @@
 _Static_assert(KEYS_MAX <= REC_FIELDS_MAX, "report_thread.h: keys");
 _Static_assert(REPORT_THREAD_AT + REPORT_THREAD_SIZE <= UINT16_MAX, "struct rec_condition_step: offset");
 
-/* Whether filters have this field only if it is described: for instance, they have the CPU of any record. */
+/* Whether filters have this field only if it is described. The CPU, for example, is a field of any record. */
 static bool is_free(const char *name)
 {
 	static const struct rec_event_info no_fields;
@@ -31,7 +31,7 @@ static bool is_free(const char *name)
 	       rec_filter_absent(compiled, 0) > 0;
 }
 
-/* Each key once, in the order of the file. */
+/* Find the keys that the filter names, each once, in the order of the file. */
 static void find_keys(struct report_thread *thread, const char *filter)
 {
 	for (size_t i = 0; i < thread->contexts.nr_groups && thread->nr_keys < KEYS_MAX; i++) {
@@ -62,7 +62,7 @@ void report_thread_close(struct report_thread *thread)
 	event_contexts_close(&thread->contexts);
 }
 
-/* False: the filter does not name it, or the event has a field of this name. */
+/* Describe a field. False: the filter does not name it, or the event itself has a field of this name. */
 static bool add(struct rec_event_info *info, const struct tep_event *type, const char *filter, const char *name,
 		struct rec_field field)
 {

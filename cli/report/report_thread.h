@@ -12,7 +12,7 @@
 #include "format/text/event_context.h"
 
 /*
- * The fields stand after a copy of the record, where a condition can still name their offsets. A record that does not
+ * The fields are stored after a copy of the record, at offsets that a condition can still name. A record that does not
  * end before them is cut there.
  */
 #define REPORT_THREAD_AT   61440u
@@ -27,7 +27,7 @@ struct report_thread {
 
 /*
  * Read the values of the keys that the filter names. Returns the number of these keys; -ENOMEM. Until then there are
- * only tgid and process. report_thread_close() also takes what is all zeros, except for its table.
+ * only tgid and process. report_thread_close() also accepts a struct that is all zeros except its table.
  */
 int report_thread_read(struct report_thread *thread, const struct dat_file *file, const struct dat_time *time,
 		       const char *filter);

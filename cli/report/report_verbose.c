@@ -6,7 +6,7 @@
 #include "cli/common/opts.h"
 #include "cli/report/report.h"
 
-/* --debug includes all levels. */
+/* Whether lines of this level are printed; --debug includes all levels. */
 static bool says(const struct report *r, enum verbosity level)
 {
 	return r->print.places || r->verbosity >= level;

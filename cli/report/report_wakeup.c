@@ -52,7 +52,7 @@ static void add(struct report_latency *to, uint64_t latency, uint64_t time)
 	}
 }
 
-/* The map cannot delete: this value marks a task that has run since. */
+/* Entries of the map cannot be deleted, so this value marks a task that has run since its wake-up. */
 #define HAS_RUN UINT64_MAX
 
 static int note_switch(struct report_wakeup *w, const struct tep_record *record)
@@ -93,7 +93,7 @@ int report_wakeup_event(struct report_wakeup *w, const struct tep_record *record
 	return 0;
 }
 
-/* The microseconds of a time, with trace-cmd's rounding, which does not carry into the seconds. */
+/* Print a latency and a time. Its microseconds are rounded as by trace-cmd, without a carry into the seconds. */
 static void print_at(const char *what, uint64_t latency, uint64_t time)
 {
 	printf("%s Latency: %" PRIu64 ".%03" PRIu64 " usecs at timestamp: %" PRIu64 ".%06" PRIu64 "\n", what,

@@ -50,7 +50,7 @@ void report_walk_close(struct report_walk *walk)
 	dat_merge_close(walk->merge);
 }
 
-/* The next event of the file. */
+/* Read the next event of the file. */
 static int next_event(struct report_walk *walk, struct dat_event *ret_event)
 {
 	if (!walk->ahead)
@@ -69,7 +69,7 @@ int report_walk_next(struct report_walk *walk, struct dat_event *ret_event, stru
 		*ret_record = event_record(ret_event);
 		if (!report_select_has(&r->select, ret_event, ret_record))
 			continue;
-		/* Only if it is needed: the next event of a file that grows may come late. */
+		/* Read ahead only if it is needed, because the next event of a growing file may come late. */
 		walk->ahead = walk->lines && event_ftrace_may_take(&r->printer.ftrace, ret_record);
 		if (walk->ahead) {
 			walk->more = dat_merge_next(walk->merge, &walk->next);

@@ -13,9 +13,9 @@
 #include "format/dat/dat_seek.h"
 
 #define NS_PER_S 1000000000u
-#define FRACTION 9 /* digits that count */
+#define FRACTION 9 /* number of digits of a fraction that are used: nanoseconds */
 
-/* The fraction of a time in nanoseconds. */
+/* A time of more seconds does not fit into nanoseconds. */
 #define SECONDS_MAX ((time_t)(INT64_MAX / NS_PER_S))
 
 /* One of the two ends. */
@@ -23,7 +23,7 @@ struct edge {
 	const char *option;
 	const char *text;
 	uint64_t start;	  /* what "+TIME" is added to */
-	uint64_t first, last; /* of the file */
+	uint64_t first, last; /* times of the file's first and last event */
 };
 
 static int wrong(const struct edge *edge, const char *reason)
@@ -34,7 +34,10 @@ static int wrong(const struct edge *edge, const char *reason)
 
 /* ---------------------------------------------------------------------------------------------------------- numbers */
 
-/* "1.5", "20ms": nanoseconds; a clock that does not count them has whole numbers without a unit. */
+/*
+ * Read a time such as "1.5" or "20ms" in nanoseconds. If the clock does not count nanoseconds, it is a whole number
+ * without a unit.
+ */
 static bool read_time(const char *text, bool seconds, bool units, uint64_t *ret_ns)
 {
 	static const struct {
@@ -74,7 +77,7 @@ static bool read_time(const char *text, bool seconds, bool units, uint64_t *ret_
 
 /* ------------------------------------------------------------------------------------------------------ clock times */
 
-/* The relation of the shown times to the time of day. */
+/* How shown times and times of day are converted. */
 struct day_clock {
 	struct clock_reading readings[CLOCK_READINGS];
 	unsigned int nr; /* 0: not known */
@@ -151,8 +154,8 @@ static bool read_day(const char *text, struct tm *date, bool *ret_dated, uint64_
 }
 
 /*
- * "14:03" or "14:03:05.25", with an optional date in front. Without a date it is on the day of the first event, or on
- * the next day if the file reaches that time.
+ * Read a time of day, "14:03" or "14:03:05.25", with an optional date in front. Without a date it is on the day of the
+ * first event, or on the next day if the file reaches that time.
  */
 static int read_clock(const struct report *r, const struct edge *edge, uint64_t *ret_ts)
 {
@@ -188,7 +191,7 @@ static int read_clock(const struct report *r, const struct edge *edge, uint64_t 
 
 /* ----------------------------------------------------------------------------------------------------------- events */
 
-/* The first event at or after edge->start that passes the filter after '@'. */
+/* Find the first event at or after edge->start that passes the filter after '@'. */
 static int find_event(struct report *r, const struct edge *edge, uint64_t *ret_ts)
 {
 	const struct report_filter_file of = { r->file, &r->time, r->table, r->follow.wanted };
@@ -251,7 +254,7 @@ static int find_edge(struct report *r, const struct edge *edge, uint64_t *ret_ts
 	return 0;
 }
 
-/* The times of the first and the last event of the selected streams. */
+/* Find the times of the first and the last event of the selected streams. */
 static int find_ends(struct report *r, struct edge *edge)
 {
 	struct dat_merge *merge;

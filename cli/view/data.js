@@ -131,7 +131,7 @@ class Level {
 		return this.columns;
 	}
 
-	/* The columns, one at a step. */
+	/* Decodes the columns, one in each step. */
 	*prepare() {
 		while (!this.columns) {
 			this.decoder ||= this.decode();

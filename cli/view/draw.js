@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pictures. Rectangles are written into the pixels directly, one line of pixels for each line of items, which is then
- * repeated: the cost of a frame depends on the size of the window, and not on the number of items, nor on the graphics
- * card. Items below a pixel share it, in the colour of the longest, as strong as the part of the pixel that they cover.
+ * The pictures. Rectangles are written into the pixels directly, one line of pixels for each line of items, which is
+ * then repeated: the cost of a frame depends on the size of the window, and not on the number of items, nor on the
+ * graphics card. Items shorter than a pixel share one. It has the colour of the longest, and is as strong as the part
+ * of the pixel that they cover.
  */
 "use strict";
 
@@ -251,7 +252,7 @@ class Painter {
 		}
 	}
 
-	/* Single points are two pixels wide, so that they are seen. */
+	/* Makes single points two pixels wide, so that they are visible. */
 	widen() {
 		const { strip, cover, wide } = this;
 		for (let x = wide - 2; x >= 0; x--)

@@ -2,7 +2,7 @@
 /* The page: its state, its actions, and its start. */
 "use strict";
 
-const LIVE_PAUSE = 150; /* ms between two questions to a recording that is running */
+const LIVE_PAUSE = 150; /* ms between two requests for the state of a running recording */
 
 class Page {
 	constructor(trace) {
@@ -24,7 +24,7 @@ class Page {
 		this.changed();
 	}
 
-	/* The window may move to a screen with other pixels, or be zoomed. */
+	/* The window may move to a screen with another resolution, or be zoomed. */
 	watchResolution() {
 		this.redraw();
 		matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`).addEventListener("change", () => this.watchResolution(), { once: true });
@@ -114,7 +114,10 @@ class Page {
 		this.select(items.begin[i], items.end[i]);
 	}
 
-	/* Moves one end of the selection by a part of the picture. It begins as the chosen item, or in the middle of the picture. */
+	/*
+	 * Moves one end of the selection by a part of the picture. Without a selection, it begins with the chosen item,
+	 * or in the middle of the picture.
+	 */
 	extend(part) {
 		const { view } = this, items = view.item?.line.levels[0].items, middle = (view.from + view.to) / 2;
 		const was = view.selection ?? (items ? { from: items.begin[view.item.i], to: items.end[view.item.i] } : { from: middle, to: middle });

@@ -6,8 +6,8 @@
 "use strict";
 
 const EVENTS_STEP = 300;
-const LINKS_MAX = 20; /* of one kind, in the table of an item */
-const LINES_MAX = 200; /* of the other tables, until the user requests more */
+const LINKS_MAX = 20; /* the most links of one kind in the table of an item */
+const LINES_MAX = 200; /* the most lines of other tables, until the user requests more */
 
 function element(tag, properties = {}, ...children) {
 	const made = Object.assign(document.createElement(tag), properties);
@@ -16,8 +16,8 @@ function element(tag, properties = {}, ...children) {
 }
 
 /*
- * columns: names; one that begins with # has numbers. Cells: texts, or elements. The first of a row heads it. `rest` is
- * below all rows, if there is one.
+ * `columns` are names; a column whose name begins with # has numbers. Cells are texts or elements; the first cell of a
+ * row is its head. `rest`, if given, is shown below all rows.
  */
 function table(caption, columns, rows, rest) {
 	const isNumber = columns.map((name) => name.startsWith("#"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The state of the view: the visible time range, the positions of rows that are not folded, and the selection. Times
- * are nanoseconds from the begin of the recording; positions are CSS pixels.
+ * are nanoseconds from the beginning of the recording; positions are CSS pixels.
  */
 "use strict";
 
@@ -9,7 +9,7 @@ const LABELS = 230; /* width of the rows' names */
 const AXIS = 26; /* height of the axis */
 const PAD = 3;
 const HEIGHTS = { states: 6, spans: 16, points: 10, values: 32, losses: 0 };
-const SHORTEST = 20; /* ns: no further zoom */
+const SHORTEST = 20; /* ns: the shortest range that can be shown */
 
 /* A row with hundreds of lines shows how many spans are open at a time, and leaves room for other rows. */
 function heightOfSpans(lines) {

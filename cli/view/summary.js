@@ -134,7 +134,7 @@ function eventsBetween(trace, from, to, most) {
 	return found.slice(0, most);
 }
 
-const SHIFT_MAX = 100000; /* ns: by how much new readings of the clocks may move an event between two states */
+const SHIFT_MAX = 100000; /* the most ns by which new readings of the clocks may move an event between two states */
 
 /*
  * The same item in a later state of the recording: of the same row, kind and name, with the same fields, and next in time; null:

@@ -99,7 +99,7 @@ static int write_texts(struct reading *reading, size_t room, const struct view_s
 	return err;
 }
 
-/* If the file has a date, its times are times of day. */
+/* Find the time of day. If the file has a date, its times are times of day. */
 static void find_days(const struct dat_file *file, struct view_head *head)
 {
 	int64_t date;

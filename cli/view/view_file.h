@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A trace.dat as the blocks of a page. */
+/* The blocks of a page that shows a trace.dat. */
 #ifndef CLI_VIEW_FILE_H
 #define CLI_VIEW_FILE_H
 
@@ -10,15 +10,15 @@ struct view_request {
 	const char *path;
 	const char *shown; /* the name that the page shows */
 	const struct overlay *overlay; /* NULL: none */
-	size_t room;	   /* bytes that all blocks may have; texts of events are left out to keep it */
+	size_t room;	   /* the most bytes of all blocks; texts of events are left out if they do not fit */
 	bool live;
 	bool no_plugins;
 };
 
 struct view_result {
 	uint64_t left_out; /* events whose texts had no room */
-	uint64_t damaged;  /* pages, whose events are missing in whole or in part */
-	uint32_t cpu;	   /* of the first of them */
+	uint64_t damaged;  /* number of damaged pages; some or all of their events are missing */
+	uint32_t cpu;	   /* CPU of the first damaged page */
 	struct dat_error error; /* the reason of a failure; or of the first damage */
 	struct dat_error missing; /* as in struct dat_file */
 };

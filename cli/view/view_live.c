@@ -22,14 +22,14 @@
 
 #define COMMAND "view"
 
-/* Bytes of all pages of programs in a picture, some 50,000 events; and of the kernel's. */
+/* Bytes of all pages of programs in a picture, which hold some 50,000 events; and of all pages of the kernel. */
 #define PICTURE_BYTES (2u << 20)
 #define LANE_BYTES    (64u << 10) /* of each lane, and of each CPU, at least */
 
-/* A page that the writer overtook while it was copied. */
+/* The number of attempts to copy a page if the writer keeps overtaking the copy. */
 #define PAGE_TRIES 1000u
 
-/* Compressed bytes of the blocks. */
+/* The most compressed bytes of the blocks. */
 #define ROOM (8u << 20)
 
 static const struct message_sink sink = COMMAND_SINK(COMMAND);
@@ -53,7 +53,10 @@ static size_t share(unsigned int nr)
 	return bytes > LANE_BYTES ? bytes : LANE_BYTES;
 }
 
-/* Only the events of the chosen programs, and of threads and processes that they start. False: one line was printed. */
+/*
+ * Restrict the kernel's events to those of the chosen programs, and of threads and processes that they start. False:
+ * one line was printed.
+ */
 static bool restrict_kernel(struct view_live *live)
 {
 	struct kernel_pids pids = { NULL, 0 };
@@ -115,9 +118,9 @@ void view_live_close(struct view_live *live)
 
 /* ------------------------------------------------------------------------------------------------------ one lane */
 
-/* The last pages of a lane, in a ring. */
+/* The last pages of a lane, in a circular buffer. */
 struct pages {
-	struct rec_page *pages; /* whose data are copies */
+	struct rec_page *pages; /* their data are copies */
 	unsigned int first, nr, room;
 };
 
@@ -240,7 +243,7 @@ static int take_view(struct taking *taking, struct rec_view *view, const char *n
 	return err ? err : add_log(taking, (unsigned int)number, view);
 }
 
-/* A program that ends meanwhile is not in the picture. */
+/* Take the pages of a program. If it ends meanwhile, it is not in the picture. */
 static int take_program(int dir, const char *name, void *data)
 {
 	struct taking *taking = data;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Running programs as the blocks of a page: the contents of their lanes, including events that a recorder has read
- * already. No event is consumed and no mark is set, so the programs and their recorder are not disturbed. The kernel's
- * events, if they are requested, come from a tracefs instance of its own.
+ * The blocks of a page that shows running programs: the contents of their lanes, including events that a recorder has
+ * read already. No event is consumed and no mark is set, so the programs and their recorder are not disturbed. The
+ * kernel's events, if they are requested, come from a tracefs instance of its own.
  */
 #ifndef CLI_VIEW_LIVE_H
 #define CLI_VIEW_LIVE_H
@@ -18,8 +18,8 @@ struct view_live {
 	struct programs programs;
 	char dir[PATH_MAX]; /* for the files of one picture, removed at the end */
 	bool no_plugins;
-	struct clock_reading first; /* when this was opened */
-	struct kernel_request request; /* no events: the kernel is not in the picture */
+	struct clock_reading first; /* the clocks when this was opened */
+	struct kernel_request request; /* if it has no events, the kernel is not in the picture */
 	struct kernel *kernel;
 	struct kernel_last *last;
 };

@@ -32,7 +32,7 @@
 struct client {
 	int fd;
 	struct blob answer; /* empty until the request is complete */
-	size_t sent;	    /* of it */
+	size_t sent;	    /* bytes of the answer that were sent */
 	size_t size;
 	char request[REQUEST_MAX + 1];
 };
@@ -217,7 +217,7 @@ static void serve(struct server *server, const sigset_t *waiting)
 
 /* -------------------------------------------------------------------------------------------------------- address */
 
-/* ADDR:PORT, ADDR of the loopback interface. */
+/* Read ADDR:PORT, where ADDR is an address of the loopback interface. */
 static bool read_address(const char *text, struct sockaddr_storage *ret_address)
 {
 	struct sockaddr_in *v4 = (struct sockaddr_in *)ret_address;
@@ -245,7 +245,7 @@ static bool read_address(const char *text, struct sockaddr_storage *ret_address)
 	return inet_pton(AF_INET, host, &v4->sin_addr) == 1 && ntohl(v4->sin_addr.s_addr) >> 24 == 127;
 }
 
-/* The real address, with the port that the kernel has chosen. */
+/* Store the real address, with the port that the kernel has chosen. */
 static void write_host(struct server *server)
 {
 	struct sockaddr_storage address;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What trace-cmd 3.4 adds to a file: the kernel's BTF, its modules, and for a ring that outlived a boot, where kernel
- * and modules were then. The addresses in such a ring are those of the boot that wrote it, but kallsyms has those of
- * the boot that read it. So symbols are moved by the difference.
+ * Reads what trace-cmd 3.4 adds to a file: the kernel's BTF, its modules, and, for a ring that outlived a boot, the
+ * addresses of kernel and modules in that boot. The addresses in such a ring are those of the boot that wrote it, but
+ * kallsyms has those of the boot that read it. So symbols are moved by the difference.
  */
 #include "format/dat/dat_internal.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLACES_MAX 4096u /* modules; machines have some hundred */
+#define PLACES_MAX 4096u /* the most modules; machines have some hundred */
 #define LINE_MORE  20u	 /* the characters of an address */
 
 /* ----------------------------------------------------------------------------------------------------- contents */
@@ -30,7 +30,7 @@ static bool has_section(const struct dat_file *file, const struct dat_option *op
 	return bytes_u16(&b) == option->id && !b.error;
 }
 
-/* Some sections begin with the size of the rest, in eight bytes or in four. */
+/* The number of bytes before the contents: some sections begin with the size of the rest, in eight bytes or in four. */
 static size_t size_of_prefix(const char *data, size_t size, bool big)
 {
 	if (size >= 8 && bytes_get64(data, big) == size - 8)
@@ -106,7 +106,7 @@ struct places {
 
 struct moves {
 	struct places before, now;
-	uint64_t kernel; /* by how much the kernel's address was higher then */
+	uint64_t kernel; /* the kernel's former address minus its present one */
 	const struct place *last_before, *last_now; /* the module found last: the symbols of a module are adjacent */
 };
 
@@ -152,7 +152,7 @@ static const struct place *find_place(const struct places *places, const struct 
 	return NULL;
 }
 
-/* "ffffffff81000000	[kernel]", then a module a line; "# Current" if the ring is of this boot. */
+/* Read "ffffffff81000000 [kernel]", then a module on each line; or "# Current", if the ring is of this boot. */
 static void read_before(struct places *places, const char *text)
 {
 	for (; *text; text = next_line(text))
@@ -160,7 +160,7 @@ static void read_before(struct places *places, const char *text)
 			add_place(places, next_word(text), text);
 }
 
-/* As /proc/modules: "name size users dependencies state 0xaddress". */
+/* Read lines as in /proc/modules: "name size users dependencies state 0xaddress". */
 static void read_now(struct places *places, const char *text)
 {
 	for (; *text; text = next_line(text)) {
@@ -172,7 +172,7 @@ static void read_now(struct places *places, const char *text)
 	}
 }
 
-/* The address of the kernel's first byte in this boot. */
+/* Find the address of the kernel's first byte in this boot. */
 static bool find_kernel(const char *symbols, uint64_t *ret_address)
 {
 	for (; *symbols; symbols = next_line(symbols)) {
@@ -186,7 +186,7 @@ static bool find_kernel(const char *symbols, uint64_t *ret_address)
 	return false;
 }
 
-/* The distance by which to move the symbol of a line. False: its former address is unknown. */
+/* Find the distance by which to move the symbol of a line. False: its former address is unknown. */
 static bool distance(struct moves *m, const char *line, uint64_t *ret_distance)
 {
 	const char *module = next_word(next_word(next_word(line)));
@@ -205,8 +205,8 @@ static bool distance(struct moves *m, const char *line, uint64_t *ret_distance)
 }
 
 /*
- * The names of functions of a module that is gone are unknown. Its first address gets the module's name; otherwise they
- * would get the name of the function before them.
+ * Add a name for each module that is gone, at its first address. The names of its functions are unknown; without this,
+ * they would get the name of the function before them.
  */
 static void name_modules(const struct moves *m, struct dat_text *to)
 {

@@ -20,7 +20,7 @@ static int decompress_zstd(void *dst, size_t dst_size, const void *src, size_t s
 typedef int (*uncompress_function)(unsigned char *dst, unsigned long *dst_size, const unsigned char *src,
 				   unsigned long src_size);
 
-/* Several threads may do this at once. All of them find the same function. */
+/* Load zlib, and find the function. Several threads may do this at once; all of them find the same function. */
 static uncompress_function find_uncompress(void)
 {
 	static uncompress_function found;

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CPUS_MAX (1u << 20) /* as many as the reader takes */
+#define CPUS_MAX (1u << 20) /* the limit of the reader */
 
-/* The smallest and the largest page of all buffers. */
+/* Find the smallest and the largest page size of all buffers. */
 static void page_sizes(const struct dat_file *file, uint32_t *ret_least, uint32_t *ret_most)
 {
 	*ret_least = *ret_most = file->page_size;

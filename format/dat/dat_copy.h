@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace.dat written like another one: byte order, formats, texts and options are those of the file that was read;
- * version and compression may differ. Pages are copied as they are, or made anew by the caller.
+ * Writes a copy of a trace.dat: byte order, formats, texts and options are those of the file that was read; version and
+ * compression may differ. Pages are copied as they are, or made anew by the caller.
  */
 #ifndef FORMAT_DAT_COPY_H
 #define FORMAT_DAT_COPY_H
@@ -15,7 +15,10 @@ struct dat_copy {
 	unsigned int *buffers; /* the writer's number of each buffer of the file */
 };
 
-/* The caller makes the pages, of some of the events: statistics of CPUs, which count all of them, are left out. */
+/*
+ * The caller makes the pages, and may leave out events. So the statistics of CPUs, which count all events, are left
+ * out.
+ */
 #define DAT_COPY_EVENTS 1u
 
 /*

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The sizes of pages by the writer's buffers. NULL: no memory. */
+/* Find the sizes of pages by the writer's buffers. NULL: no memory. */
 static uint32_t *find_page_sizes(const struct dat_copy *copy, unsigned int *ret_nr)
 {
 	const struct dat_file *file = copy->file;

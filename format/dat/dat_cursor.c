@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pages of a stream, one after the other: as they lie in the file, or from its compressed chunks. While a file is
+ * The pages of a stream, one after the other: as they are in the file, or from its compressed chunks. While a file is
  * still growing, a page or chunk is read only when it is complete.
  */
 #include "format/dat/dat_growth.h"
@@ -105,7 +105,7 @@ static int fill_block(struct dat_cursor *c, uint64_t left, uint32_t size, struct
 	return 0;
 }
 
-/* Bytes of the stream from the position on, and of the page there. */
+/* The bytes that are left of the stream; and the size of the next page. */
 static uint64_t left_of(const struct dat_cursor *c)
 {
 	return c->stream->offset + c->stream->size - c->pos;
@@ -167,7 +167,7 @@ static bool await_chunk(const struct dat_cursor *c)
 	return dat_growth_reach(c->file, head + 8 + packed_size);
 }
 
-/* The next block is the plain text of a chunk. -E2BIG: too many bytes are held already. */
+/* Make the next block of the uncompressed contents of a chunk. -E2BIG: too many bytes are held already. */
 static int unpack_chunk(struct dat_cursor *c, const char *packed, uint32_t packed_size, uint32_t plain_size)
 {
 	uint64_t held;
@@ -188,8 +188,8 @@ static int unpack_chunk(struct dat_cursor *c, const char *packed, uint32_t packe
 }
 
 /*
- * Compressed: u32 chunks, then each { u32 compressed size, u32 plain size, bytes }. Only the count shows where the data
- * end: the total size that trace-cmd 3.1.6 writes is too small.
+ * Read the next chunk. Compressed data are: u32 chunks, then each { u32 compressed size, u32 plain size, bytes }. Only
+ * the count shows where the data end: the total size that trace-cmd 3.1.6 writes is too small.
  */
 static int next_chunk(struct dat_cursor *c, struct dat_error *error)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is left of a file of version 7 that was cut off or never finished. The options, which name the sections and
- * describe the buffers, may be missing, because trace-cmd writes them last. Sections follow one another, so they are
- * found by their headers. If the option of a buffer is missing, the buffer has no name and its CPUs have no numbers:
- * they are counted from 0. Every CPU's data begin at a page, and its pages are in order of time; so a page that begins
- * before the end of the previous page is the first one of the next CPU. Compressed data have a count of chunks for each
- * CPU.
+ * Reads what is left of a file of version 7 that was cut off or never finished. The options, which name the sections
+ * and describe the buffers, may be missing, because trace-cmd writes them last. Sections follow one another, so they
+ * are found by their headers. If the option of a buffer is missing, the buffer has no name and its CPUs have no
+ * numbers: they are counted from 0. Every CPU's data begin at a page, and its pages are in order of time; so a page
+ * that begins before the end of the previous page is the first one of the next CPU. Compressed data have a count of
+ * chunks for each CPU.
  */
 #include "format/dat/dat_internal.h"
 #include "format/dat/dat_page.h"
@@ -19,9 +19,9 @@
 struct found {
 	uint16_t id;
 	uint16_t flags;
-	uint64_t offset; /* of the header */
+	uint64_t offset; /* offset of the section's header */
 	uint64_t end;
-	bool cut; /* the file ends before it does */
+	bool cut; /* the file ends before the end of the section */
 };
 
 /* Reads the header of the section at an offset. False: no section begins there. */
@@ -128,7 +128,7 @@ static int find_chunks(struct dat_buffer *buffer, struct bytes *b)
 	return b->error == -EBADMSG ? 0 : b->error;
 }
 
-/* The streams in the section of a buffer. */
+/* Find the streams in the section of a buffer. */
 static int find_streams(const struct dat_file *file, struct dat_buffer *buffer, const struct found *found)
 {
 	const uint64_t mask = buffer->page_size - 1u;

@@ -7,7 +7,7 @@
 
 struct dat_gaps {
 	uint64_t places, lost;
-	bool is_unknown;  /* 1: for at least one loss the number is not known */
+	bool is_unknown;  /* true: the number of at least one loss is not known */
 	uint64_t damaged; /* pages that could not be read, in whole or in part */
 };
 

@@ -41,7 +41,7 @@ static void take_size(struct dat_file *file)
 		file->size = (uint64_t)st.st_size;
 }
 
-/* The file no longer grows: its streams end at its end. */
+/* Called when the file no longer grows: its streams end at its end. */
 static void finish(struct dat_growth *growth)
 {
 	struct dat_error error;

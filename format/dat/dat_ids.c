@@ -22,7 +22,7 @@ struct text {
 };
 
 struct dat_ids {
-	struct text *texts; /* with the ids of the result */
+	struct text *texts; /* the formats, with the ids of the result */
 	size_t nr;
 	bool *used; /* by id */
 };
@@ -52,7 +52,7 @@ struct dat_ids *dat_ids_close(struct dat_ids *ids)
 	return NULL;
 }
 
-/* False: the format has no valid line with an id. */
+/* Split a format into its parts. False: it has no valid line with an id. */
 static bool take_apart(const struct dat_format *format, struct text *ret_text)
 {
 	const char *text = format->text.text;
@@ -108,7 +108,7 @@ static int find_offset(const struct dat_file *file, uint32_t *ret_offset)
 	return file->nr_formats ? -EBADMSG : 0;
 }
 
-/* The id in the text, or the next free id of its kind. */
+/* Choose the id of an event in the result: its own one, or the next free id of its kind. */
 static int choose_id(const struct dat_ids *ids, uint32_t own, uint32_t *ret_id)
 {
 	const uint32_t first = own >= USER_FIRST ? USER_FIRST : 1;

@@ -15,7 +15,7 @@ struct dat_ids;
 
 /* The place of the id in the records of a file, and the new id of each event. */
 struct dat_id_map {
-	uint32_t offset;      /* of common_type, two bytes */
+	uint32_t offset;      /* offset of common_type, which has two bytes */
 	uint16_t to[DAT_IDS]; /* an id without a format is unchanged */
 };
 

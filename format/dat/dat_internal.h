@@ -6,7 +6,7 @@
 #include "format/io/bytes.h"
 #include "format/dat/dat_read.h"
 
-/* Fills in the error, unless err is 0, and returns err. The text is a line without the file's name. */
+/* Fills in the error, unless err is 0, and returns err. The text is one line, without the file's name. */
 int dat_fail(struct dat_error *error, int err, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
@@ -31,7 +31,7 @@ int dat_open_file(const char *path, const struct dat_codec *codec, struct dat_gr
 
 #define DAT_PROLOGUE 18u /* bytes that both versions begin with */
 
-/* Everything after the prologue. */
+/* Parse everything after the prologue. */
 int dat_parse_v6(struct dat_file *file, struct dat_error *error);
 int dat_parse_v7(struct dat_file *file, struct dat_error *error);
 
@@ -46,7 +46,7 @@ int dat_find_buffers(struct dat_file *file, uint64_t start, struct dat_error *er
 int dat_open_section(struct dat_file *file, uint64_t offset, unsigned int id, struct bytes *ret_b, char **ret_plain,
 		     struct dat_error *error);
 
-/* The same when the header was read, and the file has all of the section. */
+/* The same for a section whose header was read, and all of which is in the file. */
 int dat_open_contents(struct dat_file *file, const struct dat_section *section, struct bytes *ret_b, char **ret_plain,
 		      struct dat_error *error);
 
@@ -71,7 +71,7 @@ int dat_parse_text(struct dat_file *file, struct bytes *b, unsigned int id, stru
 /* Read one option's payload into the file. */
 int dat_add_option(struct dat_file *file, struct bytes *b, bool in_file, struct dat_error *error);
 struct dat_buffer *dat_add_buffer(struct dat_file *file);
-void dat_drop_buffer(struct dat_file *file); /* the last one */
+void dat_drop_buffer(struct dat_file *file); /* drops the last buffer */
 
 /* Makes room for one more element of an array that grows by doubling. */
 void *dat_grow(void *array, size_t count, size_t element);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The blobs, and the order of the parts in a file of version 6 (trace-dat.md, parts 3 and 4). Choices made where the
- * format leaves one, in both versions:
+ * The blobs, and the order of the parts in a file of version 6 (trace-dat.md, parts 3 and 4). Where the format permits
+ * a choice, both versions are written so:
  *
  * - The clock is always given, with text: trace-cmd 3.1.6 reads beyond an empty one.
  * - Version 6 carries no CPUCOUNT option: it breaks files whose table has another length.
@@ -36,7 +36,7 @@ void dat_put_option_blob(struct blob *out, enum dat_id id, struct blob *payload)
 
 /* ------------------------------------------------------------------------------------------------ the blobs */
 
-/* Viewers read the numbers in this text; each type must be a single word. */
+/* Put the text header_page. Viewers read its numbers; each type must be a single word. */
 static void put_header_page(struct blob *out, uint32_t page_size)
 {
 	struct blob text = BLOB_INIT;
@@ -222,7 +222,7 @@ static void put_v6_table(struct blob *out, const struct dat_writer *writer, unsi
 	blob_printf(out, "[%s]", clock);
 }
 
-/* The tables of all buffers, with pages that begin at `data`; then padding up to there. */
+/* Put the tables of all buffers, whose pages begin at `data`; then padding up to there. */
 static void put_v6_tables(struct blob *out, struct dat_writer *writer, const size_t *places, const char *clock,
 			  unsigned int nr_cpus, uint64_t data)
 {

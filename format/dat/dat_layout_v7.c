@@ -11,8 +11,8 @@
 #include <string.h>
 
 #define NO_STRING    UINT32_MAX
-#define SECTION_SIZE 16u /* of a header */
-#define COMPRESSED   1u	 /* its flag */
+#define SECTION_SIZE 16u /* size of a section's header */
+#define COMPRESSED   1u	 /* flag of a section */
 
 /* Returns the position of the size, for end_section(). */
 static size_t begin_section(struct blob *out, enum dat_id id, uint16_t flags)
@@ -29,7 +29,7 @@ static void end_section(struct blob *out, size_t size_at)
 	blob_set_u64(out, size_at, out->size - size_at - sizeof(uint64_t));
 }
 
-/* A section with these contents, compressed if the file is. */
+/* Make a section with these contents, compressed if the file is compressed. */
 static void put_section(struct blob *out, const struct dat_writer *writer, enum dat_id id, const struct blob *contents)
 {
 	struct dat_packer *packer = writer->packer;
@@ -70,7 +70,7 @@ static void put_cpu_count(struct blob *out, unsigned int nr_cpus)
 	dat_put_option_blob(out, DAT_CPUCOUNT, &payload);
 }
 
-/* The header of a buffer's section. The pages are the end of the section. */
+/* Put the header of a buffer's section. The pages are the end of the section. */
 static void put_buffer_section(struct blob *out, const struct dat_writer *writer, unsigned int number)
 {
 	const struct write_buffer *buffer = &writer->buffers[number];
@@ -79,7 +79,7 @@ static void put_buffer_section(struct blob *out, const struct dat_writer *writer
 	blob_set_u64(out, size_at, buffer->data - buffer->section - SECTION_SIZE + dat_stored_buffer(writer, number));
 }
 
-/* The option that describes a buffer. */
+/* Put the option that describes a buffer. */
 static void put_buffer_option(struct blob *out, const struct dat_writer *writer, unsigned int number, const char *clock)
 {
 	const struct write_buffer *buffer = &writer->buffers[number];
@@ -149,7 +149,7 @@ static void put_options(struct blob *out, struct dat_writer *writer, const char 
 	end_section(out, size_at);
 }
 
-/* The sections after the options, which begin at `start`. */
+/* Put the sections that come after the options; they begin at `start`. */
 static void put_sections(struct blob *out, const struct dat_writer *writer, uint64_t start, uint64_t *places)
 {
 	size_t i;

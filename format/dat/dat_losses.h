@@ -18,7 +18,7 @@ struct blob;
 #define DAT_LOSS_NO_END UINT64_MAX
 
 struct dat_loss_time {
-	uint64_t since, until; /* both are times of events that the file has; or 0 and DAT_LOSS_NO_END */
+	uint64_t since, until; /* each is the time of an event in the file; or 0, or DAT_LOSS_NO_END */
 };
 
 /* The times of losses. All zeros: no losses. */

@@ -96,8 +96,8 @@ static bool find_record(struct dat_merge *m, struct stream *s, int ret, struct d
 }
 
 /*
- * From an event with these data to the next one of a type that is needed. The last event before a time stamp or another
- * page remains: the next one may be earlier, and the order of the streams depends on when it is found.
+ * Skips from an event with these data to the next one of a type that is needed. The last event before a time stamp or
+ * another page remains: the next one may be earlier, and the order of the streams depends on when it is found.
  */
 static const unsigned char *pass_over(const struct dat_merge *m, struct stream *s, const unsigned char *data)
 {
@@ -202,7 +202,10 @@ static int open_stream(struct dat_merge *m, const struct dat_file *file, const s
 	return from ? dat_cursor_seek(&s->cursor, m->time, from) : 0;
 }
 
-/* The top buffer's streams come first, wherever they are in the file; the others follow in the order of the file. */
+/*
+ * Open the streams of the top buffer (`top`), or those of the others. The top buffer's come first, wherever they are in
+ * the file; the others follow in the order of the file.
+ */
 static int open_streams(struct dat_merge *m, const struct dat_file *file, bool top, dat_merge_wanted wanted,
 			const void *arg, uint64_t from)
 {

@@ -25,7 +25,7 @@ struct dat_event {
 	int64_t lost;		   /* as dat_record.lost */
 	uint32_t marked;	   /* the CPU that the last marker before it names; DAT_NO_MARKER: there was none */
 	const unsigned char *page; /* the start of its page */
-	uint64_t offset;	   /* of the page */
+	uint64_t offset;	   /* offset of the page in the file */
 	bool begins;		   /* it is the first event of its page */
 	const struct dat_buffer *buffer;
 };
@@ -66,7 +66,7 @@ int dat_merge_next(struct dat_merge *merge, struct dat_event *ret_event);
 /* The same without a copy: the event is valid until the next call of either. NULL: there are no more. */
 const struct dat_event *dat_merge_take(struct dat_merge *merge);
 
-/* The number of pages that were damaged so far, in whole or in part; the error of the first one, and its CPU. */
+/* The number of pages so far that are damaged, in whole or in part; and the error and the CPU of the first one. */
 uint64_t dat_merge_damaged(const struct dat_merge *merge, struct dat_error *ret_error, uint32_t *ret_cpu);
 
 #endif

@@ -120,7 +120,7 @@ static void put_readings(struct blob *text, const struct dat_notes *notes)
 	put_error(text, DAY_ERROR, first->day_error, last->day_error);
 }
 
-/* Readings that do not go forward, as only a damaged file has them, are left out. */
+/* Read the readings of the clocks. Readings whose times do not rise, which only a damaged file has, are left out. */
 static void read_readings(const char *at, struct dat_notes *notes)
 {
 	struct clock_reading reading = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The notes in a file about its making: the writer, how the clocks agreed, which threads the kernel left out. They are
- * one text, the option DAT_VERSION, which only this code writes and reads:
+ * The notes in a file about how it was made: the writer, how the clocks agreed, which threads the kernel left out. They
+ * are one text, the option DAT_VERSION, which only this code writes and reads:
  *
  *	recorder 1.0; kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 1 ...; switches of some threads alone;
  *	hidden threads: 12 13; threads of other pid namespaces: 2; processes: 100 101 102, 200; time error at most 40
@@ -9,10 +9,10 @@
  *	within 50 ns; time of day within 2000000 ns; boot 1b4e28ba-2fa1-11d2-883f-0016d3cca427; merged within 4000100
  *	ns and errors that are not stated; events lost from 100 to 200, 300 on
  *
- * "processes" has the process of each program and its further threads: trace.dat has no other place for that.
- * "clocks" has readings of the clocks at the beginning and at the end of the recording; a file of a single moment has
- * one reading. "within" has their errors: of one clock compared with another of the machine, and of the time of day
- * compared with UTC. "merged" stands in files of several clocks.
+ * "processes" has the process of each program and its further threads: trace.dat has no other place for that. "clocks"
+ * has readings of the clocks at the beginning and at the end of the recording; a file of a single moment has one
+ * reading. "within" has their errors: of one clock compared with another of the machine, and of the time of day
+ * compared with UTC. "merged" is in files that were merged from files of several clocks.
  */
 #ifndef FORMAT_DAT_NOTES_H
 #define FORMAT_DAT_NOTES_H
@@ -24,14 +24,14 @@
 
 struct blob;
 
-/* One CPU. low > high: no offset explains all rounds, so one of the clocks is unusable. */
+/* The offset of one CPU. low > high: no offset agrees with all rounds, so one of the clocks is unusable. */
 struct clock_offset {
 	unsigned int cpu;
 	unsigned int rounds; /* 0: not measured */
-	int64_t low, high;   /* the kernel's clock less the programs', ns */
+	int64_t low, high;   /* the kernel's clock minus the programs' clock, ns */
 };
 
-/* The clocks may be the same: 0 is in the interval. */
+/* Whether the clocks may be the same: 0 is in the interval. */
 static inline bool clock_offset_contains_zero(const struct clock_offset *offset)
 {
 	return offset->low <= 0 && offset->high >= 0;
@@ -68,15 +68,15 @@ struct dat_notes {
 	bool some_threads;   /* the kernel recorded only the switches of some threads */
 	const char *hidden;  /* numbers of threads whose events are left out, separated by blanks; NULL: none */
 	const char
-		*other_pids;   /* numbers of threads that have others for the kernel, separated by blanks; NULL: none */
+		*other_pids;   /* ids of threads that have other ids for the kernel, separated by blanks; NULL: none */
 	const char *processes; /* "PID TID TID, PID TID"; NULL: none */
 	struct clock_reading readings[CLOCK_READINGS]; /* in the order of time */
 	unsigned int nr_readings;
 	const char *boot; /* of the machine: DAT_BOOT_ID characters; NULL or "": not known */
-	bool is_merged;	  /* of files of several clocks */
-	bool merge_is_open; /* merge_error is without some errors, which are not known */
-	uint64_t merge_error; /* times of one file are at most this far from those of another one, ns */
-	const char *losses;  /* when, as dat_losses.h has it; NULL: none */
+	bool is_merged;	  /* the file was merged from files of several clocks */
+	bool merge_is_open; /* merge_error does not include some errors, which are not known */
+	uint64_t merge_error; /* maximum error between times of different files, ns */
+	const char *losses;  /* times of losses, in the form of dat_losses.h; NULL: none */
 	uint64_t time_error; /* maximum distance from CLOCK_MONOTONIC, ns; or DAT_TIME_ERROR_UNKNOWN */
 };
 

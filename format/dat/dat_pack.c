@@ -22,12 +22,12 @@
 #define CHUNK_HEAD   8u /* u32 compressed size, u32 plain size */
 
 struct chunk {
-	uint64_t offset; /* in the scratch file, of its head */
-	uint32_t size;	 /* with its head */
+	uint64_t offset; /* offset of the chunk's head in the scratch file */
+	uint32_t size;	 /* including its head */
 };
 
 struct track {
-	unsigned char *pages; /* of the chunk that is being filled; NULL: none */
+	unsigned char *pages; /* pages of the chunk that is being filled; NULL: none */
 	uint32_t used;
 	uint64_t plain;
 	struct chunk *chunks;
@@ -60,10 +60,10 @@ struct pack {
 	struct job jobs[QUEUE];
 	unsigned int first_job;
 	unsigned int nr_jobs;
-	unsigned int busy; /* jobs that were taken and are not finished */
+	unsigned int busy; /* number of jobs that were taken and are not finished */
 	bool stop;
 	int error;
-	uint64_t end; /* of the scratch file */
+	uint64_t end; /* end of the scratch file */
 };
 
 static struct pack *pack_of(struct dat_packer *packer)
@@ -153,7 +153,7 @@ static void start_threads(struct pack *pack, unsigned int nr)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* The job's pages belong to the queue from now on. 0, or the packer's error. */
+/* Queue a job. Its pages belong to the queue from now on. 0, or the packer's error. */
 static int queue(struct pack *pack, const struct job *job)
 {
 	ZSTD_CCtx *context;
@@ -206,7 +206,7 @@ static int pack_add(struct dat_packer *packer, unsigned int *ret_track)
 	return err;
 }
 
-/* A number for the next chunk of a track. */
+/* Give the next chunk of a track its number. */
 static int add_chunk(struct pack *pack, struct track *track, size_t *ret_chunk)
 {
 	struct chunk *chunks;

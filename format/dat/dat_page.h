@@ -18,10 +18,10 @@ enum dat_record_kind { DAT_RECORD_DATA, DAT_RECORD_PADDING, DAT_RECORD_EXTEND, D
 
 struct dat_record {
 	enum dat_record_kind kind;
-	uint32_t pos;		   /* of the event word, from the start of the page */
-	uint32_t length;	   /* of the whole record */
-	uint32_t size;		   /* of the payload; for padding, of the part after its two words */
-	uint32_t delta;		   /* of the event word */
+	uint32_t pos;		   /* offset of the event word in the page */
+	uint32_t length;	   /* length of the whole record */
+	uint32_t size;		   /* size of the payload; for padding, of the part after its two words */
+	uint32_t delta;		   /* delta in the event word */
 	const unsigned char *data; /* payload, within the page */
 	uint64_t ts;		   /* raw: in the page's units */
 	int64_t lost;		   /* events lost before this one: 0; a number; DAT_PAGE_LOST_UNKNOWN */
@@ -32,14 +32,14 @@ struct dat_walk {
 	uint32_t commit;   /* the low 32 bits of the commit word */
 	uint32_t used;	   /* bytes of records */
 	uint32_t header;   /* bytes before them: 16 or 12 */
-	int64_t page_lost; /* as dat_record.lost, of the whole page */
+	int64_t page_lost; /* events lost before the page, as dat_record.lost */
 
 	/* private */
 	const unsigned char *page;
 	uint32_t pos;
 	uint64_t ts;
-	unsigned int rule; /* of page_bytes.h */
-	bool is_usual;	   /* of this machine's byte order, with commit words of 8 bytes */
+	unsigned int rule; /* bits of page_bytes.h */
+	bool is_usual;	   /* the page has this machine's byte order and commit words of 8 bytes */
 	bool cut;	   /* the file ends within the page: a record that does not fit is its end */
 };
 
@@ -48,8 +48,8 @@ int dat_walk_open(const struct dat_file *file, const struct dat_page *page, stru
 		  struct dat_error *ret_error);
 
 /*
- * How this file's pages are read and written: the bits of page_bytes.h. The CPU that a padding record names, if it is a
- * marker of a raw recording; else `cpu`.
+ * How this file's pages are read and written: the bits of page_bytes.h. The second function returns the CPU that a
+ * padding record names if it is a marker of a raw recording, otherwise `cpu`.
  */
 unsigned int dat_page_rule(const struct dat_file *file);
 uint32_t dat_walk_marker(const struct dat_walk *walk, const struct dat_record *padding, uint32_t cpu);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a trace.dat has in both versions: the bodies of the blobs, and options (trace-dat.md 3). */
+/* Parses the parts that both versions of trace.dat have: the contents of the blobs, and options (trace-dat.md 3). */
 #include "format/dat/dat_internal.h"
 
 #include <errno.h>
@@ -84,8 +84,8 @@ int dat_parse_ftrace_events(struct dat_file *file, struct bytes *b, struct dat_e
 	int err = b->error ? dat_fail_bytes(error, file, b, "ftrace events") : 0;
 
 	/*
-	 * Each event takes at least the bytes of its size, so a false count uses up the bytes of the file, not the
-	 * memory.
+	 * Each event takes at least the bytes of its size field, so if the count is too high, the file ends before
+	 * memory does.
 	 */
 	for (; count && !err; count--)
 		err = add_format(file, b, "ftrace", error);

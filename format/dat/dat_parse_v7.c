@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define SECTIONS_MAX (60u << 20) /* limit of all unpacked sections together; those of a large kernel take 30 MiB */
-#define CPUS_MAX (1u << 20) /* libtraceevent's plugins make arrays of this size; viewers fail far below */
+#define CPUS_MAX (1u << 20) /* libtraceevent's plugins make arrays of this size; viewers fail with far fewer */
 
 static const char *section_name(unsigned int id)
 {
@@ -79,7 +79,7 @@ int dat_open_section(struct dat_file *file, uint64_t offset, unsigned int id, st
 	if (section.id != id)
 		return dat_fail(error, -EBADMSG, offset, "damaged: the section at %" PRIu64 " should be %s, it says %u",
 				offset, section_name(id), section.id);
-	/* This section may be followed by the data of CPUs. */
+	/* The data of CPUs may follow this section. */
 	if (section.size > bytes_left(&b) && dat_is_growing(file) && (id == DAT_BUFFER || id == DAT_BUFFER_TEXT))
 		section.size = bytes_left(&b);
 	if (section.size > bytes_left(&b)) {
@@ -106,7 +106,10 @@ static int by_cpu(const void *a, const void *b)
 	return x->cpu > y->cpu ? 1 : x->cpu < y->cpu ? -1 : 0;
 }
 
-/* CPUs are listed in any order, and stored by number. A CPU that is listed twice would have two streams. */
+/*
+ * Parse the list of CPUs, which may be in any order; store them by number. A CPU must not be listed twice, because it
+ * would have two streams.
+ */
 static int parse_streams(struct dat_buffer *buffer, struct bytes *b)
 {
 	uint32_t count = bytes_u32(b);
@@ -253,7 +256,7 @@ static int parse_sections(struct dat_file *file, struct dat_error *error)
 	return 0;
 }
 
-/* Only the buffer's section shows whether its data is compressed. */
+/* Parse the sections of buffers. Only a buffer's section shows whether its data are compressed. */
 static int parse_buffers(struct dat_file *file, struct dat_error *error)
 {
 	for (size_t i = 0; i < file->nr_buffers; i++) {

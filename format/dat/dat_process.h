@@ -14,8 +14,8 @@ struct dat_processes {
 };
 
 /*
- * Of several processes of a thread, the last is valid: the list has the order in which they began. 0; -ENOMEM.
- * dat_processes_close() also takes what was never opened, all zeros.
+ * If the list has several processes for a thread, the last is valid, because they are in the order in which they began.
+ * 0; -ENOMEM. dat_processes_close() also accepts a struct of zeros that was never opened.
  */
 int dat_processes_open(const struct dat_file *file, struct dat_processes *ret_processes);
 void dat_processes_close(struct dat_processes *processes);

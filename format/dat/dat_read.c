@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 /*
- * A page holds at least a header and one event; the kernel makes none above
- * 1 MiB (facts A3.5), 64 KiB systems x 128.
+ * Limits of the page size. A page has at least a header and one event. A sub-buffer has at most 128 pages of the
+ * machine (facts A3.5); machines with pages of 64 KiB have the largest.
  */
 #define PAGE_SIZE_MIN 512u
 #define PAGE_SIZE_MAX (16u * 1024u * 1024u)
@@ -281,7 +281,7 @@ bool dat_notes_of(const struct dat_file *file, struct dat_notes *ret_notes)
 	return dat_notes_read(version ? version->data : NULL, ret_notes);
 }
 
-/* The file has only the first part of the stream, or no part of it. */
+/* Shorten a stream of which the file has only the first part, or nothing. */
 static int shorten(struct dat_file *file, struct dat_stream *stream, struct dat_error *error)
 {
 	int err = dat_fail(error, -EBADMSG, stream->offset,
@@ -302,8 +302,8 @@ static int by_offset(const void *a, const void *b)
 }
 
 /*
- * No byte belongs to two streams: the same data many times would take memory and time that the file's length does not
- * bound. In a file that is read although it is cut off, the second of the two is left out.
+ * Check that no byte belongs to two streams: if data were used many times, the file's length would not bound memory and
+ * time. In a file that is read although it is cut off, the second of the two is left out.
  */
 static int check_overlaps(struct dat_file *file, struct dat_stream **streams, size_t nr, struct dat_error *error)
 {

@@ -3,7 +3,7 @@
  * Reads trace.dat, versions 6 and 7 (trace-dat.md). Opening a file reads and checks everything except the CPU data:
  * each size and count is compared with the file's length before it is used. CPU data is read page by page.
  *
- * Everything in struct dat_file belongs to the file: read it, do not change it; it lives until dat_close(). Strings
+ * Everything in struct dat_file belongs to the file: read it, do not change it; it is valid until dat_close(). Strings
  * and texts end with a NUL and may contain others. Threads: one at a time per file.
  */
 #ifndef FORMAT_DAT_READ_H
@@ -42,8 +42,8 @@ struct dat_section { /* version 7 */
 	uint16_t id;
 	uint16_t flags; /* DAT_COMPRESSED */
 	uint32_t string;
-	uint64_t offset; /* of its header */
-	uint64_t size;	 /* of the part after the header */
+	uint64_t offset; /* offset of its header */
+	uint64_t size;	 /* size of the part after the header */
 };
 
 #define DAT_COMPRESSED 1u
@@ -60,7 +60,7 @@ struct dat_option {
 	uint16_t id;
 	uint32_t size;
 	char *data;
-	uint64_t offset; /* of the payload; 0 if it was in a compressed section */
+	uint64_t offset; /* offset of the payload; 0 if it was in a compressed section */
 };
 
 /* The data of one CPU. */
@@ -68,7 +68,7 @@ struct dat_stream {
 	uint32_t cpu;
 	uint64_t offset;
 	uint64_t size;
-	bool cut; /* the file ends before it does */
+	bool cut; /* the file ends before the end of the stream */
 };
 
 struct dat_buffer {
@@ -81,7 +81,10 @@ struct dat_buffer {
 	uint64_t offset;	    /* version 6: of its CPU table; version 7: of its section */
 	bool compressed;
 	bool latency; /* it has the text of a latency tracer, and no streams */
-	/* Version 7: the contents of its section. Of a latency tracer: its text, whose parts are pages of a cursor. */
+	/*
+	 * Version 7: the contents of its section. For a latency tracer: its text, whose parts a cursor returns as
+	 * pages.
+	 */
 	struct dat_stream text;
 };
 
@@ -102,13 +105,14 @@ struct dat_file {
 	struct dat_text printk;
 	struct dat_text cmdlines;
 	size_t nr_formats; /* those of system "ftrace" from the FTRACE EVENTS blob first */
-	size_t nr_ftrace; /* of these: from that blob, which is read before the other one */
+	size_t nr_ftrace; /* number of formats from that blob, which is read before the other one */
 	struct dat_format *formats;
 	size_t nr_options;
 	struct dat_option *options;
 	size_t nr_parts;
 	struct dat_part *parts;
-	struct dat_text boot_symbols; /* kallsyms as it was when the events were written; NULL: as it is */
+	/* kallsyms at the time when the events were written; NULL: the kallsyms of the file */
+	struct dat_text boot_symbols;
 	size_t nr_sections;
 	struct dat_section *sections;
 	size_t nr_buffers; /* in the file's order; the top buffer of version 6 is the first */
@@ -135,7 +139,7 @@ struct dat_file {
 struct dat_codec {
 	const char *name;
 	const struct dat_codec *next; /* the next codec of the list; NULL: this is the last */
-	bool (*is_there)(void);	      /* whether this machine has it; NULL: always */
+	bool (*is_there)(void);	      /* whether the library is on this machine; NULL: always */
 	int (*decompress)(void *dst, size_t dst_size, const void *src, size_t src_size);
 };
 
@@ -175,12 +179,12 @@ struct dat_cursor {
 	const struct dat_file *file;
 	const struct dat_buffer *buffer;
 	const struct dat_stream *stream;
-	uint64_t pos; /* of the next page, or of the next chunk of compressed data */
-	/* Pages as they lie in the file, or plain text of a chunk: the current ones, and those that are kept. */
+	uint64_t pos; /* offset of the next page, or of the next chunk of compressed data */
+	/* Pages as they are in the file, or an uncompressed chunk: the current ones, and those that are kept. */
 	unsigned char *blocks[2];
 	unsigned int now, kept;
-	uint32_t block_room, block_size, block_pos; /* of uncompressed data */
-	size_t chunk_sizes[2]; /* of the blocks */
+	uint32_t block_room, block_size, block_pos; /* for uncompressed data */
+	size_t chunk_sizes[2]; /* sizes of the blocks */
 	size_t chunk_size;
 	size_t chunk_pos;
 	uint64_t chunk_offset;
@@ -190,10 +194,10 @@ struct dat_cursor {
 
 struct dat_page {
 	const unsigned char *data; /* header and data; valid until the cursor moves, or longer: dat_cursor_keep() */
-	uint32_t size;		   /* bytes there; less than the page size only for the last */
-	uint64_t offset;	   /* in the file; of the chunk for compressed data */
-	uint32_t in_chunk;	   /* compressed data: where it begins in the plain text of the chunk; otherwise 0 */
-	bool cut;		   /* the file ends within it */
+	uint32_t size;		   /* size of these; smaller than the page size only for the last page */
+	uint64_t offset;	   /* offset in the file; for compressed data, that of the chunk */
+	uint32_t in_chunk;	   /* compressed data: where the page begins in the uncompressed chunk; otherwise 0 */
+	bool cut;		   /* the file ends within this page */
 };
 
 /* Puts the cursor before the first page of a stream. 0; -ENOMEM. */

@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define DELTA_BITS 59u /* of the time between two events of a page */
+#define DELTA_BITS 59u /* bits of the time between two events of a page */
 
 struct page {
-	unsigned char *bytes; /* NULL: none was begun */
+	unsigned char *bytes; /* NULL: no page was begun */
 	uint32_t used;	      /* bytes of records */
 	uint64_t first, last; /* times */
-	uint64_t lost;	      /* before it: 0; a number; UINT64_MAX: some */
+	uint64_t lost;	      /* events lost before it: 0; a number; UINT64_MAX: an unknown number */
 };
 
 struct buffer {
@@ -124,7 +124,7 @@ static int get_page(struct buffer *buffer, uint32_t cpu, uint32_t size, struct p
 	return (*ret_page)->bytes ? 0 : -ENOMEM;
 }
 
-/* If an event fits only without the number lost, that number is left out. */
+/* Begin a page with this event. If the event fits only without the number lost, that number is left out. */
 static int begin(struct dat_repage *repage, struct page *page, const struct dat_repage_event *event)
 {
 	int err;

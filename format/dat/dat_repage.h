@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes new pages from events that were read: some of a file's events, or those of several files. A page has the form
- * of the file that the events come from: its byte order and its commit word. Times stay exact; an event that is earlier
- * than the one before on its CPU begins a page. Losses begin a page, too, with their number.
+ * of the file from which the events come: its byte order, and the size of its commit word. Times stay exact; an event
+ * that is earlier than the one before on its CPU begins a page. Losses begin a page, too, with their number.
  *
  * Memory: a page for each CPU with events. Threads: one at a time.
  */
@@ -15,7 +15,7 @@
 struct dat_repage;
 
 struct dat_repage_event {
-	unsigned int buffer; /* of the writer */
+	unsigned int buffer; /* number of the writer's buffer */
 	uint32_t cpu;
 	uint64_t time; /* in the page's units */
 	int64_t lost;  /* as dat_event.lost */
@@ -37,8 +37,8 @@ static inline struct dat_repage_event dat_repage_event(const struct dat_event *e
 }
 
 /*
- * Pages for the writer in the form of a file, which is not needed afterwards. A buffer has pages of page_sizes[buffer]
- * bytes; the array must stay. 0; -ENOMEM.
+ * Make pages for the writer, in the form of the file `form`, which is not needed afterwards. A buffer has pages of
+ * page_sizes[buffer] bytes; the array must outlive the result. 0; -ENOMEM.
  */
 int dat_repage_open(struct dat_writer *writer, const struct dat_file *form, const uint32_t *page_sizes,
 		    unsigned int nr_buffers, struct dat_repage **ret_repage);

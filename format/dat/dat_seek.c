@@ -127,7 +127,7 @@ int dat_cursor_seek(struct dat_cursor *cursor, const struct dat_time *time, uint
 	return 0;
 }
 
-/* The time of the last event from place i on. */
+/* Find the time of the last event from place i on. */
 static bool last_from(struct dat_places *p, uint64_t i, uint64_t *ret_ts)
 {
 	struct dat_cursor *cursor = &p->cursor;

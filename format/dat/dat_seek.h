@@ -2,7 +2,7 @@
 /*
  * Finds a time in a stream without reading what is between: by the times in the headers of pages, which rise. The
  * places of a stream are its pages, or in compressed data its chunks, of which only a few are unpacked. In a damaged
- * file the result may be too early or too late, but reading from there is as safe as from the start.
+ * file the result may be too early or too late, but reading from there is as safe as reading from the start.
  */
 #ifndef FORMAT_DAT_SEEK_H
 #define FORMAT_DAT_SEEK_H
@@ -14,7 +14,7 @@ struct dat_places {
 	struct dat_cursor cursor;
 	uint64_t nr;	  /* number of places */
 	uint64_t *chunks; /* where each begins; NULL: not compressed */
-	uint32_t count;	  /* of chunks, as the stream states it */
+	uint32_t count;	  /* number of chunks, as the stream states it */
 };
 
 /* 0; -ENOMEM. A stream without data has no places. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Addresses of call sites of rec_printf, which the texts PRINTK and KALLSYMS have among those of the kernel. They are
- * not canonical on x86-64 or arm64, so no code has them; their first letters are "rec".
+ * not canonical on x86-64 or arm64, so no code is at these addresses; their first three bytes are "rec".
  */
 #ifndef FORMAT_DAT_SITES_H
 #define FORMAT_DAT_SITES_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define DAT_SITE_BASE UINT64_C(0x7265630000000000)
-#define DAT_SITE_STEP UINT64_C(16) /* far enough from the next one that each site is a symbol of its own */
+#define DAT_SITE_STEP UINT64_C(16) /* the distance between two sites: large enough for each to be a symbol of its own */
 
 static inline bool dat_is_site(uint64_t address)
 {

@@ -19,8 +19,8 @@ enum dat_stat {
 	DAT_STAT_BYTES,
 	DAT_STAT_DROPPED,
 	DAT_STAT_READ,
-	DAT_STAT_LEFT_OUT,	 /* of READ: events of the recorder itself */
-	DAT_STAT_NOT_KEPT,	 /* of READ: pages that a limit of the size removed */
+	DAT_STAT_LEFT_OUT,	 /* the part of READ that is events of the recorder itself */
+	DAT_STAT_NOT_KEPT,	 /* the part of READ that was in pages removed because of a size limit */
 };
 
 void dat_stats_put(struct blob *text, enum dat_stat what, uint64_t value);

@@ -13,7 +13,7 @@ static bool is_compressed(const struct dat_section *section)
 	return section->flags & DAT_COMPRESSED;
 }
 
-/* The header at an offset, with the sizes after it. */
+/* Read the header at an offset, with the sizes after it. */
 static int read_heading(const struct dat_file *file, uint64_t offset, struct dat_heading *ret_heading,
 			struct dat_error *error)
 {

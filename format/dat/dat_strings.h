@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Version 7: the sections as they follow one another in the file, found by their headers alone, and the descriptions
- * that the file's STRINGS sections give them (trace-dat.md 4). Files need no descriptions to be read.
+ * Version 7: the sections in their order in the file, found by their headers alone, and the descriptions that the
+ * file's STRINGS sections give them (trace-dat.md 4). Files need no descriptions to be read.
  */
 #ifndef FORMAT_DAT_STRINGS_H
 #define FORMAT_DAT_STRINGS_H
@@ -11,7 +11,7 @@
 struct dat_heading {
 	struct dat_section section;
 	bool is_data;	      /* has the data of CPUs, or a text, in parts that are compressed separately */
-	uint32_t packed_size; /* of other compressed sections: the compressed bytes, without the two sizes */
+	uint32_t packed_size; /* for other compressed sections: the number of compressed bytes, without the two sizes */
 	uint32_t plain_size;
 };
 

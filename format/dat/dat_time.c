@@ -31,7 +31,7 @@ static int by_time(const void *a, const void *b)
 	return x->time > y->time ? 1 : x->time < y->time ? -1 : 0;
 }
 
-/* Of samples with equal times, the first one is used. */
+/* Sort the samples by time. If several have the same time, the first one is used. */
 static void sort_samples(struct dat_time_cpu *cpu)
 {
 	uint32_t kept = 0;
@@ -119,7 +119,7 @@ bool dat_clock_name(const struct dat_file *file, char *ret_name, size_t size)
 	return true;
 }
 
-/* The clocks whose unit is the nanosecond, as libtracecmd knows them. "boot" is not among them. */
+/* Whether libtracecmd treats the clock as one that counts nanoseconds; "boot" is not among these. */
 static bool counts_nanoseconds(const char *clock)
 {
 	static const char *const names[] = { "local", "global", "uptime", "perf", "tai", "tsc2nsec" };
@@ -131,7 +131,7 @@ static bool counts_nanoseconds(const char *clock)
 	return !strncmp(clock, "mono", 4);
 }
 
-/* The option's text is in microseconds. */
+/* The option DATE in ns; its text is in microseconds. */
 static int64_t date_of(const struct dat_option *date)
 {
 	return (int64_t)((uint64_t)strtoll(date->data, NULL, 0) * 1000);
@@ -228,7 +228,10 @@ unsigned int dat_time_readings(const struct dat_file *file, struct clock_reading
 		ret_readings[i] = notes.readings[i];
 		if (strcmp(clock, "boot") != 0)
 			continue;
-		/* CLOCK_MONOTONIC was read before and after both; CLOCK_BOOTTIME may be that whole time apart. */
+		/*
+		 * CLOCK_MONOTONIC was read before and after both clocks; CLOCK_BOOTTIME may have been read at any time
+		 * in between.
+		 */
 		ret_readings[i].mono = ret_readings[i].boottime;
 		ret_readings[i].error = ret_readings[i].error > UINT64_MAX / 2 ? UINT64_MAX : ret_readings[i].error * 2;
 	}
@@ -244,7 +247,7 @@ bool dat_time_date(const struct dat_file *file, int64_t *ret_date)
 	return date;
 }
 
-/* Unsigned throughout: numbers from a file may overflow, which must not be undefined. */
+/* Everything is unsigned: numbers from a file may overflow, which must not be undefined behaviour. */
 static uint64_t correct(uint64_t ts, bool interpolate, const struct sample *low, const struct sample *high)
 {
 	int64_t by = low->offset;

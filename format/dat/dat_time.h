@@ -13,19 +13,19 @@ struct dat_time_cpu; /* samples of TIME_SHIFT */
 
 struct dat_time {
 	int64_t offset;
-	int64_t adjusted; /* the part of it that dat_time_adjust() added */
+	int64_t adjusted; /* the part of the offset that dat_time_adjust() added */
 	uint32_t mult; /* 0: no conversion */
 	uint32_t shift;
-	double scale; /* nanoseconds of a tick, instead of mult and shift; 0: none */
+	double scale; /* nanoseconds per tick, used instead of mult and shift; 0: not used */
 	bool seconds;	  /* times are nanoseconds and print as seconds */
-	bool interpolate; /* between the samples */
+	bool interpolate; /* interpolate between the samples */
 	bool raw;	  /* DAT_TIME_RAW */
 	uint32_t nr_cpus;
 	struct dat_time_cpu *cpus;
 };
 
 #define DAT_TIME_NO_DATE 1u /* ignore DATE */
-#define DAT_TIME_RAW	 2u /* ignore everything */
+#define DAT_TIME_RAW	 2u /* ignore all options */
 
 /* Reads the options of a file. 0; -ENOMEM; -EBADMSG with ret_error filled in. */
 int dat_time_open(const struct dat_file *file, unsigned int flags, struct dat_time *ret_time,
@@ -38,7 +38,7 @@ int dat_time_open(const struct dat_file *file, unsigned int flags, struct dat_ti
 void dat_time_adjust(struct dat_time *time, int64_t offset, uint64_t hz);
 void dat_time_close(struct dat_time *time);
 
-/* The time of an event of a CPU whose time in its page is ts. In most files an offset is all that differs. */
+/* The time of an event of a CPU whose time in its page is ts. In most files the conversion only adds an offset. */
 uint64_t dat_time_convert(const struct dat_time *time, uint32_t cpu, uint64_t ts);
 
 static inline uint64_t dat_time(const struct dat_time *time, uint32_t cpu, uint64_t ts)

@@ -15,8 +15,8 @@ struct lanes {
 };
 
 /*
- * A marker begins each page of a lane, or follows the page's first event. So if the first page has none, the stream is
- * not a lane.
+ * Find the first marker of a stream. A marker begins each page of a lane, or follows the page's first event, so if the
+ * first page has none, the stream is not a lane.
  */
 static int find_marker(const struct dat_file *file, const struct dat_buffer *buffer, const struct dat_stream *stream,
 		       uint32_t *ret_cpu)
@@ -73,7 +73,7 @@ static void free_markers(struct lanes *lanes)
 	free(lanes->first);
 }
 
-/* A number above those of any machine means that the thread's CPU was unknown. */
+/* The CPU of an event. A number above those of any machine means that the thread's CPU was unknown. */
 static uint32_t cpu_of(const struct lanes *lanes, const struct dat_event *event)
 {
 	const uint32_t first = lanes->first[event->buffer - lanes->file->buffers][event->cpu];

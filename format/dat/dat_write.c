@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANGE_BLOCK (UINT32_C(1) << 20) /* bytes of pages that are read at once */
+#define RANGE_BLOCK (UINT32_C(1) << 20) /* bytes of pages that are read with one call */
 
 int dat_write_open(const char *path, unsigned int version, uint32_t page_size, unsigned int cpus,
 		   struct dat_writer **ret_writer)
@@ -105,7 +105,7 @@ void dat_write_page_size(struct dat_writer *writer, unsigned int buffer, uint32_
 	writer->buffers[buffer].page_size = page_size;
 }
 
-/* The track of a CPU's pages, made if it does not exist. */
+/* Find the track of a CPU's pages, or make it. */
 static int get_track(struct dat_writer *writer, unsigned int number, unsigned int cpu, unsigned int *ret_track)
 {
 	struct write_buffer *buffer = &writer->buffers[number];
@@ -310,7 +310,7 @@ int dat_write_option(struct dat_writer *writer, enum dat_id id, const void *data
 	return writer->options.error;
 }
 
-/* The pages, where the layout has left room for them. */
+/* Copy the pages to the places that the layout has kept for them. */
 static int copy_pages(struct dat_writer *writer, uint64_t *ret_end)
 {
 	unsigned int i, cpu;

@@ -5,7 +5,7 @@
  * waits in memory. dat_write_finish() assembles the file and puts it in place. The target is unchanged until that
  * succeeds.
  *
- * Numbers are written in the machine's order, except if dat_write_shape() names another. Threads: one at a time per
+ * Numbers are written in the machine's order, unless dat_write_shape() names another order. Threads: one at a time per
  * writer. Not signal-safe.
  */
 #ifndef FORMAT_DAT_WRITE_H
@@ -55,8 +55,8 @@ struct dat_writer *dat_write_close(struct dat_writer *writer);
 int dat_write_buffer(struct dat_writer *writer, const char *name, unsigned int *ret_buffer);
 
 /*
- * A buffer's pages are larger than those of dat_write_open(): a multiple of it, a power of two. Version 6 has one size
- * for all buffers. Call it before the buffer's first page.
+ * Sets a buffer's page size, if it is larger than that of dat_write_open(): a multiple of that size, and a power of
+ * two. Version 6 has one size for all buffers. Call it before the buffer's first page.
  */
 void dat_write_page_size(struct dat_writer *writer, unsigned int buffer, uint32_t page_size);
 
@@ -76,10 +76,10 @@ int dat_write_range(struct dat_writer *writer, unsigned int buffer, unsigned int
 		    uint64_t size);
 
 /*
- * From now on, until dat_write_scratch(), pages go straight to their place in the file. They must be those of the top
- * buffer, which has no pages yet, and must arrive CPU by CPU with rising numbers; later pages must be those of other
- * buffers. The space before the pages has room for all other data given so far, and for `room` more bytes; if more data
- * is given, all pages are moved at the end. 0, -ENOMEM, or the errno of write.
+ * From now on, until dat_write_scratch(), pages are written straight to their place in the file. They must be those of
+ * the top buffer, which has no pages yet, and must arrive CPU by CPU with rising numbers; later pages must be those of
+ * other buffers. The space before the pages has room for all other data given so far, and for `room` more bytes; if
+ * more data is given, all pages are moved at the end. 0, -ENOMEM, or the errno of write.
  */
 int dat_write_straight(struct dat_writer *writer, unsigned int nr_cpus, uint64_t room);
 int dat_write_scratch(struct dat_writer *writer);

@@ -22,7 +22,7 @@ struct write_system {
 struct write_buffer {
 	char *name; /* "" is the top buffer, which is the first */
 	uint32_t page_size;
-	unsigned int *tracks; /* of the store or the packer, by CPU; NO_TRACK: no pages */
+	unsigned int *tracks; /* tracks of the store or the packer, by CPU; NO_TRACK: no pages */
 	unsigned int nr_cpus;
 	uint64_t section; /* version 7: offset of its section in the file */
 	uint64_t data;	  /* offset of its pages in the file */
@@ -35,7 +35,7 @@ struct dat_writer {
 	unsigned int version;
 	uint32_t unit; /* bytes of a page of the store; the pages of a buffer have a multiple of it */
 	bool swapped;  /* numbers have the other byte order than the machine's */
-	struct dat_shape shape; /* as in another file; header_page NULL: as on this machine */
+	struct dat_shape shape; /* the shape of another file; header_page NULL: this machine's */
 	uint64_t straight; /* offset of the top buffer's pages that went straight to the file; 0: none */
 	struct write_buffer *buffers;
 	unsigned int nr_buffers;
@@ -47,7 +47,7 @@ struct dat_writer {
 
 void dat_put_option(struct blob *out, enum dat_id id, const void *data, size_t size);
 
-/* An option whose payload was assembled; frees it. A failure of it becomes one of `out`. */
+/* Put an option with this payload, and free the payload. An error of the payload becomes an error of `out`. */
 void dat_put_option_blob(struct blob *out, enum dat_id id, struct blob *payload);
 
 /* Bytes of a CPU's pages in the file, and those of all of a buffer. */
@@ -57,7 +57,10 @@ uint64_t dat_stored_buffer(const struct dat_writer *writer, unsigned int buffer)
 /* Whether the file has this buffer: an instance without pages is left out. */
 bool dat_is_shown(const struct dat_writer *writer, unsigned int buffer);
 
-/* Where the pages of the top buffer can begin after `size` bytes; they may be there already. */
+/*
+ * Where the pages of the top buffer can begin if `size` bytes are before them; if they are in the file already, where
+ * they are.
+ */
 uint64_t dat_pages_after(const struct dat_writer *writer, uint64_t size);
 
 /* Make the six blobs, in the order of version 6 (dat_layout.c). */
@@ -80,7 +83,7 @@ void dat_layout_v7(struct blob *out, struct dat_writer *writer, const char *cloc
  */
 void dat_layout(struct blob *out, struct dat_writer *writer, const char *clock, unsigned int nr_cpus);
 
-/* Version 7: the headers of the sections of instances, which stand between the pages. 0, -errno. */
+/* Version 7: write the headers of the sections of instances, which are between the pages. 0, -errno. */
 int dat_layout_sections(const struct dat_writer *writer);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What differs between two sides, each of which is one or more recordings (runs). diff_compare() compares series of
- * numbers from traces, each series of side A with that of side B: durations of a span, its wait classes, waits after a
- * wake-up, numbers of events.
+ * Finds the differences between two sides, each of which is one or more recordings (runs). diff_compare() compares
+ * series of numbers from traces, each series of side A with that of side B: durations of a span, its wait classes,
+ * waits after a wake-up, numbers of events.
  *
- * Events of one run are not independent of each other: a run as a whole can be faster or slower. So what is compared
- * are units, each with one value:
+ * Events of one run are not independent of each other: a run as a whole can be faster or slower. So units are compared,
+ * each with one value:
  * - With at least DIFF_RUNS_ENOUGH runs on both sides together a unit is a run, and nothing else is assumed.
- * - Otherwise a unit is a part of a run, DIFF_PARTS on each side. Parts say how much a run varies within itself, and
- *   not how much runs vary. Therefore a series must also stand out from all series of its kind, whose changes show how
- *   much the runs differ. If there are fewer than DIFF_SERIES_ENOUGH of these, only a large change counts, DIFF_ALONE,
- *   and none of a quantile.
+ * - Otherwise a unit is a part of a run, DIFF_PARTS on each side. Parts show how much a run varies within itself, but
+ *   not how much runs differ. Therefore a series must also stand out from all series of its kind, whose changes show
+ *   how much the runs differ. If there are fewer than DIFF_SERIES_ENOUGH of these, only a change of at least DIFF_ALONE
+ *   counts, and no change of a quantile.
  *
  * diff_collect.h collects series. recorder-diff(1) describes all of it for users.
  */
@@ -42,7 +42,7 @@ struct diff_series {
 	bool is_kernel;
 	const char *name;  /* "io:request"; of a latency: the task */
 	const char *class; /* of DIFF_CLASS; otherwise "" */
-	size_t whole;	   /* of DIFF_CLASS: the place of its span's durations among the series */
+	size_t whole;	   /* for DIFF_CLASS: the index of the series of its span's durations */
 	struct blob *runs; /* values of each run, doubles, in the order of time; side A's runs first */
 };
 
@@ -53,17 +53,17 @@ const char *diff_statistic_name(enum diff_statistic statistic);
 
 /* One comparison. Times in ns. */
 struct diff_row {
-	const struct diff_series *series; /* NULL: what all series of a kind have in common */
+	const struct diff_series *series; /* NULL: the row is the common change of all series of a kind */
 	enum diff_kind kind;
 	enum diff_statistic statistic;
 	size_t nr_values[2]; /* of sides A and B */
 	size_t nr_units[2];
-	double a, b;	    /* of DIFF_NUMBER: of one run */
+	double a, b;	    /* the values of the statistic; of DIFF_NUMBER: per run */
 	double change;	    /* relative to a; of DIFF_CLASS: to the mean duration of the span. INFINITY: a is 0 */
-	double low, high;   /* of the change, with 95 % confidence */
+	double low, high;   /* the interval of the change, with 95 % confidence */
 	double effect;	    /* Cliff's delta of all values */
 	double p, adjusted; /* adjusted for all comparisons; NAN: not tested */
-	double cost;	    /* ns of a run of side B, weighted by the effect: the order of the rows */
+	double cost;	    /* ns in a run of side B, weighted by the effect; determines the order of rows */
 	bool is_changed;
 };
 
@@ -77,7 +77,7 @@ struct diff_result {
 	bool by_runs; /* units are runs */
 };
 
-/* 0; -ENOMEM. The series must outlive the result. diff_result_free() also takes what is all zeros. */
+/* 0; -ENOMEM. The series must outlive the result. diff_result_free() also accepts a result of all zeros. */
 int diff_compare(const struct diff_series *series, size_t nr_series, unsigned int runs_a, unsigned int runs_b,
 		 const struct diff_options *options, struct diff_result *ret_result);
 void diff_result_free(struct diff_result *result);

@@ -25,10 +25,11 @@ struct diff_collect {
 	struct text_pool pool;
 	struct number_map by_key; /* address of the key in the pool: place in `series` plus one */
 
-	/* of the run that is read */
+	/* for the run that is being read */
 	unsigned int run;
 	const struct event_table *table;
-	uint64_t nr_all[2]; /* events of programs, of the kernel: all, and those before the current one */
+	/* events of programs, and of the kernel: all; and, in nr_before, those before the current one */
+	uint64_t nr_all[2];
 	uint64_t nr_before[2];
 	size_t *of_event; /* by id: place in `series` plus one */
 	bool has_switches;
@@ -83,7 +84,7 @@ static long series_of(struct diff_collect *c, enum diff_kind kind, bool is_kerne
 	return (long)c->nr_series - 1;
 }
 
-/* `place` may be a failure of series_of(). 0; -ENOMEM. */
+/* Add a value to the series at `place`, which may be an error of series_of(). 0; -ENOMEM. */
 static int put_value(struct diff_collect *c, long place, double value)
 {
 	if (place < 0)
@@ -139,15 +140,15 @@ static int take_loss(void *arg, const struct model_loss *loss)
 
 /* ----------------------------------------------------------------------------------------------------------- counts */
 
-/* Ids of programs' events (docs/ARCHITECTURE.md); all others are the kernel's. */
+/* Whether the id is not one of programs' events (docs/ARCHITECTURE.md). */
 static bool is_of_kernel(int id)
 {
 	return id < 16384 || id > 32767;
 }
 
 /*
- * One more event of this kind in its part of the run. Parts have the same number of events, not the same length: so a
- * program that does the same has the same numbers, however often it had to wait meanwhile. 0; -ENOMEM.
+ * Count an event in its part of the run. Parts have the same number of events, not the same length: so a program that
+ * does the same has the same numbers, even if it had to wait more often. 0; -ENOMEM.
  */
 static int count_event(struct diff_collect *c, const struct dat_event *event)
 {
@@ -176,7 +177,7 @@ static int count_event(struct diff_collect *c, const struct dat_event *event)
 	return run->error;
 }
 
-/* Runs without an event of a kind have 0 of them. */
+/* Set the counts to 0 in runs without an event of a kind. */
 static int fill_counts(struct diff_collect *c)
 {
 	int err = 0;
@@ -193,7 +194,7 @@ static int fill_counts(struct diff_collect *c)
 
 /* ---------------------------------------------------------------------------------------------------------- classes */
 
-/* Each span has a value in each class. */
+/* Add the time of each span in each class, even if it is 0. */
 static int take_classes(struct diff_collect *c, struct why *why)
 {
 	size_t nr;
@@ -225,7 +226,7 @@ static int take_classes(struct diff_collect *c, struct why *why)
 
 /* -------------------------------------------------------------------------------------------------------------- run */
 
-/* How many events there are, before they are divided into parts. */
+/* Count all events, before they are divided into parts. */
 static int count_all(struct diff_collect *c, const struct dat_file *file, const struct dat_time *time,
 		     struct dat_error *ret_error)
 {

@@ -8,7 +8,7 @@
 
 struct diff_collect;
 
-/* For a number of runs in all. 0; -ENOMEM. diff_collect_close() takes NULL; returns NULL. */
+/* Begin to collect from this number of runs. 0; -ENOMEM. diff_collect_close() takes NULL; returns NULL. */
 int diff_collect_open(unsigned int nr_runs, struct diff_collect **ret_collect);
 struct diff_collect *diff_collect_close(struct diff_collect *collect);
 
@@ -22,7 +22,7 @@ int diff_collect_run(struct diff_collect *collect, unsigned int run, const struc
 /* What was collected; valid until the next diff_collect_run(). */
 const struct diff_series *diff_collect_series(const struct diff_collect *collect, size_t *ret_nr);
 
-/* How many events that run lost; -1: some, and the file does not say how many. */
+/* The number of events that this run lost; -1: some, but the file does not state how many. */
 int64_t diff_collect_lost(const struct diff_collect *collect, unsigned int run);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compares series. The test is a rank test of the units (stats_mann_whitney); of runs, if there are too few of them for
- * a rank test to give a p that is significant among this many comparisons, a t test of their logarithms. Holm's
+ * Compares series. The test is a rank test of the units (stats_mann_whitney); if units are runs, and there are too few
+ * of them for a rank test to be significant among this many comparisons, it is a t test of their logarithms. Holm's
  * correction bounds the probability of any false alarm, whatever the dependence of the comparisons: a span, its inner
  * spans and its classes depend on each other, and one false alarm suffices to stop a build.
  */
@@ -26,7 +26,7 @@ struct compare {
 
 /* --------------------------------------------------------------------------------------------------- one comparison */
 
-/* All units of both sides have the same value. */
+/* Whether all units of both sides have the same value. */
 static bool is_constant(const struct diff_units units[2])
 {
 	for (unsigned int s = 0; s < 2; s++) {
@@ -38,7 +38,7 @@ static bool is_constant(const struct diff_units units[2])
 	return true;
 }
 
-/* Cliff's delta of all values, and their numbers. 0; -ENOMEM. */
+/* Compute Cliff's delta of all values, and count the values. 0; -ENOMEM. */
 static int measure_effect(const struct compare *c, const struct diff_series *series, struct diff_row *row)
 {
 	double *values[2] = { NULL, NULL };
@@ -96,7 +96,7 @@ static double relative(double difference, double to)
 	return to > 0 ? difference / to : difference > 0 ? INFINITY : difference < 0 ? -INFINITY : 0;
 }
 
-/* a, b, the change and its interval, from units. 0; -ENOMEM. */
+/* Compute a, b, the change and its interval from the units. 0; -ENOMEM. */
 static int measure_change(const struct compare *c, const struct diff_series *series, struct diff_work *work)
 {
 	struct diff_row *row = &work->row;
@@ -104,7 +104,7 @@ static int measure_change(const struct compare *c, const struct diff_series *ser
 	struct stats_interval interval;
 	double whole = a;
 
-	/* Any number serves as the seed; it must only be the same each time. */
+	/* The seed may be any number, but must be the same each time. */
 	if (stats_bootstrap(work->units[0].values, work->units[0].nr, work->units[1].values, work->units[1].nr, 0.95, 1,
 			    &interval))
 		return -ENOMEM;
@@ -142,7 +142,7 @@ static double cost_of(const struct compare *c, const struct diff_row *row)
 	return fabs(row->b - row->a) * part * (double)row->nr_values[1] / c->sides[1].nr * fabs(row->effect);
 }
 
-/* 0; -ENOMEM. A comparison of what never varies is left out. */
+/* Add a comparison; if the values never vary, it is left out. 0; -ENOMEM. */
 static int add_work(struct compare *c, const struct diff_series *series, enum diff_statistic statistic)
 {
 	struct diff_work *work = &c->works[c->nr_works];
@@ -173,7 +173,10 @@ static int add_work(struct compare *c, const struct diff_series *series, enum di
 	return err;
 }
 
-/* Durations: their median, and the highest quantile that units have values for. */
+/*
+ * Add the comparisons of a series. For durations: of the median, and of the highest quantile for which units have
+ * enough values.
+ */
 static int add_series(struct compare *c, const struct diff_series *series)
 {
 	const size_t least = diff_units_least(series, c->sides, c->by_runs);
@@ -203,7 +206,7 @@ static double test_work(struct diff_work *work, bool by_runs, double nr_tests)
 	return rank.p;
 }
 
-/* The change besides what all have in common. */
+/* The size of the change, without the common change of its pool. */
 static double distance_of(const struct diff_work *work)
 {
 	return fabs(work->row.kind == DIFF_CLASS ? work->ratio : expm1(work->ratio));
@@ -239,7 +242,7 @@ static int judge(struct compare *c)
 
 /* ------------------------------------------------------------------------------------------------------------ order */
 
-/* Changed ones first; what costs the most time; counts by how much they changed. */
+/* Changed rows come first; then those that cost the most time; then those that changed the most. */
 static int by_importance(const void *a, const void *b)
 {
 	const struct diff_row *x = a, *y = b;

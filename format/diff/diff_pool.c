@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Judges parts of runs. Parts show how much a run varies within itself, and not how much runs vary. The changes of all
- * series of a kind, a pool, show that: their median is the difference between the two runs as a whole, and their spread
- * around it shows by how much single series of two runs differ in addition.
+ * Judges parts of runs. Parts show how much a run varies within itself, but not how much runs differ. The changes of
+ * all series of a kind, a pool, show that: their median is the difference between the two runs as a whole, and their
+ * spread around it shows how much single series of two runs differ in addition.
  */
 #include "format/diff/diff_private.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Comparisons whose changes between two runs of the same program can be expected to be alike. */
+/* Comparisons whose changes between two runs of the same program are probably similar. */
 struct pool {
 	struct diff_work **works;
 	size_t nr;
@@ -21,7 +21,7 @@ struct pool {
 	double common; /* the median of the ratios */
 };
 
-/* Side B without what all series of the pool have in common. */
+/* Take the common change of the pool out of the units of side B. */
 static void take_common(struct diff_work *work, double common)
 {
 	const bool is_count = work->row.kind == DIFF_COUNT;
@@ -40,7 +40,7 @@ static bool is_same_pool(const struct diff_work *x, const struct diff_work *y)
 	       !strcmp(x->row.series->class, y->row.series->class);
 }
 
-/* What all series of a pool have in common is one change, which no single series would show. */
+/* Add a row for the common change of a pool, which no single series would show. */
 static void note_common(struct blob *common_rows, double threshold, const struct diff_work *of, double common,
 			size_t nr)
 {
@@ -87,7 +87,10 @@ static double variance_of(const struct diff_work *work, unsigned int side)
 	return scale * sum / (double)(units->nr - 1) / (double)units->nr;
 }
 
-/* The median distance from `common` in standard deviations, if runs vary by `between` besides what their parts show. */
+/*
+ * The median distance from `common` in standard deviations, if runs vary by `between` in addition to what their parts
+ * show.
+ */
 static double typical_distance(const struct pool *pool, double between, double *room)
 {
 	double median, spread;
@@ -102,8 +105,8 @@ static double typical_distance(const struct pool *pool, double between, double *
 }
 
 /*
- * How much runs vary beyond what their parts show, as a standard deviation: as much as makes the median distance what
- * it is in a normal distribution. A median, so that series which did change have no influence on it.
+ * How much runs vary beyond what their parts show, as a standard deviation: the value with which the median distance is
+ * that of a normal distribution. The median is used, so that series which did change have no influence.
  */
 static double between_runs(const struct pool *pool, double *room)
 {
@@ -133,7 +136,10 @@ static double judge_pool(struct pool *pool)
 {
 	double spread, between, *room = pool->room;
 
-	/* How slow the slowest spans are depends most on what else the machine does: here nothing shows how much. */
+	/*
+	 * The durations of the slowest spans depend most on the machine's other work, and with so few series nothing
+	 * shows how much.
+	 */
 	for (size_t i = 0; pool->nr < DIFF_SERIES_ENOUGH && i < pool->nr; i++) {
 		if (pool->works[i]->row.statistic == DIFF_P95 || pool->works[i]->row.statistic == DIFF_P99)
 			pool->works[i]->row.p = 1;

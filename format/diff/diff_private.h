@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A comparison in the making. */
+/* Shared by the files that make a comparison. */
 #ifndef FORMAT_DIFF_PRIVATE_H
 #define FORMAT_DIFF_PRIVATE_H
 
@@ -43,7 +43,7 @@ int diff_units_make(const struct diff_series *series, struct diff_side side, boo
  */
 size_t diff_units_least(const struct diff_series *series, const struct diff_side sides[2], bool by_runs);
 
-/* Their mean. */
+/* The mean of the units' values. */
 double diff_units_mean(const struct diff_units *units);
 
 /*

@@ -16,7 +16,7 @@ const char *diff_statistic_name(enum diff_statistic statistic)
 	return names[statistic];
 }
 
-/* How many units a run makes. */
+/* The number of units of a run. */
 static size_t units_of_run(size_t nr_values, unsigned int runs, bool by_runs)
 {
 	const size_t parts = by_runs ? 1 : runs < DIFF_PARTS ? DIFF_PARTS / runs : 1;
@@ -30,7 +30,7 @@ static double log_of(double ns)
 	return log(fmax(ns, 0.5));
 }
 
-/* `room` has space for the values. */
+/* The value of a unit, from its values; `room` has space for a copy of them. */
 static double unit_value(enum diff_statistic statistic, const double *values, size_t nr, double *room)
 {
 	double sum = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Chrome's trace event format, a JSON object, for chrome://tracing, speedscope and others. One event a line, so that
- * tools for lines find their way. Times are microseconds with three decimals.
+ * Chrome's trace event format, a JSON object, for chrome://tracing, speedscope and others. Each event is on a line of
+ * its own, for tools that work on lines. Times are microseconds with three decimals.
  *
  * A span of a thread is a complete event (X); if it is open where the trace ends, a begin (B) without an end. Keyed
  * spans, states and tasks are asynchronous events (b and e). A flow is a start (s) and steps (t).
@@ -16,21 +16,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INTERRUPTS 10000000 /* the number of a process whose threads are CPUs: beyond those of the kernel */
+#define INTERRUPTS 10000000 /* the number of a process whose threads are CPUs; the kernel has no such number */
 #define NAME_ROOM  320u
 
 struct chrome {
 	struct export_trace *trace;
 	struct export_out *out;
 	struct model *model;
-	struct number_map seen; /* processes and threads whose names are written */
-	bool is_begun;		/* an event is written */
-	bool is_ending;		/* there are no more */
+	struct number_map seen; /* processes and threads whose names were written */
+	bool is_begun;		/* an event was written */
+	bool is_ending;		/* the trace has no more events */
 };
 
 /* -------------------------------------------------------------------------------------------------------- events */
 
-/* {"name":..,"cat":..,"ph":..,"ts":..,"pid":..,"tid":.. and what follows, up to end_event(). */
+/* Writes {"name":..,"cat":..,"ph":..,"ts":..,"pid":..,"tid":.. ; the event continues until end_event(). */
 static void begin_event(struct chrome *c, const char *name, const char *category, char type, uint64_t ts, int32_t pid,
 			int32_t tid)
 {
@@ -68,7 +68,7 @@ static int put_name(struct chrome *c, const char *kind, uint64_t key, int32_t pi
 #define KEY_CPU	    (UINT64_C(2) << 32)
 #define KEY_PROCESS (UINT64_C(3) << 32)
 
-/* The process of a thread; both have their names in the file from now on. */
+/* Finds the process of a thread, and writes the names of both unless the file has them. */
 static int introduce(struct chrome *c, int32_t tid, int32_t *ret_pid)
 {
 	int err;
@@ -101,7 +101,10 @@ static bool has_field(const struct export_event *event, const char *name)
 	return false;
 }
 
-/* Fields from `first` on, after `nr` others; of a field that `other` has, too, the name begins with "end.". */
+/*
+ * Writes the fields from `first` on, after `nr` others. If `other` has a field of the same name, "end." is put before
+ * the name.
+ */
 static void put_fields(struct chrome *c, const struct export_event *event, const struct export_event *other,
 		       uint32_t first, const unsigned char *record, uint32_t size, unsigned int *nr)
 {
@@ -121,7 +124,7 @@ static void put_fields(struct chrome *c, const struct export_event *event, const
 	}
 }
 
-/* What the thread belonged to. */
+/* Writes the context values of the thread. */
 static void put_contexts(struct chrome *c, int32_t tid, uint64_t ts, unsigned int *nr)
 {
 	struct export_context context;
@@ -198,7 +201,7 @@ static int on_span(void *arg, const struct model_span *span)
 
 /* --------------------------------------------------------------------------------------------------- other items */
 
-/* An event that is an instant of its thread. */
+/* Write an event as an instant of its thread. */
 static int put_point(struct chrome *c, const struct export_event *type, const struct dat_event *event, int32_t tid)
 {
 	unsigned int nr = 0;
@@ -250,7 +253,7 @@ static int on_counter(void *arg, const struct model_counter *counter)
 	return err || type->nr_fields == 1 ? err : put_point(c, type, &event, counter->tid);
 }
 
-/* `id` names the slice's row. */
+/* Write a slice as asynchronous events; `id` names its row. */
 static int put_row(struct chrome *c, const char *id, struct export_slice slice)
 {
 	unsigned int nr = 0;
@@ -293,7 +296,7 @@ static int on_task(void *arg, const struct model_task *task)
 	return put_row(c, id, export_task_slice(c->trace, task));
 }
 
-/* Bound to the slice that is open at that time. */
+/* Write a flow event, which is bound to the slice that is open at its time. */
 static int on_flow(void *arg, const struct model_flow *flow)
 {
 	struct chrome *c = arg;

@@ -3,8 +3,8 @@
  * The Common Trace Format 1.8 (https://diamon.org/ctf/v1.8.3): a directory with the file "metadata" and a stream for
  * each CPU, "cpuN". Memory is bounded by a packet for each CPU.
  *
- * A loss ends the packet; the next one's count of discarded events includes it. Readers know a loss by the difference
- * between two packets, so a stream that begins with one has an empty packet before it. A loss whose number is not known
+ * A loss ends the packet; the next one's count of discarded events includes it. Readers find a loss by the difference
+ * between two packets, so if a stream begins with a loss, an empty packet comes first. A loss whose number is not known
  * counts as one.
  */
 #include "format/export/ctf_private.h"
@@ -18,17 +18,17 @@
 
 #define NR_IDS	   65536u
 #define CPUS_MAX   65536u
-#define PACKET_MAX (64u * 1024u) /* after which a packet ends */
+#define PACKET_MAX (64u * 1024u) /* a packet ends when it has this many bytes */
 #define MAGIC	   0xc1fc1fc1u
 
 /* Offsets in a packet; its first event follows. */
 enum { AT_BEGIN = 8, AT_END = 16, AT_CONTENT = 24, AT_SIZE = 32, AT_DISCARDED = 40, AT_CPU = 48, PACKET_HEAD = 52 };
 
 struct ctf_cpu {
-	struct blob packet; /* empty: none is begun */
+	struct blob packet; /* empty: no packet is begun */
 	uint64_t begin, end;
 	uint64_t discarded;
-	bool is_begun; /* has had a packet */
+	bool is_begun; /* a packet was written */
 };
 
 struct ctf {
@@ -169,7 +169,7 @@ static void put_array(struct blob *blob, const struct export_field *field, const
 	}
 }
 
-/* Of a record that ends before a field, the value is 0, or empty. */
+/* Put the value of a field. If the record ends before the field, the value is 0, or empty. */
 static void put_field(struct blob *blob, const struct export_field *field, const struct dat_event *event)
 {
 	struct export_value value;

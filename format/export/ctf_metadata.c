@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The description of a CTF trace, in its language TSDL (https://diamon.org/ctf/v1.8.3). Names of fields get an
- * underscore in front, as it is usual, because they may be words of the language; readers remove it.
+ * underscore in front, as is usual, because they may be keywords of the language; readers remove it.
  */
 #include "format/export/ctf_private.h"
 
@@ -57,7 +57,7 @@ static void put_clock(struct blob *out, const struct export_trace *trace)
 		    seconds, offset - seconds * SECOND);
 }
 
-/* A string of the language. */
+/* Put a string of the language. */
 static void put_quoted(struct blob *out, const char *text)
 {
 	blob_put(out, "\"", 1);
@@ -75,8 +75,8 @@ static void put_quoted(struct blob *out, const char *text)
 }
 
 /*
- * A field's name as an identifier. To keep identifiers apart, the field's number is added if a character was replaced,
- * or if an earlier field has the same name.
+ * Put a field's name as an identifier. To keep identifiers apart, the field's number is added if a character was
+ * replaced, or if an earlier field has the same name.
  */
 static void put_name(struct blob *out, const struct export_event *event, uint32_t index)
 {

@@ -12,7 +12,7 @@
 enum export_form {
 	EXPORT_FORM_TEXT,
 	EXPORT_FORM_BINARY,
-	EXPORT_FORM_DIRECTORY, /* of files: out->fd is the directory's */
+	EXPORT_FORM_DIRECTORY, /* a directory of files: out->fd is its descriptor */
 };
 
 struct export_writer {

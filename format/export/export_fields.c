@@ -9,8 +9,8 @@
 #include <string.h>
 
 #define NR_IDS	  65536
-#define FIRST_ID  16384 /* of programs' events: trace-dat.md 6 */
-#define LAST_REAL 18	/* decimals that a 64-bit number can have */
+#define FIRST_ID  16384 /* first id of programs' events: trace-dat.md 6 */
+#define LAST_REAL 18	/* the most decimals of a 64-bit number */
 
 struct export_fields {
 	struct export_event **by_id; /* NR_IDS */
@@ -38,7 +38,7 @@ static const char *first_field(const struct tep_print_arg *arg)
 	}
 }
 
-/* A program's number with decimals is printed as its whole part, and what is left of a division by a power of ten. */
+/* A program's number with decimals is printed as the quotient and the remainder of a division by a power of ten. */
 static double real_scale(const struct tep_event *event, const char *name)
 {
 	for (const struct tep_print_arg *arg = event->print_fmt.args; arg; arg = arg->next) {
@@ -159,7 +159,7 @@ static int add_event(struct export_fields *fields, const struct event_type *type
 		.name = tep->name,
 		.is_program = tep->id >= FIRST_ID,
 	};
-	/* Its own count is wrong for formats with faults. */
+	/* Count the fields here, because libtraceevent's count is wrong for malformed formats. */
 	for (const struct tep_format_field *each = tep->format.fields; each; each = each->next)
 		nr++;
 	event->fields = calloc(nr + 1, sizeof(*event->fields));
@@ -259,7 +259,7 @@ static const char *symbol_name(const struct export_field *field, uint64_t value)
 	return found ? found->name : NULL;
 }
 
-/* Where a text or an array lies in its record. */
+/* Finds where a text or an array is in its record. */
 static bool locate(const struct export_field *field, const unsigned char *record, uint32_t size, uint32_t *ret_offset,
 		   uint32_t *ret_size)
 {

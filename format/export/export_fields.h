@@ -31,7 +31,7 @@ struct export_field {
 	uint32_t size;	     /* 0: up to the record's end */
 	uint32_t element;    /* bytes of an array's element, or of the number: 1, 2, 4, 8 */
 	bool is_dynamic;     /* the record has the place and the length of the value */
-	bool is_relative;    /* ... counted from the end of that word */
+	bool is_relative;    /* the place is counted from the end of that word */
 	bool is_signed;
 	bool is_big;
 	double scale;	     /* of EXPORT_REAL; 0: a float or double */
@@ -44,8 +44,8 @@ struct export_event {
 	const struct event_type *type;
 	const char *system;
 	const char *name;
-	bool is_program; /* not the kernel's */
-	uint32_t nr_fields; /* without the common ones */
+	bool is_program; /* an event of a program, not of the kernel */
+	uint32_t nr_fields; /* number of fields except the common ones */
 	struct export_field *fields;
 };
 
@@ -56,9 +56,9 @@ struct export_value {
 		int64_t s;
 		double real;
 	};
-	const char *symbol;	    /* its name; NULL: none */
+	const char *symbol;	    /* the name of the value; NULL: none */
 	const unsigned char *data;  /* texts, arrays and bytes */
-	uint32_t size;		    /* bytes of them */
+	uint32_t size;		    /* number of bytes at `data` */
 };
 
 struct export_fields;
@@ -74,7 +74,7 @@ const struct export_event *export_event(const struct export_fields *fields, int 
 bool export_value(const struct export_field *field, const unsigned char *record, uint32_t size,
 		  struct export_value *ret_value);
 
-/* An element of an EXPORT_ARRAY, and their number. */
+/* The number of elements of an EXPORT_ARRAY; and one of them. */
 uint32_t export_elements(const struct export_field *field, const struct export_value *value);
 void export_element(const struct export_field *field, const struct export_value *value, uint32_t index,
 		    struct export_value *ret_value);

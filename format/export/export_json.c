@@ -9,7 +9,7 @@
 
 #include "format/text/event_float.h"
 
-#define EXACT_MAX (UINT64_C(1) << 53) /* up to which a double has all integers */
+#define EXACT_MAX (UINT64_C(1) << 53) /* a double represents all integers up to this */
 
 /* The length of the UTF-8 character at `at`; 0: it is invalid, as are overlong forms and surrogates. */
 static size_t utf8_length(const unsigned char *at, size_t left)

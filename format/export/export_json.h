@@ -9,7 +9,7 @@
 #include "format/export/export_fields.h"
 #include "format/export/export_out.h"
 
-/* With its quotes. What is not UTF-8 becomes U+FFFD. */
+/* Writes a string with its quotes. Bytes that are not UTF-8 become U+FFFD. */
 void export_json_string(struct export_out *out, const void *text, size_t size);
 void export_json_text(struct export_out *out, const char *text);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Output of an export, in pieces of EXPORT_OUT_ROOM bytes; a pipe is as good as a file. The first error sticks, so a
- * caller may write repeatedly and check once.
+ * Output of an export, in pieces of EXPORT_OUT_ROOM bytes, to a file or a pipe. The first error is kept, so a caller
+ * may write repeatedly and check once.
  */
 #ifndef FORMAT_EXPORT_OUT_H
 #define FORMAT_EXPORT_OUT_H
@@ -16,7 +16,7 @@ struct export_out {
 	int error; /* 0; -ENOMEM; the -errno of write */
 	unsigned char *data;
 	size_t size;
-	uint64_t written; /* by earlier pieces */
+	uint64_t written; /* bytes written in earlier pieces */
 };
 
 /* The descriptor stays the caller's. */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* By how much the time of day exceeds the file's times: by its date, or else by the first of its readings. */
+/* Finds the difference between the time of day and the file's times: from its date, or else from its first reading. */
 static void find_realtime(struct export_trace *trace)
 {
 	const struct clock_reading *first = trace->readings;

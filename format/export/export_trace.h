@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A trace.dat as writers of other formats see it: fields, names, processes, and what the times are.
- */
+/* A trace.dat as writers of other formats see it: fields, names, processes, and the meaning of times. */
 #ifndef FORMAT_EXPORT_TRACE_H
 #define FORMAT_EXPORT_TRACE_H
 
@@ -19,7 +17,7 @@ struct export_trace {
 	struct model_rules *rules;
 	struct event_printer printer;
 	bool has_realtime;
-	int64_t realtime; /* CLOCK_REALTIME less the trace's time, ns */
+	int64_t realtime; /* CLOCK_REALTIME minus the trace's time, ns */
 	struct clock_reading readings[CLOCK_READINGS];
 	unsigned int nr_readings; /* 0: the file has none */
 	struct event_contexts contexts; /* empty before export_contexts_open() */
@@ -59,7 +57,7 @@ struct export_slice {
 	uint64_t begin, end;
 	bool is_open; /* it has no end */
 	int32_t tid;
-	const struct model_rule *rule; /* of its record; NULL: it has none */
+	const struct model_rule *rule; /* rule of its record; NULL: it has none */
 	const struct model_record *record;
 	uint32_t first; /* fields from here on are arguments */
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Folded stacks, the input of flamegraph.pl, speedscope and others: a line for each stack of spans, from the thread to
- * the innermost span, and the nanoseconds that were spent there and in no inner span. Threads of one name are one.
- * Keyed spans are in no stack; a system call with two events is in one once. Memory is bounded by the number of
- * different stacks.
+ * the innermost span, and the nanoseconds that were spent there and in no inner span. Threads with the same name are
+ * counted together. Keyed spans are in no stack; a system call with two events is in one once. Memory is bounded by the
+ * number of different stacks.
  */
 #include "format/export/export.h"
 #include "format/export/string_table.h"
@@ -19,7 +19,7 @@
 
 struct node {
 	uint32_t parent; /* 0: this is a thread */
-	uint32_t name;	 /* number of its text */
+	uint32_t name;	 /* number of its name */
 	uint64_t own;
 };
 
@@ -35,11 +35,11 @@ struct folded {
 	struct export_out *out;
 	struct model *model;
 	struct string_table names;
-	struct number_map name_places; /* of a name's number: its place in the texts plus one */
-	struct number_map children; /* of parent and name: the node */
+	struct number_map name_places; /* from a name's number to its place in the texts plus one */
+	struct number_map children; /* from parent and name to the node */
 	struct node *nodes;	    /* from 1 */
 	uint32_t nr_nodes, node_room;
-	struct number_map places; /* of a thread or CPU: place in `stacks` plus one */
+	struct number_map places; /* from a thread or CPU to its place in `stacks` plus one */
 	struct stack *stacks;
 	uint32_t nr_stacks, stack_room;
 };
@@ -56,7 +56,7 @@ static uint32_t name_number(struct folded *f, const char *system, const char *na
 		if (*at == ';' || (unsigned char)*at < ' ' || *at == 0x7f)
 			*at = '_';
 	}
-	/* With the NUL, so that the table's texts can be printed. */
+	/* Include the NUL, so that the table's texts can be printed. */
 	number = string_table_number(&f->names, text, strlen(text) + 1, &is_new);
 	if (is_new && number_map_set(&f->name_places, number, f->names.texts.size - strlen(text)))
 		return 0;
@@ -126,7 +126,10 @@ static uint32_t node_of(struct folded *f, const struct stack *stack, const struc
 	return child(f, parent, name_number(f, span->rule->system, span->name));
 }
 
-/* One beside the stack is a system call a second time: the stack has it by its first event, with all of its time. */
+/*
+ * Whether a span is in the stack. A span beside the stack is the second one of a system call, whose first one is in the
+ * stack with all of its time.
+ */
 static bool is_in_stack(const struct model_span *span)
 {
 	return !span->rule->is_keyed && !span->is_beside;

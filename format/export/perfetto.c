@@ -62,7 +62,7 @@ static int perfetto_open(struct export_trace *trace, struct export_out *out, voi
 	return 0;
 }
 
-/* A loss is seen on a track of its own, and on the CPU whose kernel's events may be what was lost. */
+/* A loss is shown on a track of its own, and on its CPU, whose kernel events may be lost. */
 static int put_loss(struct perfetto *p, const struct dat_event *event)
 {
 	char name[64] = "events lost";

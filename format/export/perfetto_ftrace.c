@@ -19,8 +19,8 @@
 
 #define BUNDLE_MAX   (64u * 1024u)
 #define CPUS_MAX     65536u
-#define FIRST_NUMBER 65536u /* of described events */
-#define FIELDS_MAX   31u    /* which Perfetto permits such an event to have */
+#define FIRST_NUMBER 65536u /* field number of the first described event */
+#define FIELDS_MAX   31u    /* the most fields that Perfetto permits in such an event */
 
 enum { BUNDLE_CPU = 1, BUNDLE_EVENT = 2, BUNDLE_LOST = 3, BUNDLE_SCHED = 4, BUNDLE_DESCRIPTOR = 11 };
 enum { FTRACE_TIME = 1, FTRACE_PID = 2, FTRACE_SWITCH = 4 };
@@ -228,7 +228,10 @@ static void put_short_switch(struct perfetto_cpu *c, uint64_t ts, uint64_t state
 	c->switch_time = ts;
 }
 
-/* Another task runs than the last switch named: see above. Its priority is not known; the other one is runnable. */
+/*
+ * Insert a switch, because another task is running than the last switch named: see above. Its priority is not known;
+ * the previous task counts as runnable.
+ */
 static void put_missing_switch(struct perfetto *p, struct perfetto_cpu *c, const struct dat_event *event, int32_t pid)
 {
 	char idle[32];
@@ -321,7 +324,7 @@ static int describe(struct perfetto *p, const struct export_event *type, uint32_
 	return perfetto_packet_end(p);
 }
 
-/* Arrays have no type there: their elements in hexadecimal, as they lie in the record. */
+/* Described events have no type for arrays: their elements are written in hexadecimal, in the order of the record. */
 static void put_hex(struct blob *blob, uint32_t number, const struct export_value *value)
 {
 	static const char digits[] = "0123456789abcdef";

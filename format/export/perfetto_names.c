@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts that a trace has once and then refers to by number; and the arguments of events, which consist of such texts.
+ * Texts that are written once and then referred to by number; and the arguments of events, which consist of such texts.
  * The field with the number of a flow is an argument, and makes the event a part of that flow.
  */
 #include "format/export/perfetto_private.h"

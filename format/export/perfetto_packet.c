@@ -5,15 +5,15 @@
 #include <errno.h>
 #include <string.h>
 
-#define SEQUENCE 1 /* of all packets */
+#define SEQUENCE 1 /* the sequence of all packets */
 
 enum { FLAG_CLEARED = 1 };
 enum { CLOCKS_CLOCK = 1, CLOCKS_PRIMARY = 2, CLOCK_NUMBER = 1, CLOCK_TIME = 2, CLOCK_IS_INCREMENTAL = 3 };
 enum { SYSTEM_UTSNAME = 1, UTSNAME_SYSNAME = 1, UTSNAME_RELEASE = 3, UTSNAME_MACHINE = 4 };
 
 /*
- * Times go forward as differences. The time of a packet that belongs before the last one, as the begin of a span that
- * is known only at its end, is absolute.
+ * A packet's time is written as the difference from the last packet. If it is earlier, as the begin of a span that is
+ * known only at its end, it is written as an absolute time.
  */
 void perfetto_packet(struct perfetto *p, uint64_t ts)
 {
@@ -57,7 +57,7 @@ static void put_clock(struct perfetto *p, uint32_t id, uint64_t ts, bool is_incr
 /* ------------------------------------------------------------------------------------------------------- clocks */
 
 /*
- * The trace's time is called MONOTONIC. Bundles of ftrace events have no way to say so: without a clock they are on
+ * The trace's time is called MONOTONIC. Bundles of ftrace events cannot name that clock: without a clock they are on
  * BOOTTIME. If no reading of that clock is known, it is set to the same as MONOTONIC.
  *
  * Between two clocks, Perfetto converts by those snapshots that have the same set of clocks, and of them by the last
@@ -72,7 +72,10 @@ static size_t begin_snapshot(struct perfetto *p, uint64_t ts)
 	return clocks;
 }
 
-/* Perfetto refuses a REALTIME that goes back. If it does, only the first reading is used. */
+/*
+ * The number of readings to write. Perfetto refuses a REALTIME that goes back; if it goes back, only the first reading
+ * is used.
+ */
 static unsigned int nr_readings(const struct export_trace *trace)
 {
 	const struct clock_reading *readings = trace->readings;
@@ -80,7 +83,7 @@ static unsigned int nr_readings(const struct export_trace *trace)
 	return trace->nr_readings > 1 && readings[1].realtime < readings[0].realtime ? 1 : trace->nr_readings;
 }
 
-/* CLOCK_BOOTTIME less MONOTONIC. It never shrinks, except by what the readings are inexact. */
+/* CLOCK_BOOTTIME minus MONOTONIC. It never decreases, except by the error of the readings. */
 static uint64_t asleep(const struct export_trace *trace, unsigned int reading)
 {
 	const struct clock_reading *readings = trace->readings;
@@ -112,7 +115,7 @@ static int put_reading(struct perfetto *p, unsigned int reading)
 	return perfetto_packet_end(p);
 }
 
-/* First the readings: Perfetto's page takes the time of day from the very first snapshot. */
+/* The readings come first, because Perfetto's page takes the time of day from the first snapshot. */
 static int put_clocks(struct perfetto *p, uint64_t ts)
 {
 	const unsigned int nr = nr_readings(p->trace);
@@ -142,7 +145,8 @@ static int put_clocks(struct perfetto *p, uint64_t ts)
 /* ------------------------------------------------------------------------------------------------------- machine */
 
 /*
- * "Linux host 6.1.0 x86_64", as trace-cmd and recorder write it: the scheduler's states depend on the kernel's version.
+ * Write the uname, "Linux host 6.1.0 x86_64", as trace-cmd and recorder store it: the scheduler's states depend on the
+ * kernel's version.
  */
 static int put_system(struct perfetto *p)
 {

@@ -62,19 +62,19 @@ struct perfetto_pools;
 struct perfetto {
 	struct export_trace *trace;
 	struct export_out *out;
-	struct blob packet;   /* the packet that is made now */
+	struct blob packet;   /* the packet that is being made */
 	size_t packet_begun;
 	struct blob interned; /* the texts that appear in it for the first time */
 	struct perfetto_zip *zip;
-	uint64_t delta_time;  /* of the last packet on the clock of differences */
+	uint64_t delta_time;  /* time of the last packet on the clock of differences */
 	bool is_begun;	      /* the packets before the first event are written */
 
 	struct string_table categories, names, arguments, texts;
 	struct perfetto_names **by_id; /* 65536 */
 
 	uint64_t last_track;
-	struct number_map threads;   /* of a thread, or of a CPU's idle task: its track */
-	struct number_map processes; /* of a process: its track */
+	struct number_map threads;   /* from a thread, or a CPU's idle task, to its track */
+	struct number_map processes; /* from a process to its track */
 	uint64_t losses;	     /* the track of losses; 0: none yet */
 
 	uint32_t nr_cpus;
@@ -86,14 +86,14 @@ struct perfetto {
 	bool is_ending; /* the trace has no more events */
 };
 
-/* perfetto_packet.c: a packet at a time of the trace; PERFETTO_NO_TIME: at none. */
+/* perfetto_packet.c: begins a packet with a time of the trace; PERFETTO_NO_TIME: without a time. */
 #define PERFETTO_NO_TIME UINT64_MAX
 void perfetto_packet(struct perfetto *p, uint64_t ts);
 /* 0; -ENOMEM. */
 int perfetto_packet_end(struct perfetto *p);
 /* The time of an ftrace event, which is on the clock BOOTTIME. */
 uint64_t perfetto_boottime(const struct perfetto *p, uint64_t ts);
-/* The packets before all others. 0; -ENOMEM. */
+/* Write the packets that come before all others. 0; -ENOMEM. */
 int perfetto_begin(struct perfetto *p, uint64_t ts);
 
 /* perfetto_zip.c: packets, collected and compressed. All: 0; -ENOMEM. perfetto_zip_close() takes NULL. */
@@ -102,11 +102,14 @@ int perfetto_zip_put(struct perfetto *p, const struct blob *packet);
 int perfetto_zip_end(struct perfetto *p);
 void perfetto_zip_close(struct perfetto *p);
 
-/* perfetto_names.c: numbers of texts; used in the packet that is made now, or later ones. 0: none, so give the text. */
+/*
+ * perfetto_names.c: the number of a text, for the packet that is being made and later ones. 0: it has no number, so
+ * write the text itself.
+ */
 uint32_t perfetto_intern(struct perfetto *p, struct string_table *table, uint32_t field, const char *text, size_t size);
 /* The texts of an event's format; NULL: out of memory. */
 const struct perfetto_names *perfetto_names(struct perfetto *p, const struct export_event *event);
-/* Fields of a record, from `first` on, as arguments of the track event that is made now. */
+/* Fields of a record, from `first` on, as arguments of the track event that is being made. */
 void perfetto_arguments(struct perfetto *p, const struct export_event *event, uint32_t first,
 			const unsigned char *record, uint32_t size);
 void perfetto_argument_text(struct perfetto *p, const char *name, const char *text);
@@ -115,11 +118,13 @@ void perfetto_argument_uint(struct perfetto *p, const char *name, uint64_t value
 /* The values that the thread belonged to. */
 void perfetto_contexts(struct perfetto *p, int32_t tid, uint64_t ts);
 
-/* perfetto_tracks.c: not while a packet is made. The number of the track, or 0: out of memory. */
+/*
+ * perfetto_tracks.c: not to be called while a packet is being made. Returns the number of the track; 0: out of memory.
+ */
 uint64_t perfetto_thread(struct perfetto *p, int32_t tid, uint32_t cpu);
 uint64_t perfetto_process(struct perfetto *p, int32_t pid);
-uint64_t perfetto_cpu_track(struct perfetto *p, uint32_t cpu); /* of its interrupts */
-/* A track of any name below another, 0: below none. */
+uint64_t perfetto_cpu_track(struct perfetto *p, uint32_t cpu); /* the track of a CPU's interrupts */
+/* A track with this name, below the track `parent`; 0: at the top. */
 uint64_t perfetto_track(struct perfetto *p, uint64_t parent, const char *name, bool is_counter);
 
 /* perfetto.c: an event that is an instant. 0; -ENOMEM. */

@@ -20,7 +20,7 @@ static size_t encode(unsigned char *to, uint64_t value)
 	return n;
 }
 
-/* Two varints, with one look at the room. */
+/* Puts two varints, and checks the room only once. */
 static void put_two(struct blob *blob, uint64_t first, uint64_t second)
 {
 	unsigned char *to = blob_room(blob, 2 * VARINT_MAX);

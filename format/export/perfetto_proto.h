@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Protocol buffers, written: fields of varints, of eight bytes, of texts, and messages within messages, into a blob.
- * (https://protobuf.dev/programming-guides/encoding/)
+ * Writes protocol buffers into a blob: fields that are varints, eight bytes, texts, or messages, which may contain
+ * messages. (https://protobuf.dev/programming-guides/encoding/)
  */
 #ifndef FORMAT_PERFETTO_PROTO_H
 #define FORMAT_PERFETTO_PROTO_H
@@ -11,7 +11,10 @@
 /* A varint without its field: an element of a packed list. */
 void proto_varint(struct blob *blob, uint64_t value);
 
-/* A field of any unsigned type, an enumeration or a truth value; of int32 and int64. */
+/*
+ * The first function writes a field of any unsigned type, an enumeration or a truth value; the second one an int32 or
+ * int64.
+ */
 void proto_uint(struct blob *blob, uint32_t field, uint64_t value);
 void proto_int(struct blob *blob, uint32_t field, int64_t value);
 

@@ -31,8 +31,8 @@ struct perfetto_pool {
 };
 
 struct perfetto_pools {
-	struct string_table keys; /* of pools, counters, states */
-	struct perfetto_pool *pools; /* by number less one */
+	struct string_table keys; /* numbers for pools, counters and states */
+	struct perfetto_pool *pools; /* by number minus one */
 	uint32_t room;
 };
 
@@ -64,7 +64,7 @@ enum pool_kind { POOL_KEYED, POOL_OWN, POOL_COUNTER, POOL_STATE, POOL_TASK };
 
 struct pool_key {
 	uint64_t kind;
-	uint64_t owner; /* event, or task */
+	uint64_t owner; /* id of the event or of the task */
 	uint64_t parent;
 	uint64_t nr_keys;
 	uint64_t keys[MODEL_KEYS_MAX];
@@ -103,7 +103,7 @@ static void set_end(struct perfetto_pool *pool, uint32_t track, uint64_t end)
 	}
 }
 
-/* Twice as many tracks, or the first. 0; -ENOMEM. */
+/* Doubles the number of tracks, or makes the first one. 0; -ENOMEM. */
 static int grow_pool(struct perfetto_pool *pool)
 {
 	const uint32_t room = pool->room ? 2 * pool->room : 1;
@@ -198,7 +198,7 @@ static int put_begin(struct perfetto *p, const struct model_span *span, uint64_t
 	return end_event(p, event);
 }
 
-/* The keys were arguments of the begin already. */
+/* Ends a slice. The keys were already arguments of its begin. */
 static int put_end(struct perfetto *p, const struct model_span *span, uint64_t track, const char *incomplete)
 {
 	const bool is_pair = span->first.data && span->last.data && span->first.data != span->last.data;
@@ -230,7 +230,10 @@ static int on_span_begin(void *arg, const struct model_span *span)
 	return track ? put_begin(p, span, track, NULL) : -ENOMEM;
 }
 
-/* On a track of its own, below that of its thread; of keyed spans, which belong to no thread, below none. */
+/*
+ * Writes a span on a track of its own, below that of its thread. Keyed spans belong to no thread, so their tracks are
+ * at the top.
+ */
 static int put_whole(struct perfetto *p, const struct model_span *span, const char *incomplete)
 {
 	struct pool_key key = { .kind = span->rule->is_keyed ? POOL_KEYED : POOL_OWN, .owner = span->rule->pair };
@@ -262,7 +265,7 @@ static int on_span(void *arg, const struct model_span *span)
 
 	if (span->rule->is_keyed || span->is_beside || !span->first.data || span->rule->meaning == MODEL_TIMED)
 		return put_whole(p, span, incomplete);
-	/* Open to the end of the trace: no end. A thread that ended before ends its spans. */
+	/* If it is open at the end of the trace, it gets no end. If its thread ended before that, it ended then. */
 	if ((span->flags & MODEL_NO_END) && p->is_ending)
 		return 0;
 	track = track_of(p, span);
@@ -271,7 +274,7 @@ static int on_span(void *arg, const struct model_span *span)
 
 /* --------------------------------------------------------------------------------------------------- other items */
 
-/* Perfetto links slices alone: a counter with a flow is an instant of its thread, too. */
+/* Perfetto links only slices, so a counter with a flow is an instant of its thread, too. */
 static int put_flow(struct perfetto *p, const struct model_counter *counter)
 {
 	const struct export_event *type = event_of(p, counter->rule);
@@ -355,7 +358,7 @@ static int on_state(void *arg, const struct model_state *state)
 	return put_slice(p, track, export_state_slice(p->trace, state, name, sizeof(name)));
 }
 
-/* Which threads work for a task. */
+/* Shows on a task's track which threads worked for it. */
 static int on_task(void *arg, const struct model_task *task)
 {
 	struct perfetto *p = arg;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packets in compressed packets: a trace.dat of small records becomes a third to a twentieth of its size, though each
- * record takes more bytes here. Perfetto permits 512 KiB for each, and asks for zlib (fastest: level 1).
+ * Writes packets inside of compressed packets: the output is a third to a twentieth of the size of a trace.dat with
+ * small records, although each record takes more bytes here. Perfetto permits 512 KiB for each, and asks for zlib
+ * (fastest: level 1).
  */
 #include "format/export/perfetto_private.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#define PIECE (256u * 1024u) /* of packets */
+#define PIECE (256u * 1024u) /* bytes of packets that are compressed together */
 #define LEVEL 1
 
 enum { PACKET_COMPRESSED = 50 };

@@ -7,7 +7,7 @@
 
 #define FIRST_SLOTS 64u
 
-/* FNV-1a: the texts are short, and only the file's own author could make them collide. */
+/* FNV-1a: the texts are short, and only the author of the file could make them collide. */
 static uint32_t hash_of(const unsigned char *text, size_t size)
 {
 	uint32_t hash = 2166136261u;

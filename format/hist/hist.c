@@ -23,7 +23,7 @@ static unsigned int octave_of(uint64_t magnitude)
 	return magnitude < HIST_PARTS ? 0 : 63u - (unsigned int)__builtin_clzll(magnitude) - HIST_PART_BITS + 1u;
 }
 
-/* The number of low bits of a magnitude that do not choose its bucket. */
+/* The number of low bits of a magnitude that have no influence on its bucket. */
 static unsigned int shift_of(unsigned int octave)
 {
 	return octave ? octave - 1 : 0;
@@ -121,9 +121,12 @@ double hist_mean(const struct hist *hist)
 {
 	const double sum = (double)hist->sum_high * 18446744073709551616.0 + (double)hist->sum_low;
 
-	/* The low half alone is a negative sum that fits into it: this is more precise than -2^64 plus the low half. */
 	if (!hist->count)
 		return 0;
+	/*
+	 * If the low half alone, as a signed number, is the sum, use it: that is more precise than -2^64 plus the low
+	 * half.
+	 */
 	if (hist->sum_high == -1 && hist->sum_low > INT64_MAX)
 		return (double)(int64_t)hist->sum_low / (double)hist->count;
 	return sum / (double)hist->count;

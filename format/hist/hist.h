@@ -22,17 +22,20 @@
 #define HIST_PARTS     (1u << HIST_PART_BITS)
 
 /*
- * The first has the values below HIST_PARTS, each further one those up to the next power of two; the last one 2^63
- * alone.
+ * The first octave has the values below HIST_PARTS, each further one those up to the next power of two; the last one
+ * has only 2^63.
  */
 #define HIST_OCTAVES (64u - HIST_PART_BITS + 1u)
 
 struct hist {
 	uint64_t count;
-	int64_t min, max; /* of no values: 0 */
+	int64_t min, max; /* 0 if there are no values */
 	uint64_t sum_low; /* the sum has 128 bits */
 	int64_t sum_high;
-	/* HIST_PARTS counts each; NULL: no value. Of values from 0, and of magnitudes of negative ones. */
+	/*
+	 * Arrays of HIST_PARTS counts; NULL: no value. The first list is for values from 0 on, the second for the
+	 * magnitudes of negative values.
+	 */
 	uint64_t *octaves[2][HIST_OCTAVES];
 };
 
@@ -44,16 +47,16 @@ struct hist {
 /* The histogram may be used again. */
 void hist_free(struct hist *hist);
 
-/* Adds a value. 0; -ENOMEM: it is as it was. */
+/* Adds a value. 0; -ENOMEM: the histogram is unchanged. */
 int hist_add(struct hist *hist, int64_t value);
 
-/* Adds all values of another one. 0; -ENOMEM: it is as it was. */
+/* Adds all values of another histogram. 0; -ENOMEM: the histogram is unchanged. */
 int hist_merge(struct hist *hist, const struct hist *other);
 
-/* A percentile, in millionths: 500000 is the median, 999000 is p99.9. Of no values: 0. */
+/* A percentile, in millionths: 500000 is the median, 999000 is p99.9. 0 if there are no values. */
 int64_t hist_percentile(const struct hist *hist, uint32_t millionths);
 
-/* Of no values: 0. */
+/* 0 if there are no values. */
 double hist_mean(const struct hist *hist);
 
 /* False: the sum does not fit; *ret_sum is the nearest number that does. */

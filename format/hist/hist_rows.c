@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See hist_rows.h. Buckets are much narrower than rows, and each lies in one row. */
+/* See hist_rows.h. Buckets are much narrower than rows, and each is within one row. */
 #include "format/hist/hist_rows.h"
 
 /* Rows are divided into smaller ones only while there are fewer than these. */

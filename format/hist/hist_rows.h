@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A histogram as some rows for people: each power of two is one row, or is divided into 2, 4 or 8 rows of equal width
+ * A histogram as a few rows for people: each power of two is one row, or is divided into 2, 4 or 8 rows of equal width
  * if the values have few powers of two. Rows between the lowest and the highest value that have no value are there,
  * too.
  */
@@ -11,12 +11,12 @@
 
 struct hist_rows {
 	const struct hist *hist;
-	unsigned int division; /* bits: of each power of two */
+	unsigned int division; /* each power of two is divided into 2 to the power of this */
 	int64_t next;	       /* where the next row begins */
 	bool is_over;
-	uint32_t place; /* of hist_next() */
+	uint32_t place; /* the place for hist_next() */
 	bool has_bucket;
-	struct hist_bucket bucket; /* not counted yet */
+	struct hist_bucket bucket; /* the next bucket, which is in no row yet */
 	uint64_t highest;	   /* the largest count of a row */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Growth doubles, so appending costs a constant per byte. See blob.h. */
+/* Memory is doubled when it grows, so appending takes constant time per byte. See blob.h. */
 #include "format/io/blob.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ void *blob_room(struct blob *blob, size_t size)
 
 	if (!blob->error && size > SIZE_MAX - blob->size)
 		blob->error = -ENOMEM;
-	/* Also the first append of 0 bytes allocates, so that data is not NULL after it. */
+	/* The first append allocates even if it is of 0 bytes, so that data is not NULL afterwards. */
 	if (!blob->error && (!blob->data || blob->size + size > blob->capacity))
 		blob->error = blob_grow(blob, blob->size + size);
 	if (blob->error)

@@ -16,7 +16,7 @@
 #define BYTES_WINDOW 4096u /* one system page: enough for the numbers between two blobs */
 
 struct bytes {
-	uint64_t pos; /* of the next byte, from the start of the file or memory */
+	uint64_t pos; /* offset of the next byte in the file or memory */
 	uint64_t end; /* no byte at or after it is read */
 	int error;    /* 0; -EBADMSG: the range ended early; or the -errno of pread. An error remains */
 	bool big;     /* numbers are big endian */

@@ -25,7 +25,7 @@ static uint64_t read_day_error(void)
 	return (uint64_t)state.maxerror * 1000;
 }
 
-/* The narrowest of several brackets: the thread may lose its CPU between two clocks. */
+/* Takes the narrowest of several readings, because the thread may lose its CPU between two clocks. */
 struct clock_reading clock_reading_take(void)
 {
 	struct clock_reading best = { 0 };
@@ -56,7 +56,7 @@ static uint64_t convert(const uint64_t *from, const uint64_t *to, unsigned int n
 {
 	/*
 	 * The clock `from` was set back between the readings, so it showed some times twice. Times before that of the
-	 * first reading are taken for those after the clock was set.
+	 * first reading are taken for times after the clock was set back.
 	 */
 	if (nr > 1 && from[1] < from[0])
 		return time < from[0] ? to[1] + (time - from[1]) : to[0] + (time - from[0]);

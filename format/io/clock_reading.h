@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What CLOCK_MONOTONIC, CLOCK_REALTIME and CLOCK_BOOTTIME show at the same moment, and times of one converted to
+ * Reads CLOCK_MONOTONIC, CLOCK_REALTIME and CLOCK_BOOTTIME at the same moment, and converts times of one clock to
  * another. The time of day may be set, and the machine may sleep, so one reading is exact only near its moment. No
  * state; any thread may call these.
  */

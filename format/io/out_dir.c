@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reports now the errors that rename() would report only at the end. */
+/* Checks now for errors that rename() would report only at the end. */
 static int check_target(const char *path)
 {
 	DIR *dir = opendir(path);

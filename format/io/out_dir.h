@@ -10,12 +10,12 @@ struct out_dir {
 };
 
 /*
- * Begin a directory that will be `path`, which must not exist, or be an empty directory. 0; -EEXIST: it does and is
- * not; -ENOMEM; or the errno of mkdtemp or open.
+ * Begin a directory that will be `path`, which must not exist, or be an empty directory. 0; -EEXIST: it exists and is
+ * not empty; -ENOMEM; or the errno of mkdtemp or open.
  */
 int out_dir_open(const char *path, struct out_dir *ret_dir);
 
-/* Put it in place. 0; -errno: nothing is left of it. In either case it is closed. */
+/* Put the directory in place. 0; -errno: it was removed. In either case it is closed. */
 int out_dir_commit(struct out_dir *dir);
 
 /* Remove its files, and close. */

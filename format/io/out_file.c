@@ -302,7 +302,7 @@ static int name_it(struct out_file *file)
 	return err;
 }
 
-/* Some file systems have no disk, and return EINVAL. */
+/* Sync the file. File systems without a disk may return EINVAL. */
 static int sync_to_disk(int fd)
 {
 	int r;

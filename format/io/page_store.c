@@ -27,12 +27,12 @@ struct store_piece {
 
 struct store_track {
 	uint64_t written;  /* bytes in all pieces */
-	uint32_t buffered; /* bytes after them, in the buffer */
+	uint32_t buffered; /* bytes in the buffer, which come after the pieces */
 	unsigned char *buffer;
 	struct store_piece *pieces;
 	size_t nr_pieces;
 	size_t max_pieces;
-	size_t taken; /* pieces */
+	size_t taken; /* number of pieces */
 	uint64_t taken_bytes; /* offset of the next byte to copy; beyond the pieces, an offset in the buffer */
 };
 
@@ -40,8 +40,8 @@ struct page_store {
 	int fd;
 	uint32_t page_size;
 	uint32_t buffer_size; /* a power of two, at least a page */
-	uint64_t end;	      /* of the last slot */
-	int straight;	      /* where pages are written without waiting; -1: nowhere */
+	uint64_t end;	      /* end of the last slot */
+	int straight;	      /* the file into which pages are written straight; -1: none */
 	uint64_t straight_from, straight_end;
 	unsigned int straight_track; /* the track whose buffer is being filled */
 	struct store_track *tracks;

@@ -25,7 +25,7 @@ struct model_record {
 };
 
 enum model_meaning {
-	MODEL_POINT,   /* none of the others */
+	MODEL_POINT,   /* an event of none of the other kinds */
 	MODEL_BEGIN,   /* of a span */
 	MODEL_END,
 	MODEL_TIMED,   /* a whole span, written at its end with its duration */
@@ -57,7 +57,7 @@ enum model_sched_field {
 
 /* How the spans of the kernel's pairs get names of their own, from a field of their events. */
 enum model_naming {
-	MODEL_NAME_RULE,     /* all have the rule's */
+	MODEL_NAME_RULE,     /* all have the rule's name */
 	MODEL_NAME_TEXT,     /* the field's text */
 	MODEL_NAME_FUNCTION, /* the function at the field's address */
 	MODEL_NAME_CALL,     /* the system call with the field's number */
@@ -70,8 +70,8 @@ struct model_rule {
 	const char *system;
 	const char *name;      /* of the span, counter, state: "request" for request_begin; of the event otherwise */
 	const struct event_type *type;
-	unsigned int pair;     /* equal for begin and end of a span, and for nothing else */
-	bool is_kernel;	       /* a pair of the kernel's */
+	unsigned int pair;     /* the same number for begin and end of a span; every other rule has another number */
+	bool is_kernel;	       /* one of the kernel's pairs */
 	bool is_of_cpu;	       /* nests on its CPU, not on a thread: interrupts */
 	bool is_keyed;	       /* begins and ends on any thread, found by its keys */
 	bool is_call;	       /* a system call: raw_syscalls and syscalls may both have it */
@@ -93,7 +93,7 @@ struct model_rules;
 int model_rules_open(const struct event_table *table, struct model_rules **ret_rules);
 struct model_rules *model_rules_close(struct model_rules *rules);
 
-/* What model_rules_open() got. */
+/* The table that model_rules_open() was given. */
 const struct event_table *model_rules_table(const struct model_rules *rules);
 
 /* Never NULL: an event whose id has no format is a point. */
@@ -122,13 +122,13 @@ struct model_span {
 	unsigned int depth; /* number of spans around it on its thread */
 	unsigned int flags;
 	uint64_t begin, end;   /* ns, as dat_event.ts */
-	uint64_t own;	       /* ns that no child span covers; unkeyed spans */
+	uint64_t own;	       /* ns that no child span covers; only for spans without a key */
 	int32_t tid, end_tid;  /* threads of begin and end */
 	uint32_t cpu, end_cpu;
 	uint64_t task;	       /* logical task of the thread at its begin; 0: none */
 	unsigned int nr_keys;
 	uint64_t keys[MODEL_KEYS_MAX];
-	struct model_record first, last; /* begin and end; both the same record for MODEL_TIMED */
+	struct model_record first, last; /* its begin and its end; the same record for MODEL_TIMED */
 };
 
 struct model_counter {
@@ -140,7 +140,7 @@ struct model_counter {
 	struct model_record record;
 };
 
-/* One thing is in a state from `begin` until the next state with the same keys, or until the end of the trace. */
+/* Something is in a state from `begin` until the next state with the same keys, or until the end of the trace. */
 struct model_state {
 	const struct model_rule *rule;
 	uint64_t begin, end;
@@ -188,7 +188,7 @@ struct model_task {
 enum model_run {
 	MODEL_RUNNING,
 	MODEL_RUNNABLE,	/* woken, or preempted, and waiting for a CPU */
-	MODEL_SLEEPING,	/* interruptible; or idle, as threads of the kernel that wait for work */
+	MODEL_SLEEPING,	/* interruptible; or idle, as kernel threads that wait for work are */
 	MODEL_BLOCKED,	/* uninterruptible */
 	MODEL_STOPPED,	/* stopped, traced, parked */
 	MODEL_DEAD,
@@ -217,14 +217,14 @@ struct model_thread_state {
 };
 
 struct model_loss {
-	uint64_t ts;   /* of the event after it */
-	uint64_t since; /* of the CPU's event before it; without one, of the trace's first event */
+	uint64_t ts;   /* time of the event after the loss */
+	uint64_t since; /* time of the CPU's event before the loss; if there is none, of the trace's first event */
 	uint32_t cpu;
 	int64_t lost;  /* as dat_event.lost */
 	const struct dat_buffer *buffer;
 };
 
-/* Each may be NULL. A result other than 0 ends model_event() with it. */
+/* Each function may be NULL. If one returns a value other than 0, model_event() ends and returns it. */
 struct model_sink {
 	void *arg;
 	int (*span)(void *arg, const struct model_span *span);
@@ -250,7 +250,10 @@ struct model *model_close(struct model *model);
 /* The next event. 0; -ENOMEM; what the sink returned. The event's bytes are copied where they must outlive the call. */
 int model_event(struct model *model, const struct dat_event *event);
 
-/* There are no more: open items are given to the sink. `ts` is the time of the last event. 0; as model_event(). */
+/*
+ * Call it after the last event: open items are given to the sink. `ts` is the time of the last event. 0; as
+ * model_event().
+ */
 int model_end(struct model *model);
 
 #endif

@@ -10,8 +10,8 @@
 struct last_state {
 	struct model_state state;
 	struct last_state *next;  /* in its chain */
-	struct last_state *later; /* the one made after it */
-	unsigned char *bytes;	  /* of the record; NULL: there was none yet */
+	struct last_state *later; /* the state that was added after it */
+	unsigned char *bytes;	  /* copy of the record; NULL: there was none yet */
 	uint32_t room;
 };
 
@@ -170,7 +170,10 @@ static struct last_state *last_of(struct model_items *items, const struct model_
 	return last;
 }
 
-/* The record must outlive the event. A state's records have one size, so there is room from the second on. */
+/*
+ * Copy the record, which must outlive the event. All records of a state have the same size, so memory is allocated only
+ * for the first.
+ */
 static int keep_record(struct last_state *last, const struct model_record *record)
 {
 	if (!last->bytes || last->room < record->size) {
@@ -344,7 +347,7 @@ static char *name_of(const struct model_record *record, int *ret_error)
 	return name;
 }
 
-/* Takes the name, which may be NULL, also if it fails. 0; -ENOMEM. */
+/* Takes ownership of the name, which may be NULL, also on failure. 0; -ENOMEM. */
 static int set_name(struct model_items *items, uint64_t task, char *name)
 {
 	struct task_name *known = (struct task_name *)(uintptr_t)number_map_get(&items->task_names, task);

@@ -32,7 +32,9 @@ void model_names_close(struct model_names *names)
 	free(names);
 }
 
-/* The pool's copy, without control characters; `otherwise` if there are too many; NULL: out of memory. */
+/*
+ * The pool's copy of a text, without control characters; `otherwise` if there are too many names; NULL: out of memory.
+ */
 static const char *keep(struct model_names *names, const char *text, size_t size, const char *otherwise)
 {
 	const struct pooled_text *pooled;
@@ -49,7 +51,7 @@ static const char *keep(struct model_names *names, const char *text, size_t size
 	return pooled ? pooled->text : NULL;
 }
 
-/* A text whose place and length are in the record; *ret_size 0: the record does not have it. */
+/* The text of a dynamic field; *ret_size 0: the record does not have it. */
 static const char *text_of(const struct tep_format_field *field, const struct model_record *record, size_t *ret_size)
 {
 	const uint32_t place = (uint32_t)model_number(field, record);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of the model share: threads, CPUs, open spans. */
+/* Shared by the parts of the model: threads, CPUs, open spans. */
 #ifndef FORMAT_MODEL_PRIVATE_H
 #define FORMAT_MODEL_PRIVATE_H
 
@@ -10,13 +10,17 @@
 struct model_open {
 	struct model_span span;
 	struct model_open
-		*outer; /* the next one on the stack, in the chain of the table, or in the list of unused ones */
+		/*
+		 * the next outer one on the stack; the next one in the chain of the table, or in the list of unused
+		 * ones
+		 */
+		*outer;
 	struct model_open *child; /* on the stack: the opposite of `outer` */
 	struct model_open *older, *newer; /* in the table: in the order of their begins */
 	uint64_t inner;		  /* ns covered by child spans that have ended */
-	int32_t process;	  /* keyed: of its begin; -1: not known */
+	int32_t process;	  /* of a keyed span: the process of its begin; -1: not known */
 	uint64_t raw;		  /* the time of its begin in the units of the pages */
-	unsigned char *bytes;	  /* of the first record */
+	unsigned char *bytes;	  /* copy of the first record */
 	uint32_t room;
 };
 
@@ -63,7 +67,7 @@ struct model_cpu {
 	bool is_running_known;
 	bool is_switched; /* known from a switch, not only from an event of the thread */
 	int32_t running;  /* the thread that runs; 0: idle */
-	uint64_t alone_ts; /* of the last end of an interrupt whose begin was not seen */
+	uint64_t alone_ts; /* time of the last end of an interrupt whose begin was not seen */
 	struct model_stack stack; /* interrupts */
 };
 
@@ -115,15 +119,15 @@ const char *model_name(const struct model_rules *rules, const struct model_rule 
 		       const struct model_record *record);
 struct model_names *model_names_open(void);
 void model_names_close(struct model_names *names);
-/* model_rules.c: those of the rules. */
+/* model_rules.c: the names that belong to the rules. */
 struct model_names *model_rules_names(const struct model_rules *rules);
 
 /* model_keyed.c. 0; -ENOMEM. */
 int model_keyed_add(struct model_keyed *keyed, struct model_open *open);
 /*
- * Takes an open span with the keys of `like` out of the table: of those that this process began, the one that was begun
- * last; if it began none, or more than 1024 of other processes are newer, of all. NULL: no such span is open.
- * (Processes of one program often count their requests from 1, each for itself.)
+ * Takes an open span with the keys of `like` out of the table: the last one that this process began; if it began none,
+ * or if more than 1024 spans of other processes are newer, the last one of all. NULL: no such span is open. (Processes
+ * of the same program often number their requests from 1, independently.)
  */
 struct model_open *model_keyed_take(struct model_keyed *keyed, const struct model_span *like, int32_t process);
 /* Takes out the span that was begun first; there must be one. */

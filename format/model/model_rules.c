@@ -18,9 +18,9 @@
 #define PROGRAM_ID_END	 32768
 
 struct model_rules {
-	struct model_rule **by_id; /* NULL: a point without a format */
+	struct model_rule **by_id; /* NULL: no format has this id */
 	struct model_rule *all;
-	char **names; /* of rules: "request" of request_begin */
+	char **names; /* names of rules: "request" of request_begin */
 	uint32_t nr;
 	const struct event_table *table;
 	struct model_names *of_spans;
@@ -36,11 +36,11 @@ enum scope { SCOPE_THREAD, SCOPE_CPU, SCOPE_KEYS };
  */
 static const struct kernel_pair {
 	const char *system, *begin, *end;
-	const char *name; /* NULL: the rest */
+	const char *name; /* NULL: the rest of the name */
 	enum scope scope;
 	const char *keys[2];
 	enum model_naming naming;
-	const char *field; /* of the field with the span's name */
+	const char *field; /* name of the field that has the span's name */
 } kernel_pairs[] = {
 	{ "raw_syscalls", "sys_enter", "sys_exit", "syscall", SCOPE_THREAD, { NULL }, MODEL_NAME_CALL, "id" },
 	{ "syscalls", "sys_enter_*", "sys_exit_*", NULL, SCOPE_THREAD, { NULL }, MODEL_NAME_RULE, NULL },
@@ -88,7 +88,10 @@ static const struct kernel_pair {
 	  "function" },
 };
 
-/* The rest of a name after a pattern with an asterisk, "" after one without; NULL: the name does not match. */
+/*
+ * Match a name with a pattern. Returns the part that the asterisk stands for, "" if there is no asterisk; NULL: no
+ * match.
+ */
 static const char *match(const char *pattern, const char *name)
 {
 	const size_t size = strlen(pattern);
@@ -232,7 +235,7 @@ static bool is_of_span(const struct model_rule *rule)
 	return rule->meaning == MODEL_BEGIN || rule->meaning == MODEL_END;
 }
 
-/* Find the begin for an end of the same name, or the end for a begin; rules before i are paired already. */
+/* Find the begin for an end of the same name, or the end for a begin; rules before i already have their pairs. */
 static void set_pair(struct model_rules *rules, uint32_t i)
 {
 	struct model_rule *rule = &rules->all[i];

@@ -5,14 +5,14 @@
  *
  * Lost events may have been switches and wake-ups of any thread that was not running on another CPU. Such a thread is
  * in an unknown state from the last event before the loss until its next event. If that is a switch to it, it has
- * waited for a CPU since the first event after the loss: from there on nothing was missing.
+ * waited for a CPU since the first event after the loss: from then on nothing was missing.
  */
 #include "format/model/model_private.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* prev_state: bits of the kernel's task states, the same since Linux 4.14 in what matters here. */
+/* prev_state: bits of the kernel's task states. Those that matter here are the same since Linux 4.14. */
 #define STATE_BITS	    0xffu
 #define STATE_INTERRUPTIBLE 0x01u
 #define STATE_BLOCKED	    0x02u
@@ -238,7 +238,7 @@ static bool is_first_half(const struct model_step *step)
 	return !strcmp(step->rule->name, "sched_waking");
 }
 
-/* A sleep ends. */
+/* End a sleep. */
 static int end_sleep(struct model *m, const struct model_step *step, struct model_thread *thread)
 {
 	const struct model_open *top = step->thread->stack.top;

@@ -32,7 +32,7 @@ static void open_give(struct model *m, struct model_open *open)
 	m->unused = open;
 }
 
-/* The record must outlive the event. */
+/* Copy the record, which must outlive the event. */
 static int keep_record(struct model_open *open, const struct model_record *record)
 {
 	if (!open->bytes || open->room < record->size) {
@@ -142,7 +142,7 @@ static int push(struct model *m, struct model_stack *stack, struct model_open *o
 
 /* ----------------------------------------------------------------------------------------------------------- events */
 
-/* -1 for the kernel: it may end in one process what it began in another. */
+/* The process of the event's thread. -1 for the kernel, which may end a span in another process than it began it. */
 static int32_t process_of(const struct model *m, const struct model_step *step)
 {
 	return step->rule->is_kernel ? -1 : event_process(model_rules_table(m->rules), step->thread->tid);
@@ -160,7 +160,7 @@ static bool is_second_of_call(const struct model_step *step)
 	       strcmp(top->span.rule->system, step->rule->system) != 0;
 }
 
-/* A call beside the stack ends. */
+/* End the span of a call that is beside the stack. */
 static int end_beside(struct model *m, struct model_thread *thread, uint64_t ts, unsigned int flags)
 {
 	struct model_open *open = thread->beside;
@@ -198,7 +198,7 @@ static int begin_beside(struct model *m, struct model_thread *thread, struct mod
 	return err;
 }
 
-/* 0; -ENOMEM; what the sink returned. */
+/* Begin a keyed span. 0; -ENOMEM; what the sink returned. */
 static int begin_keyed(struct model *m, const struct model_step *step, struct model_open *open)
 {
 	struct model_open *oldest;
@@ -401,8 +401,8 @@ int model_keyed_stop(struct model *model, uint64_t ts)
 		open->span.end = ts;
 		open->span.own = ts - open->span.begin;
 		/*
-		 * The end may be one of the events that were lost until the end of the file. Losses after that are
-		 * those of the recording that the file is a piece of.
+		 * The end may be one of the events that were lost until the end of the file. Later losses are those of
+		 * the whole recording, of which this file is a part.
 		 */
 		open->span.flags |= MODEL_NO_END | (is_lost_in(model, open, model->last_raw + 1) ? MODEL_CUT : 0);
 		err = give(model, &open->span);

@@ -28,7 +28,7 @@ static unsigned int word_of(const unsigned char *bytes, unsigned int i)
 	return (unsigned int)bytes[2 * i] << 8 | bytes[2 * i + 1];
 }
 
-/* Addresses whose end is shown as an IPv4 address: mapped ones, and those of ISATAP. */
+/* Whether the end of the address is shown as an IPv4 address: in mapped addresses, and in those of ISATAP. */
 static bool ends_as_ip4(const unsigned char *bytes)
 {
 	static const unsigned char zeros[10];

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A print format as steps. The format is parsed as libtraceevent parses it; unusual parts are refused.
- */
+/* Compiles a print format to steps. The format is parsed as libtraceevent parses it; unusual parts are refused. */
 #include "format/print/print_program_private.h"
 
 #include <ctype.h>
@@ -9,7 +7,7 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 
-/* A conversion, as it stands in the format. */
+/* A conversion, as written in the format. */
 struct conversion {
 	struct print_conversion how;
 	bool has_star, has_precision_star;
@@ -103,7 +101,7 @@ static int compile_text_field(struct print_step *step, struct tep_event *event, 
 	const struct tep_format_field *field =
 		arg->field.field ? arg->field.field : tep_find_any_field(event, arg->field.name);
 
-	/* Left to libtraceevent, which searches the kernel's texts for a pointer. */
+	/* A pointer is left to libtraceevent, which searches the kernel's texts for it. */
 	if (!field || field->offset < 0 || field->size < 0 ||
 	    (!(field->flags & TEP_FIELD_IS_ARRAY) && field->size == tep_get_long_size(event->tep)))
 		return -ENOTSUP;
@@ -113,7 +111,7 @@ static int compile_text_field(struct print_step *step, struct tep_event *event, 
 	return 0;
 }
 
-/* __get_str and __get_bitmask name their field. */
+/* Compile __get_str or __get_bitmask, which name their field. */
 static int compile_dynamic(struct print_step *step, struct tep_event *event, const struct tep_format_field *field,
 			   const char *name, enum print_step_kind kind)
 {
@@ -182,7 +180,7 @@ int print_compile_string(struct print_step *step, struct tep_event *event, struc
 		err = compile_bytes(step, event, arg->int_array.field);
 		return err ? err : compile_or(compile_or(0, step->second), step->value);
 	case TEP_PRINT_TYPE:
-		/* Nothing is printed for a cast. */
+		/* A cast is printed as nothing. */
 		step->kind = PRINT_STEP_TEXT;
 		step->text = "";
 		return 0;
@@ -230,7 +228,7 @@ static int add_string(struct print_program *program, struct tep_event *event, co
 
 /* --------------------------------------------------------------------------------------------------------- pointers */
 
-/* Characters after the p that belong to it. */
+/* The number of characters after a %p that belong to it. */
 static size_t pointer_suffix(const char *at)
 {
 	switch (at[0]) {
@@ -257,7 +255,8 @@ static size_t pointer_suffix(const char *at)
 }
 
 /*
- * %pM, %pI4, %pI6c, %pISpc, %pU: the bytes of a field of this size. All other sizes are left to libtraceevent.
+ * Compile %pM, %pI4, %pI6c, %pISpc or %pU of a field that has the right size. All other sizes are left to
+ * libtraceevent.
  */
 static int compile_address(struct print_step *step, struct tep_event *event, const char *at, size_t size,
 			   const struct tep_print_arg *arg)
@@ -343,7 +342,7 @@ static int add_number(struct print_program *program, struct tep_event *event, co
 
 /* ----------------------------------------------------------------------------------------------------------- format */
 
-/* Digits, if there are any. False: too many. */
+/* Read the digits of a width, if there are any. False: the number is too large. */
 static bool take_width(const char **at, unsigned short *ret_width)
 {
 	unsigned int width = 0;

@@ -41,7 +41,7 @@ static int add_text(struct print_program *program, const char *text)
 	return print_program_add_text(program, text, strlen(text));
 }
 
-/* "comm:" */
+/* Add the step for "comm:". */
 static int add_comm(struct print_program *program, struct tep_event *event, const char *name, const char *pid)
 {
 	const struct tep_format_field *field = tep_find_any_field(event, name),
@@ -71,7 +71,7 @@ static int add_state(struct print_program *program, struct tep_event *event, con
 	return step->value ? 0 : -ENOTSUP;
 }
 
-/* "comm:pid [prio] state ==> comm:pid [prio]" */
+/* Compile sched_switch: "comm:pid [prio] state ==> comm:pid [prio]" */
 static int compile_switch(struct print_program *program, struct tep_event *event)
 {
 	int err = add_comm(program, event, "prev_comm", "prev_pid");
@@ -111,7 +111,7 @@ static int add_cpu(struct print_program *program, struct tep_event *event)
 	return step->value ? 0 : -ENOTSUP;
 }
 
-/* "comm:pid [prio] success=1 CPU:003"; kernels since 4.9 do not report success. */
+/* Compile a wake-up: "comm:pid [prio] success=1 CPU:003"; kernels since 4.9 do not report success. */
 static int compile_wakeup(struct print_program *program, struct tep_event *event)
 {
 	int err = add_comm(program, event, "comm", "pid");
@@ -134,7 +134,7 @@ static int compile_wakeup(struct print_program *program, struct tep_event *event
 	return err ? err : add_cpu(program, event);
 }
 
-/* "(function+0x12) ", then the print format. */
+/* Compile an event of kmem: "(function+0x12) ", then the print format. */
 static int compile_site(struct print_program *program, struct tep_event *event)
 {
 	const struct tep_format_field *field = tep_find_field(event, "call_site");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a program. */
+/* Making, printing from and freeing a program. */
 #include "format/print/print_program_private.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@ struct print_step *print_program_add(struct print_program *program, enum print_s
 	memset(step, 0, sizeof(*step));
 	step->kind = kind;
 	/*
-	 * At the first look-up libtraceevent sorts the functions, which takes long: here, before threads run the
-	 * program.
+	 * At its first look-up libtraceevent sorts the functions, which takes long, so do it here, before threads run
+	 * the program.
 	 */
 	if (kind == PRINT_STEP_FUNCTION || kind == PRINT_STEP_SITE)
 		tep_find_function(program->tep, 0);

@@ -36,7 +36,7 @@ struct print_context {
 /* A thread that a record names. libtraceevent's plugins add it to the names of tasks. */
 struct print_task {
 	uint64_t pid;
-	uint32_t offset, size; /* of the name within the record */
+	uint32_t offset, size; /* where the name is in the record */
 };
 
 #define PRINT_TASKS_MAX 2u

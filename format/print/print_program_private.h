@@ -6,7 +6,7 @@
 #include "format/print/print_program.h"
 
 enum print_step_kind {
-	PRINT_STEP_TEXT,     /* as it is */
+	PRINT_STEP_TEXT,     /* a text, copied unchanged */
 	PRINT_STEP_DECIMAL,  /* %d, %u, %lu, ... */
 	PRINT_STEP_HEX,	     /* %x, %llx, %08lx, ... */
 	PRINT_STEP_NUMBER,   /* any other integer */
@@ -21,9 +21,9 @@ enum print_step_kind {
 	PRINT_STEP_CHOICE,
 	PRINT_STEP_FUNCTION,
 	PRINT_STEP_POINTER,
-	PRINT_STEP_ADDRESS, /* MAC, IPv4, IPv6, UUID, socket: bytes of a field in a form */
+	PRINT_STEP_ADDRESS, /* MAC, IPv4, IPv6, UUID, socket: bytes of a field in one of several forms */
 	PRINT_STEP_COMM,    /* the name of a task, which is also added to the context's tasks */
-	PRINT_STEP_STATE,   /* of a task */
+	PRINT_STEP_STATE,   /* the state of a task */
 	PRINT_STEP_SITE,    /* kmem's plugin: the call site, if it is in a known function */
 };
 
@@ -38,7 +38,7 @@ struct print_form {
 	bool left, has_precision;
 	unsigned short width, precision;
 	struct print_value *length; /* of %.*s: the precision; NULL: none. The branches of a choice share it */
-	bool is_width;		    /* of %*s */
+	bool is_width;		    /* the width of %*s */
 };
 
 struct print_step {
@@ -50,7 +50,7 @@ struct print_step {
 	bool is_big;	     /* MASK */
 	bool is_short;	     /* FUNCTION: addresses of 32 bits */
 	char form_letter;    /* ADDRESS */
-	const char *text;    /* TEXT, CONSTANT; FLAGS: between two */
+	const char *text;    /* TEXT, CONSTANT; FLAGS: the text between two flags */
 	uint32_t text_size;
 	uint32_t offset, size; /* FIELD, ADDRESS, COMM: of the field; size 0: to the end of the record */
 	struct print_value *value;
@@ -68,10 +68,10 @@ struct print_program {
 	struct tep_handle *tep;
 	uint32_t nr, room;
 	struct print_step *steps;
-	char **texts; /* that the program owns */
+	char **texts; /* texts that the program owns */
 	uint32_t nr_texts;
 	uint32_t nr_tasks;
-	uint32_t tasks[PRINT_TASKS_MAX]; /* steps of kind COMM */
+	uint32_t tasks[PRINT_TASKS_MAX]; /* numbers of the steps of kind COMM */
 };
 
 /* A new step at the end; NULL: not enough memory. Valid until the next one. */
@@ -93,8 +93,8 @@ int print_compile_string(struct print_step *step, struct tep_event *event, struc
 int print_compile_plugin(struct print_program *program, struct tep_event *event);
 
 /*
- * The address at `bytes`: M: 6 bytes of a network card; I, 6, c: of the internet, version 4, version 6, the same short;
- * S: a sockaddr_in or sockaddr_in6 with its port; U: a UUID.
+ * The address at `bytes`: `letter` is its kind. M: a MAC address; I: IPv4; 6: IPv6; c: IPv6 in its short form; S: a
+ * sockaddr_in or sockaddr_in6, with its port; U: a UUID.
  */
 void print_address(struct print_text *text, char letter, const unsigned char *bytes);
 

@@ -14,7 +14,7 @@ static bool run_step(const struct run *run, const struct print_step *step);
 
 /* ---------------------------------------------------------------------------------------------------------- strings */
 
-/* A %s of a text of `size` characters. */
+/* Print a text of `size` characters as a %s. */
 static bool put_formed(const struct run *run, const struct print_form *form, const char *from, size_t size)
 {
 	size_t width = form->width, spaces;
@@ -52,7 +52,7 @@ static inline bool put_string(const struct run *run, const struct print_form *fo
 	return true;
 }
 
-/* In a field of fixed size the text may have no NUL at its end. */
+/* Print the text in a field of fixed size, which may have no NUL at its end. */
 static inline bool run_field(const struct run *run, const struct print_step *step)
 {
 	const char *from = (const char *)run->data + step->offset;

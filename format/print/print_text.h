@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A text that grows at its end, and the numbers in it: what printf makes of %d, %u, %x, without its parsing. If there
- * is no memory, `failed` is set, the text stays as it is, and later calls add nothing.
+ * A text that grows at its end; and numbers in it, as printf prints them for %d, %u and %x, without parsing a format.
+ * If there is no memory, `failed` is set, the text stays as it is, and later calls add nothing.
  */
 #ifndef FORMAT_PRINT_TEXT_H
 #define FORMAT_PRINT_TEXT_H
@@ -26,8 +26,8 @@ void print_text_free(struct print_text *text);
 bool print_text_grow(struct print_text *text, size_t more);
 
 /*
- * Where `more` characters can be written; NULL: not enough memory. There is always room for one more, because an empty
- * text, which has no memory yet, gets some also when nothing is added: C defines no sum of a null pointer and 0.
+ * Where `more` characters can be written; NULL: not enough memory. There is always room for one more, so an empty text,
+ * which has no memory yet, gets some even if nothing is added: in C, a null pointer plus 0 is undefined.
  */
 static inline char *print_text_room(struct print_text *text, size_t more)
 {
@@ -58,7 +58,7 @@ static inline void print_text_put(struct print_text *text, const char *from, siz
 
 	if (!to)
 		return;
-	/* Most texts are short. */
+	/* The common case. */
 	if (size <= 16)
 		print_copy_short(to, from, size);
 	else
@@ -86,7 +86,7 @@ char *print_hex_digits(char *end, uint64_t number);
 void print_text_decimal(struct print_text *text, uint64_t number, unsigned int width, char fill);
 void print_text_hex(struct print_text *text, uint64_t number);
 
-/* Two digits. */
+/* Add a byte as two hexadecimal digits. */
 void print_text_byte(struct print_text *text, unsigned char byte);
 
 /* A conversion of printf for an integer. */

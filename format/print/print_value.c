@@ -38,7 +38,7 @@ struct print_value *print_value_free(struct print_value *value)
 	return NULL;
 }
 
-/* Makes the parent of these children, and frees them if one is missing or there is no memory: NULL. */
+/* Makes the parent of these children. If one of them is missing, or there is no memory, frees them and returns NULL. */
 static struct print_value *parent(enum print_value_kind kind, struct print_value *left, struct print_value *right)
 {
 	struct print_value *value = left && right ? new_value(kind) : NULL;
@@ -205,7 +205,7 @@ struct print_value *print_value_compile(struct tep_event *event, const struct te
 
 	switch (arg->type) {
 	case TEP_PRINT_ATOM:
-		/* Names of the kernel's symbols are left to libtraceevent. */
+		/* Symbols of the kernel are left to libtraceevent. */
 		if (!isdigit((unsigned char)arg->atom.atom[0]) && arg->atom.atom[0] != '-')
 			return NULL;
 		return constant(strtoull(arg->atom.atom, NULL, 0));

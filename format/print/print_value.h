@@ -17,7 +17,7 @@ enum print_value_kind {
 	PRINT_VALUE_CONSTANT,
 	PRINT_VALUE_FIELD,
 	PRINT_VALUE_INDEX,  /* an element of an array; `left` is the index */
-	PRINT_VALUE_LENGTH, /* of a dynamic field */
+	PRINT_VALUE_LENGTH, /* the length of a dynamic field */
 	PRINT_VALUE_MASK,   /* left, cut to `number` */
 	PRINT_VALUE_CHOICE, /* left ? right : other */
 	PRINT_VALUE_NOT,
@@ -43,7 +43,7 @@ enum print_value_kind {
 
 struct print_value {
 	enum print_value_kind kind;
-	uint32_t offset, size; /* of a field; 1, 2, 4 or 8 bytes */
+	uint32_t offset, size; /* where the field is; its size is 1, 2, 4 or 8 */
 	bool is_swapped;       /* the file has the other byte order */
 	uint64_t number;
 	struct print_value *left, *right, *other;

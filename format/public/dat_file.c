@@ -14,7 +14,7 @@ static const char no_print[] = "\nprint fmt: \"\"\n";
 
 _Static_assert((uint64_t)DAT_PAGE_LOST_UNKNOWN == REC_DAT_LOST_UNKNOWN, "an unknown number of losses");
 
-/* The description without its print format, whose parsing takes longer than all the rest. 0; -ENOMEM. */
+/* Copy the description without its print format, whose parsing would take longer than everything else. 0; -ENOMEM. */
 static int strip(const struct dat_format *format, struct dat_format *ret_format)
 {
 	const char *text = format->text.text;
@@ -42,7 +42,7 @@ static int open_table(struct rec_dat *d)
 	struct dat_file plain = *d->file;
 	int err = 0;
 
-	/* No names of functions are needed, nor of what printk prints. */
+	/* Names of functions and texts of printk are not needed. */
 	plain.kallsyms.text = plain.boot_symbols.text = plain.printk.text = NULL;
 	plain.formats = calloc(plain.nr_formats ? plain.nr_formats : 1, sizeof(*plain.formats));
 	if (!plain.formats)

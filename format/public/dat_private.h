@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the handles of <librecorder/dat.h> are. */
+/* The structs to which the handles of <librecorder/dat.h> point. */
 #ifndef FORMAT_PUBLIC_DAT_PRIVATE_H
 #define FORMAT_PUBLIC_DAT_PRIVATE_H
 
@@ -31,15 +31,14 @@ struct rec_dat {
 struct rec_dat_iter {
 	struct rec_dat *dat;
 	struct dat_merge *merge;
-	uint64_t since; /* records before this time are passed over */
+	uint64_t since; /* records before this time are skipped */
 	bool is_usual;	/* type and thread are numbers of two and four bytes in this machine's byte order */
 	uint32_t type_offset, pid_offset;
 	uint32_t least; /* the size of a record that has both */
 };
 
 /*
- * The events of dat->table, with their fields. 0; -ENOMEM. rec_dat_events_close() also takes some that failed to
- * open.
+ * The events of dat->table, with their fields. 0; -ENOMEM. rec_dat_events_close() may be called after a failure, too.
  */
 int rec_dat_events_open(struct rec_dat *dat);
 void rec_dat_events_close(struct rec_dat *dat);

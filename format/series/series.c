@@ -119,8 +119,8 @@ static int take_span(void *arg, const struct model_span *span)
 }
 
 /*
- * A thread that was woken, until it runs. One that was preempted was not woken. If a state is known only from the event
- * that ended it, its begin was lost.
+ * A point for each wake-up: the time until the woken thread runs. A preempted thread was not woken. If a state is known
+ * only from the event that ended it, its begin was lost.
  */
 static int take_state(void *arg, const struct model_thread_state *state)
 {
@@ -162,7 +162,7 @@ static int take_value(const struct series_tap *tap, const struct dat_event *even
 	if (tap->field) {
 		if (!export_value(tap->field, event->data, event->size, &value))
 			return 0;
-		/* Numbers beyond the largest of 63 bits become that one. */
+		/* Numbers of more than 63 bits become INT64_MAX. */
 		point.value = tap->field->is_signed || value.u <= INT64_MAX ? (int64_t)value.u : INT64_MAX;
 	}
 	return series_give(tap->series, &point);
@@ -195,7 +195,7 @@ static int take_event(const struct series_set *set, const struct dat_event *even
 	if (id < 0 || id >= NR_IDS || !set->taps[id])
 		return 0;
 	tid = event_pid(set->table, event->data, event->size);
-	/* An event that ends one pair and begins the next comes with the tap of its end first. */
+	/* If an event ends one pair and begins the next, the tap of the end comes first. */
 	for (const struct series_tap *tap = set->taps[id]; !err && tap; tap = tap->next) {
 		if (tap->series->is_call && !is_call(tap, event))
 			continue;

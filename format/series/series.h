@@ -5,7 +5,8 @@
  * of them.
  *
  * A duration is a point of its series only if its begin and its end were seen and no event was lost that could belong
- * between them; the others are counted. Memory is needed for what is open at a time, not for each event.
+ * between them; other durations are only counted. Memory grows with the number of open spans and pairs, not with the
+ * number of events.
  */
 #ifndef FORMAT_SERIES_H
 #define FORMAT_SERIES_H
@@ -18,9 +19,9 @@
 
 enum series_kind {
 	/*
-	 * Durations of the spans `name`: "system:name" or the name alone. "sys_read" and so on: of system calls, which
-	 * may have been recorded by either of the kernel's two kinds of events. "wakeup": from the wake-up of a thread
-	 * until it runs.
+	 * Durations of the spans `name`: "system:name" or the name alone. "sys_read" and so on: durations of system
+	 * calls, which may have been recorded by either of the kernel's two kinds of events. "wakeup": from the wake-up
+	 * of a thread until it runs.
 	 */
 	SERIES_SPAN,
 	/*
@@ -40,9 +41,9 @@ struct series_spec {
 
 struct series_point {
 	int64_t value;
-	uint64_t begin, end; /* of one event: the same */
+	uint64_t begin, end; /* of one event: both are its time */
 	int32_t tid, end_tid;
-	uint32_t cpu; /* of the end */
+	uint32_t cpu; /* CPU of the end */
 };
 
 /* 0; or a result with which series_set_run() ends. */
@@ -58,7 +59,7 @@ struct series_counts {
 enum series_word { SERIES_NAME, SERIES_TO, SERIES_FIELD_NAME };
 
 struct series_error {
-	enum series_word word; /* of the specification: what is wrong */
+	enum series_word word; /* the word of the specification that is wrong */
 	char reason[192];
 };
 
@@ -70,17 +71,19 @@ int series_set_open(const struct dat_file *file, const struct dat_time *time, co
 		    struct series_set **ret_set);
 struct series_set *series_set_close(struct series_set *set);
 
-/* Before the set runs. 0; -ENOMEM; -EINVAL: the trace describes no such thing, *ret_error is why. */
+/*
+ * Call it before the set runs. 0; -ENOMEM; -EINVAL: the trace has nothing that matches, for the reason in *ret_error.
+ */
 int series_add(struct series_set *set, const struct series_spec *spec, series_take take, void *arg,
 	       struct series **ret_series, struct series_error *ret_error);
 
 /* Called for each loss, with the event after it. May be NULL. */
 typedef int (*series_loss)(void *arg, const struct dat_event *event);
 
-/* Once. 0; -ENOMEM; what a callback returned. */
+/* Call it once. 0; -ENOMEM; what a callback returned. */
 int series_set_run(struct series_set *set, series_loss loss, void *arg);
 
-/* After the set has run. */
+/* The counts, valid after the set has run. */
 const struct series_counts *series_counts(const struct series *series);
 const struct dat_gaps *series_gaps(const struct series_set *set);
 

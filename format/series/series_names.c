@@ -29,7 +29,7 @@ static int wrong(struct series_error *ret_error, enum series_word word, const ch
 	return -EINVAL;
 }
 
-/* "system:name", "system/name", or the name alone. */
+/* Whether a word is "system:name", "system/name", or only the name. */
 static bool is_named(const char *system, const char *name, const char *word)
 {
 	const size_t size = strlen(system);
@@ -40,7 +40,7 @@ static bool is_named(const char *system, const char *name, const char *word)
 	       !strcmp(word + size + 1, name);
 }
 
-/* Taps of an event are in the order in which they were added. */
+/* Add a tap; the taps of an event stay in the order in which they were added. */
 static int add_tap(struct series_set *set, const struct tep_event *type, struct series *series, enum series_role role,
 		   const struct export_field *field)
 {
@@ -56,7 +56,7 @@ static int add_tap(struct series_set *set, const struct tep_event *type, struct 
 	return 0;
 }
 
-/* The types of the table that can be in records. */
+/* Type number i of the table; NULL: no record can have it. */
 static const struct tep_event *type_at(const struct series_set *set, uint32_t i)
 {
 	const struct tep_event *type = set->table->all[i].event;
@@ -161,7 +161,7 @@ static int find_calls(struct series_set *set, struct series *series, const char 
 /* What an event of a series must have. */
 struct wanted {
 	const char *name;
-	enum series_word word; /* which word of the specification this is */
+	enum series_word word; /* the word of the specification that names the event */
 	enum series_role role;
 	const char *field; /* NULL: none */
 	bool is_key;	   /* the field may be a text */

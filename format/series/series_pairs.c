@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of an event, as it is looked up. */
+/* The key of an event, for the look-up. */
 struct key {
 	uint64_t number;
 	const char *text;
@@ -25,7 +25,7 @@ static uint64_t hash_text(const char *text, uint32_t size)
 	return hash;
 }
 
-/* False: the record ends before it. */
+/* Read the key of an event. False: the record ends before it. */
 static bool read_key(const struct series_tap *tap, const struct dat_event *event, int32_t tid, struct key *ret_key)
 {
 	struct export_value value;

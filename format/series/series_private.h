@@ -7,19 +7,19 @@
 #include "format/model/model.h"
 #include "format/series/series.h"
 
-/* What an event is to a series. */
+/* The role of an event in a series. */
 enum series_role {
 	ROLE_SPAN,  /* begins or ends a span of it */
-	ROLE_BEGIN, /* of a pair */
+	ROLE_BEGIN, /* begins a pair */
 	ROLE_END,
 	ROLE_VALUE,
 };
 
 struct series_tap {
-	struct series_tap *next; /* of the same event */
+	struct series_tap *next; /* the next tap of the same event */
 	struct series *series;
 	enum series_role role;
-	const char *system;		  /* of the event */
+	const char *system;		  /* system of the event */
 	const struct export_field *field; /* the key, the value, or the number of the system call; NULL: none */
 };
 
@@ -29,7 +29,7 @@ struct series_open {
 	uint64_t begin;
 	int32_t tid;
 	uint64_t number; /* the key, or the hash of its text */
-	uint32_t size;	 /* of the text */
+	uint32_t size;	 /* size of the text */
 	char text[];
 };
 
@@ -44,7 +44,7 @@ struct series {
 	bool is_call;
 	int64_t call;		 /* its number; -1: it is not known */
 	const char *call_source; /* the system whose events give the calls; NULL: not known yet */
-	/* Pairs. */
+	/* For pairs: */
 	bool has_key;
 	bool is_period; /* both events are the same */
 	struct series_open **chains;
@@ -64,7 +64,7 @@ struct series_set {
 	struct dat_gaps gaps;
 	bool has_events;
 	uint64_t first_ts, last_ts;
-	uint64_t loss_ts; /* of the event after the last loss; 0: none */
+	uint64_t loss_ts; /* time of the event after the last loss; 0: none */
 };
 
 /* series_names.c: finds the events of a series, and adds their taps. 0; -ENOMEM; -EINVAL. */

@@ -121,7 +121,7 @@ int64_t sql_cell_real(double real)
 	int64_t cell;
 
 	memcpy(&cell, &real, sizeof(cell));
-	/* The bits of -0.0 are those of NULL. */
+	/* The bits of -0.0 are those of SQL_CELL_NULL, so it becomes 0.0. */
 	return cell == SQL_CELL_NULL ? 0 : cell;
 }
 

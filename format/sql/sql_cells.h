@@ -31,11 +31,11 @@ struct sql_cells {
 	struct text_pool *pool;
 	uint64_t wanted;	    /* sql_column_bit() of the columns that have their values */
 	bool is_sorted;		    /* by the first column, which is a time */
-	const enum sql_kind *kinds; /* of the columns */
+	const enum sql_kind *kinds; /* kinds of the columns */
 	unsigned int nr_columns;
 	size_t nr_rows;
-	size_t room;		    /* rows */
-	int64_t *cells;		    /* a row's, then its `lowest` */
+	size_t room;		    /* the number of rows for which there is memory */
+	int64_t *cells;		    /* the cells of each row, then its `lowest` */
 	struct sql_index **indices; /* by column; NULL: not made yet */
 };
 

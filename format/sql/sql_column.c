@@ -46,7 +46,7 @@ void sql_columns_close(struct sql_columns *columns)
 
 /* The columns that every event has. */
 static const struct {
-	const char *name; /* with an underscore in front, for the hidden column */
+	const char *name; /* with an underscore in front: the name of the hidden column */
 	enum sql_kind kind;
 	enum sql_source source;
 } common[] = {
@@ -65,7 +65,7 @@ static const struct tep_format_field *field_named(const struct event_type *type,
 	return field;
 }
 
-/* `duration`: the field that has it; NULL: the event has none. */
+/* Add the columns that every event has. `duration`: the field with the duration; NULL: the event has none. */
 static int add_common(struct sql_columns *columns, const struct event_type *type, struct tep_format_field *duration,
 		      bool hidden)
 {
@@ -85,7 +85,7 @@ static int add_common(struct sql_columns *columns, const struct event_type *type
 	return err;
 }
 
-/* The names of a field's values, if the print format shows it by __print_symbolic(). */
+/* The names of a field's values, if the print format prints it by __print_symbolic(). */
 static struct tep_print_flag_sym *symbols_of(const struct tep_print_arg *arg, const struct tep_format_field *field)
 {
 	struct tep_print_flag_sym *symbols = NULL;
@@ -101,7 +101,7 @@ static struct tep_print_flag_sym *symbols_of(const struct tep_print_arg *arg, co
 	return symbols;
 }
 
-/* Names of fields that differ only in case are distinguished by their offsets. */
+/* Add the column of a field. Names that differ only in case are distinguished by the fields' offsets. */
 static int add_field(struct sql_columns *columns, const struct event_type *type, struct tep_format_field *field)
 {
 	char name[300];
@@ -196,7 +196,7 @@ char *sql_columns_declaration(const struct sql_columns *columns)
 
 /* ----------------------------------------------------------------------------------------------------------- values */
 
-/* A text of the pool, which lives as long as the trace. */
+/* A text of the pool as a value; it is valid as long as the trace. */
 static struct sql_value lasting(const struct pooled_text *text)
 {
 	if (!text)
@@ -204,7 +204,7 @@ static struct sql_value lasting(const struct pooled_text *text)
 	return (struct sql_value){ .kind = SQL_TEXT, .lasts = 1, .text = text->text, .size = text->size };
 }
 
-/* The format has values as unsigned numbers, of the field's width or of 64 bits. */
+/* Print formats list values as unsigned numbers, of the field's width or of 64 bits. */
 static const char *symbol_of(const struct tep_print_flag_sym *symbols, const struct tep_format_field *field,
 			     int64_t number)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The columns of a table. A table of events has the event's time, CPU, thread and so on, then its fields, then hidden
- * columns. The hidden ones are the first columns once more, with an underscore in front, because a field of the same
- * name takes their plain names; and the names of fields' values.
+ * columns. The hidden columns are the first columns again, with an underscore in front, because a field of the same
+ * name hides the plain one; and the names of fields' values.
  */
 #ifndef FORMAT_SQL_COLUMN_H
 #define FORMAT_SQL_COLUMN_H
@@ -46,7 +46,7 @@ struct sql_record {
 
 /*
  * SQLite combines the rows of several scans by their numbers, for an OR for example. So a row's number is the place of
- * the event in the file, which no filter changes: where its page or chunk begins, and where its record ends in there,
+ * the event in the file, which no filter changes: where its page or chunk begins, and where the record ends within it,
  * in words. A chunk has at most 2^22 words.
  */
 static inline int64_t sql_record_number(const struct sql_record *record)
@@ -66,7 +66,7 @@ static inline uint64_t sql_column_bit(unsigned int column)
 struct sql_columns {
 	struct sql_column *columns;
 	unsigned int nr;
-	enum sql_kind *kinds; /* the same, and that of a row's number after them, for sql_cells_open() */
+	enum sql_kind *kinds; /* the kinds of the columns, followed by that of a row's number; for sql_cells_open() */
 };
 
 /* Of the table `events`, and of a table of one event. 0; -ENOMEM. sql_columns_close() takes an empty list, too. */
@@ -84,8 +84,8 @@ char *sql_columns_declaration(const struct sql_columns *columns);
 const char *sql_symbol_name(const struct event_type *type, const struct tep_format_field *field, int64_t value);
 
 /*
- * A column of a record. Texts are valid until the next call for this trace. A field that the record is too short for is
- * NULL. 0; -ENOMEM.
+ * A column of a record. Texts are valid until the next call for this trace. If the record is too short for a field, the
+ * value is NULL. 0; -ENOMEM.
  */
 int sql_column_value(struct sql_trace *trace, const struct sql_column *column, const struct sql_record *record,
 		     struct sql_value *ret_value);

@@ -18,10 +18,10 @@ struct count {
 struct sql_counts {
 	const struct sql_table *table;
 	const struct sql_filters *filters;
-	struct count *list; /* by name */
+	struct count *list; /* in the order of names */
 	size_t nr, at;
 	uint64_t of_id, row; /* the event's place, among those of its id and among all */
-	int64_t *numbers;    /* of all; NULL: not read yet */
+	int64_t *numbers;    /* the numbers of all events; NULL: not read yet */
 };
 
 static uint32_t slot_of(int id)

@@ -10,13 +10,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Finds the elements of a dynamic field in the record. */
+/* Where the elements of a field are in the record. */
 struct extent {
 	const unsigned char *data;
 	uint32_t size;
 };
 
-/* libtraceevent also reports arrays of s8 and u8 as strings. */
+/* Whether the field is a text. libtraceevent also reports arrays of s8 and u8 as strings. */
 static bool is_text(const struct tep_format_field *field)
 {
 	return field->flags & TEP_FIELD_IS_STRING && strstr(field->type, "char");

@@ -20,7 +20,7 @@ static int read_value(sqlite3_value *from, struct sql_value *ret_value)
 		*ret_value = sql_int(sqlite3_value_int64(from));
 		return 1;
 	case SQLITE_FLOAT:
-		/* 17.0 is 17. The bounds are -2^63 and 2^63. */
+		/* Compare 17.0 as 17, if it is from -2^63 to below 2^63. */
 		real = sqlite3_value_double(from);
 		if (!(real >= -0x1p63 && real < 0x1p63) || real != trunc(real))
 			return 0;
@@ -56,7 +56,7 @@ static int by_value(const void *a, const void *b)
 	return memcmp(x->text, y->text, x->size);
 }
 
-/* The values of an IN. 1: all values except NULL are usable. 0, -ENOMEM as above. */
+/* Read the values of an IN. 1: all values except NULL are usable. 0, -ENOMEM as above. */
 static int read_list(struct sql_filter *filter, sqlite3_value *list)
 {
 	sqlite3_value *item;
@@ -151,7 +151,7 @@ static bool are_equal(const struct sql_value *a, const struct sql_value *b)
 	return a->size == b->size && !memcmp(a->text, b->text, a->size);
 }
 
-/* SQLite decides how a number compares with a text. */
+/* Whether two values can be compared here: if one is a number and the other a text, SQLite must compare them. */
 static bool are_comparable(const struct sql_value *a, const struct sql_value *b)
 {
 	return a->kind == SQL_INT && b->kind == SQL_INT;

@@ -17,7 +17,7 @@ struct list {
 	size_t nr, room;
 };
 
-/* Where the next value of `size` bytes goes; NULL: out of memory, which is reported. */
+/* Room for the next value, of `size` bytes; NULL: out of memory, which is reported. */
 static void *list_add(sqlite3_context *context, struct list *list, size_t size)
 {
 	if (list->nr == list->room) {
@@ -117,7 +117,7 @@ static void histogram_step(sqlite3_context *context, int argc, sqlite3_value **a
 		b->below[WIDTHS - __builtin_clzll(-(unsigned long long)value)]++;
 }
 
-/* Takes the text. NULL: out of memory. */
+/* Append a bucket to the text, which is freed on failure. NULL: out of memory. */
 static char *add_bucket(char *text, sqlite3_int64 low, sqlite3_int64 high, sqlite3_int64 count)
 {
 	if (!text || !count)
@@ -133,7 +133,7 @@ static void histogram_final(sqlite3_context *context)
 	for (int i = WIDTHS; b && i > 0; i--) {
 		const sqlite3_int64 near = i < WIDTHS ? -(sqlite3_int64)(1ull << (i - 1)) : INT64_MIN;
 
-		/* Bucket 64 has the lowest number alone. */
+		/* Bucket 64 has only the lowest number. */
 		text = add_bucket(text, i < WIDTHS ? 2 * near + 1 : near, near, b->below[i]);
 	}
 	text = b ? add_bucket(text, 0, 0, b->zero) : text;

@@ -92,7 +92,7 @@ static bool is_of_dialect(const struct statement *s, unsigned int i)
 	return word_of(s, i) < NR_WORDS && !is_word(s, i, "COMM");
 }
 
-/* False: it is too long. */
+/* Split the statement into tokens. False: it is too long. */
 static bool read_tokens(const char *text, struct statement *s, const char **ret_rest)
 {
 	bool is_spaced = false;
@@ -252,7 +252,7 @@ static int table_of(const struct statement *s, struct range term)
 	return found;
 }
 
-/* The events of one kind that a pair may consist of: their keys, time and number. */
+/* Write the query for the events of one kind: their keys, times and row numbers. */
 static bool put_events(struct blob *out, const struct statement *s, int which)
 {
 	struct range on = s->sections[ON], where = s->sections[WHERE], term;
@@ -307,7 +307,7 @@ static void put_keys(struct blob *out, unsigned int nr)
 		blob_printf(out, "%shist_k%u", i ? ", " : "", i);
 }
 
-/* One of the two events of a pair. */
+/* Write the subquery for one of the two events of a pair. */
 static void put_table(struct blob *out, const struct statement *s, int which, const char *prefix)
 {
 	blob_printf(out, " CROSS JOIN ");
@@ -358,7 +358,7 @@ static bool put_query(struct blob *out, const struct statement *s)
 		put_range(out, s, term);
 		blob_printf(out, ")");
 	}
-	/* The numbers are printed as the kernel would print them. */
+	/* Writes the numbers as the kernel prints them. */
 	if (s->sections[TAIL].first == s->sections[TAIL].end || is_word(s, s->sections[TAIL].first, "LIMIT"))
 		blob_printf(out, " ORDER BY end_ts");
 	put_range(out, s, s->sections[TAIL]);

@@ -9,7 +9,7 @@
 /* Gives all items to the sink, whose `arg` is a struct sql_row for the table. 0; -ENOMEM; what the sink returned. */
 int sql_model_run(struct sql_trace *trace, struct sql_cells *cells, struct model_sink *sink);
 
-/* The completeness of a span: "whole", "open" at the end of the trace, "cut" short, or with "no begin". */
+/* How complete a span is: "whole", "open" at the end of the trace, "cut" short, or with "no begin". */
 const char *sql_span_state(const struct model_span *span);
 
 /*

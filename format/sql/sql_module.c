@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The virtual tables as SQLite sees them: CREATE VIRTUAL TABLE NAME USING recorder_table(TRACE, computed | event,
- * WHAT), where TRACE is a number of the connection's. sql_open.c writes these statements.
+ * WHAT), where TRACE is the number of a trace of the connection. sql_open.c writes these statements.
  *
  * A table of events is scanned when it is read for the first time by a cursor. If a cursor begins again, the table is
  * the inner one of a join: then its rows are put into memory, and later reads find them by an index.
@@ -13,17 +13,17 @@
 #include <string.h>
 
 struct cursor {
-	sqlite3_vtab_cursor base; /* SQLite's; first */
+	sqlite3_vtab_cursor base; /* the part that SQLite uses; must be first */
 	struct sql_filters filters;
 	unsigned int nr_reads;
 	bool at_end;
 
-	/* one of these */
+	/* only one of these is used */
 	struct sql_scan *scan;
 	struct sql_record record;
 	struct sql_counts *counts;
 	struct sql_cells *cells;
-	size_t row, end; /* of the cells, or of `found` */
+	size_t row, end; /* indexes into the cells, or into `found` */
 	const uint32_t *found;
 };
 
@@ -64,7 +64,7 @@ static int table_close(sqlite3_vtab *vtab)
 	return SQLITE_OK;
 }
 
-/* argv: module, database, table, then the arguments. */
+/* Connect to a table. argv: module, database, table, then the arguments. */
 static int table_open(sqlite3 *db, void *arg, int argc, const char *const *argv, sqlite3_vtab **ret_vtab,
 		      char **ret_error)
 {
@@ -153,7 +153,7 @@ static bool has_what_is_wanted(const struct sql_table *table)
 	return table->cells && !(table->wanted & ~table->cells->wanted);
 }
 
-/* Cursors that still read the previous cells keep those. */
+/* Read the table's rows into memory. Cursors that still read the previous cells keep them. */
 static int fill(struct sql_table *table)
 {
 	const bool is_computed = table->computed;
@@ -199,7 +199,7 @@ static struct sql_table *table_of(const struct cursor *cursor)
 	return (struct sql_table *)cursor->base.pVtab;
 }
 
-/* Ready for the next read. */
+/* Make the cursor ready for the next read. */
 static void cursor_reset(struct cursor *cursor)
 {
 	cursor->cells = sql_cells_close(cursor->cells);
@@ -320,7 +320,7 @@ static int scan_next(struct cursor *cursor)
 	return ret < 0 ? ret : 0;
 }
 
-/* The event whose values are those of all events of its id. */
+/* Set the cursor's record to one that stands for all events of an id. */
 static void counts_show(struct cursor *cursor)
 {
 	cursor->at_end = !sql_counts_id(cursor->counts, &cursor->record.id);

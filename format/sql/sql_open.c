@@ -62,7 +62,7 @@ static bool has_more(const struct names *names, const char *name, size_t most)
 	return low + most < names->nr && !strcasecmp(names->all[low + most], name);
 }
 
-/* SQLite's own tables and those that all traces have. */
+/* Whether the name is that of one of SQLite's own tables, or of a table that all traces have. */
 static bool is_reserved_name(const char *name)
 {
 	return !sqlite3_strnicmp(name, "sqlite_", 7) || sql_computed_find(name) || !strcasecmp(name, "events");
@@ -115,12 +115,12 @@ static char *table_name(const struct event_table *table, const struct names *nam
  */
 struct making {
 	sqlite3 *db;
-	unsigned int number; /* of the trace */
+	unsigned int number; /* number of the trace */
 	sqlite3_stmt *insert;
 	char *error;
 };
 
-/* Takes the name, which may be NULL. */
+/* Make a table. Takes ownership of the name, which may be NULL. */
 static int make_table(const struct making *m, char *name, const char *kind, const char *what)
 {
 	char prefix[16] = "";
@@ -164,7 +164,7 @@ static int make_tables(const struct making *m, const struct sql_trace *trace)
 	return code;
 }
 
-/* SQLite would not accept a schema in which a name occurs twice. */
+/* Check that no table exists already: SQLite would not accept a schema in which a name occurs twice. */
 static int check_names(struct making *m)
 {
 	static const char query[] = "SELECT min(name) FROM temp.sqlite_master GROUP BY lower(name) HAVING count(*) > 1";
@@ -217,8 +217,8 @@ static void give_back(sqlite3 *db, struct permissions before)
 }
 
 /*
- * All tables of the trace, or none. Setting the schema's version makes the change one of the schema: if the transaction
- * is rolled back, SQLite reads the schema again.
+ * Make all tables of the trace, or none. Setting the schema's version makes the change one of the schema: if the
+ * transaction is rolled back, SQLite reads the schema again.
  */
 static int add_tables(struct making *m, const struct sql_trace *trace)
 {
@@ -279,7 +279,7 @@ static void return_opened(sqlite3_context *context, const struct sql_trace *trac
 		sqlite3_result_error_nomem(context);
 }
 
-/* recorder_open(FILE), recorder_open(FILE, 'rest') */
+/* The SQL function recorder_open(FILE), or recorder_open(FILE, 'rest'). */
 static void open_function(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	struct sql_traces *traces = sqlite3_user_data(context);

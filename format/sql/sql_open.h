@@ -12,8 +12,8 @@
 struct sql_traces;
 
 /*
- * Adds the functions and the tables' module to a connection. They end with it. ret_traces may be NULL: what is opened,
- * valid as long as the connection. An SQLite code.
+ * Adds the functions and the tables' module to a connection. They end with it. *ret_traces is the list of opened
+ * traces, valid as long as the connection; ret_traces may be NULL. An SQLite code.
  */
 int sql_register(sqlite3 *db, struct sql_traces **ret_traces);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What SQLite asks before a query: which conditions a table can check itself, and what that costs. The plan is a text:
- * for each condition the number of its column and a character, as sql_filter.h has them.
+ * Tells SQLite, before a query, which conditions a table can check itself, and at what cost. The plan is a text: for
+ * each condition the number of its column and a character, as sql_filter.h has them.
  *
  * Costs are relative. Their purpose: if a join has a condition of equality on a table's column, SQLite should make that
  * table the inner one, whose rows are then found by an index.
@@ -31,7 +31,10 @@ static char op_of(sqlite3_index_info *info, int i)
 	}
 }
 
-/* Texts are compared only for equality, byte by byte. SQLite itself handles other collations. */
+/*
+ * Whether the table can check a condition. Texts are compared only for equality, byte by byte; SQLite itself handles
+ * other collations.
+ */
 static bool can_check(const struct sql_table *table, sqlite3_index_info *info, int i, char op)
 {
 	const int column = info->aConstraint[i].iColumn;

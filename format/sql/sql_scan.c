@@ -16,8 +16,8 @@ struct sql_scan {
 	const struct sql_filters *filters;
 	int id;
 	struct dat_merge *merge;
-	struct sql_gaps gaps; /* of the events so far */
-	bool is_part;	      /* the scan does not begin at the start of the file, or is not of all CPUs */
+	struct sql_gaps gaps; /* losses among the events so far */
+	bool is_part;	      /* the scan does not begin at the start of the file, or does not include all CPUs */
 	int64_t first_ts, last_ts;
 	bool *passes;		 /* by id: whether the event's id and names pass the filters; NULL: all pass */
 	struct number_map tasks; /* by thread: the logical task that it works for */
@@ -210,7 +210,7 @@ static int id_passes(struct sql_scan *scan, const struct sql_record *record)
 	return scan->passes[record->id];
 }
 
-/* The next event of the file is in ret_record->event. */
+/* Examine the next event of the file, which is in ret_record->event. */
 static int consider(struct sql_scan *scan, struct sql_record *ret_record)
 {
 	const struct sql_trace *trace = scan->trace;

@@ -16,8 +16,8 @@ struct sql_scan;
 struct sql_table;
 
 /*
- * Of a table of events. `task` is valid only if table->wanted has a column that needs it, or a filter does. Table and
- * filters must outlive the scan. 0; -ENOMEM. sql_scan_close() takes NULL; returns NULL.
+ * Begin to scan a table of events. `task` is valid only if table->wanted has a column that needs it, or a filter does.
+ * Table and filters must outlive the scan. 0; -ENOMEM. sql_scan_close() takes NULL; returns NULL.
  */
 int sql_scan_open(const struct sql_table *table, const struct sql_filters *filters, struct sql_scan **ret_scan);
 struct sql_scan *sql_scan_close(struct sql_scan *scan);

@@ -58,7 +58,7 @@ static void row_text_named(struct sql_row *row, const struct model_record *recor
 	sql_row_words(row, value.kind == SQL_TEXT ? value.text : NULL, value.size);
 }
 
-/* The event of the pair that the trace has; the other one may be lost. */
+/* The event of the pair that is in the trace; the other one may be lost. */
 static const struct model_record *seen(const struct model_span *span)
 {
 	return span->first.data ? &span->first : &span->last;
@@ -93,7 +93,7 @@ int sql_collect_irqs(struct sql_trace *trace, struct sql_cells *cells)
 	return sql_model_run(trace, cells, &sink);
 }
 
-/* "read"; NULL: the events have only a number, and no call of this machine has it. */
+/* The name of a call, "read"; NULL: the events have only a number, and no call of this machine has it. */
 static const char *call_name(const struct model_span *span)
 {
 	const bool is_raw = span->rule->naming == MODEL_NAME_CALL;

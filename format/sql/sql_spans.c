@@ -19,7 +19,7 @@ static void row_key(struct sql_row *row, const uint64_t *keys, unsigned int nr)
 	sql_row_int_if(row, nr > 0, nr ? (int64_t)keys[0] : 0);
 }
 
-/* {"id": 17, "path": "/x"}: the fields of begin and end. */
+/* Add a cell with the fields of begin and end: {"id": 17, "path": "/x"}. */
 static void row_args(struct sql_row *row, const struct model_span *span)
 {
 	struct blob out = BLOB_INIT;
@@ -40,7 +40,7 @@ static void row_args(struct sql_row *row, const struct model_span *span)
 	blob_free(&out);
 }
 
-/* The kernel's pairs have tables of their own. */
+/* Add a span of a program; the kernel's pairs have tables of their own. */
 static int add_span(void *arg, const struct model_span *span)
 {
 	struct sql_row *row = arg;

@@ -8,9 +8,9 @@
 #include "format/sql/sql_sqlite.h"
 
 struct sql_table {
-	sqlite3_vtab base; /* SQLite's; first */
+	sqlite3_vtab base; /* the part that SQLite uses; must be first */
 	struct sql_trace *trace;
-	int id;				     /* of the event; SQL_ALL_EVENTS */
+	int id;				     /* id of the event; or SQL_ALL_EVENTS */
 	const struct sql_computed *computed; /* NULL: a table of events */
 	struct sql_columns columns;
 	struct sql_cells *cells; /* computed tables, and tables of events that were read more than once; or NULL */
@@ -34,7 +34,7 @@ extern const sqlite3_module sql_module;
 struct sql_traces {
 	struct sql_trace **traces;
 	unsigned int nr;
-	bool takes_cut; /* recorder_open() takes files that were cut off; set by a user that reports what they lack */
+	bool takes_cut; /* recorder_open() takes files that were cut off; set by code that reports what they lack */
 };
 
 #endif

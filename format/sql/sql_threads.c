@@ -10,7 +10,7 @@
 /* ------------------------------------------------------------------------------------------- threads and processes */
 
 struct span_of_events {
-	int32_t id; /* of a thread, or of a process */
+	int32_t id; /* id of a thread or process */
 	uint64_t first, last;
 	uint64_t events;
 	uint64_t threads;
@@ -94,7 +94,7 @@ int sql_collect_threads(struct sql_trace *trace, struct sql_cells *cells)
 	return err;
 }
 
-/* Threads whose process the file does not name belong to none. */
+/* Count the processes. Threads whose process the file does not state belong to none. */
 static int count_processes(struct sql_trace *trace, const struct census *threads, struct census *processes)
 {
 	for (size_t i = 0; i < threads->nr; i++) {

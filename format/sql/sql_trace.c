@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of a file for each event, an estimate for the query planner: of small events, uncompressed and compressed. */
+/* Bytes of a file for each event, an estimate for the query planner: for small events, uncompressed and compressed. */
 #define BYTES_AN_EVENT	       32.0
 #define BYTES_AN_EVENT_SMALLER 4.0
 

@@ -74,7 +74,7 @@ const char *sql_trace_line(struct sql_trace *trace, const struct dat_event *even
 
 /*
  * Set by the command when its user interrupts a statement, in a handler of a signal. SQLite notices interrupts only
- * between its own instructions; so passes over the file ask for it, too, and return -EINTR.
+ * between its own instructions; so passes over the file check this flag, too, and return -EINTR.
  */
 extern volatile sig_atomic_t sql_interrupted;
 
@@ -82,7 +82,10 @@ extern volatile sig_atomic_t sql_interrupted;
 static inline void sql_gaps_note(struct sql_gaps *gaps, const struct dat_event *event)
 {
 	dat_gaps_note(&gaps->events, event);
-	/* As numbers of SQL, times of 2^63 ns and more are before all others. Before the first event last_ts is 0. */
+	/*
+	 * SQL's numbers are signed, so there times from 2^63 ns on are before all others. Before the first event,
+	 * last_ts is 0.
+	 */
 	gaps->back += event->ts < gaps->last_ts || (gaps->last_ts && (int64_t)event->ts < (int64_t)gaps->last_ts);
 	gaps->last_ts = event->ts;
 }

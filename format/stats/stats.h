@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statistics: pure functions of numbers. Nothing here knows what the numbers mean. Probabilities are two-sided: of a
- * result that is at least as far from "no difference", in either direction, if there is no difference.
+ * Statistics: pure functions of numbers. Nothing here knows what the numbers mean. A probability p is two-sided: if
+ * there is no difference, how probable is a result that is at least this far from "no difference", in either direction.
  */
 #ifndef FORMAT_STATS_H
 #define FORMAT_STATS_H
@@ -12,10 +12,13 @@
 
 /* -------------------------------------------------------------------------------------------------- distributions */
 
-/* |z| or more of a standard normal distribution. */
+/* The probability of |z| or more in a standard normal distribution. */
 double stats_normal_p(double z);
 
-/* |t| or more of Student's distribution with df degrees of freedom, which need not be a whole number. */
+/*
+ * The probability of |t| or more in Student's distribution with df degrees of freedom, which need not be a whole
+ * number.
+ */
 double stats_student_p(double t, double df);
 
 /* ------------------------------------------------------------------------------------------------------- summaries */
@@ -34,10 +37,14 @@ void stats_median_spread(double *values, size_t nr, double *ret_median, double *
 /* ----------------------------------------------------------------------------------------------------------- tests */
 
 struct stats_rank {
-	double u;     /* pairs in which the value of b is greater than that of a; equal ones count half */
-	double delta; /* Cliff's: (greater - less) / pairs. -1: all of b are less; 1: all are greater */
+	double u;     /* number of pairs in which the value of b is greater than that of a; equal values count half */
+	double delta; /* Cliff's delta: (greater - less) / pairs. -1: all values of b are less; 1: all are greater */
 	double p;
-	bool is_exact; /* no two values are equal, and the samples are small: not by the normal distribution */
+	/*
+	 * p is exact, because the samples are small and no two values are equal; otherwise it is from the normal
+	 * distribution
+	 */
+	bool is_exact;
 };
 
 /*
@@ -50,14 +57,15 @@ void stats_mann_whitney(double *a, size_t nr_a, double *b, size_t nr_b, struct s
 double stats_rank_least_p(size_t nr_a, size_t nr_b);
 
 /*
- * Welch's t test of two means. If a sample has one value, the variance of the other is assumed for both. p: 1 if there
- * is nothing from which the variance could be known; 0 if the means differ and nothing varies.
+ * Welch's t test of two means. If a sample has one value, the variance of the other is assumed for both. p is 1 if
+ * nothing shows the variance, and 0 if the means differ and nothing varies.
  */
 double stats_welch_p(const double *a, size_t nr_a, const double *b, size_t nr_b);
 
 /*
  * Holm's correction for many comparisons: `ret_adjusted` can be compared with the level for one. The probability that
- * any of them is wrong stays below the level, whatever their dependence. 0; -ENOMEM. Both arrays may be the same.
+ * any positive result is wrong stays below the level, however the comparisons depend on each other. 0; -ENOMEM. Both
+ * arrays may be the same.
  */
 int stats_holm(const double *p, size_t nr, double *ret_adjusted);
 
@@ -68,9 +76,9 @@ struct stats_interval {
 };
 
 /*
- * The interval that contains the difference of the means, b - a, with this confidence: from resampled samples. They are
- * widened by sqrt(n / (n - 1)), because n resampled values vary less than n new ones. A side with one value gets the
- * deviations of the other. The same seed gives the same interval. 0; -ENOMEM.
+ * The interval that contains the difference of the means, b - a, with this confidence: computed from resampled samples.
+ * Their deviations are widened by sqrt(n / (n - 1)), because n resampled values vary less than n new ones. A side with
+ * one value gets the deviations of the other. The same seed gives the same interval. 0; -ENOMEM.
  */
 int stats_bootstrap(const double *a, size_t nr_a, const double *b, size_t nr_b, double confidence, uint64_t seed,
 		    struct stats_interval *ret_interval);

@@ -17,10 +17,10 @@ static size_t below(uint64_t *state, size_t nr)
 
 struct sample {
 	const double *values;
-	size_t nr;   /* of values that are drawn, and resampled */
-	double mean; /* of what is resampled */
+	size_t nr;   /* number of values from which is drawn */
+	double mean; /* mean of the values */
 	double widen;
-	size_t drawn; /* how many values make a mean */
+	size_t drawn; /* number of values that are drawn for a mean */
 };
 
 static double mean_of(const double *values, size_t nr)
@@ -38,7 +38,7 @@ static struct sample sample_of(const double *values, size_t nr, size_t drawn)
 				drawn };
 }
 
-/* The deviation from the mean of a mean of resampled values. */
+/* Draw values, and return the deviation of their mean from the sample's mean. */
 static double deviation(const struct sample *s, uint64_t *state)
 {
 	double sum = 0;

@@ -7,15 +7,15 @@
 #include <stdlib.h>
 
 /*
- * More values a side than these are compared by the normal distribution. The numbers of orders below fit into a double
- * exactly.
+ * If a side has more values than this, the normal distribution is used. Up to this, the numbers of orders fit into a
+ * double exactly.
  */
 #define EXACT_MAX 25u
 
 /* ------------------------------------------------------------------------------------------------------------ ranks */
 
 /*
- * How many of all orders of a and b have U = u: the coefficients of a Gaussian binomial, the product of
+ * For each u, the number of orders of a and b that have U = u: the coefficients of a Gaussian binomial, the product of
  * (1 - q^(nr_b + i)) / (1 - q^i) for i from 1 to nr_a. Each factor is multiplied and divided in place.
  */
 static void count_orders(size_t nr_a, size_t nr_b, double counts[EXACT_MAX * EXACT_MAX + 1])
@@ -58,7 +58,7 @@ static double normal_p(double u, size_t nr_a, size_t nr_b, double ties)
 	return variance > 0 ? stats_normal_p(distance / sqrt(variance)) : 1;
 }
 
-/* U of two sorted samples, and the sum of t^3 - t over the groups of t equal values. */
+/* Compute U of two sorted samples, and the sum of t^3 - t over the groups of t equal values. */
 static double count_greater(const double *a, size_t nr_a, const double *b, size_t nr_b, double *ret_ties)
 {
 	size_t i = 0, k = 0;
@@ -176,7 +176,7 @@ int stats_holm(const double *p, size_t nr, double *ret_adjusted)
 		places[i] = (struct place){ p[i], i };
 	if (nr)
 		qsort(places, nr, sizeof(*places), by_p);
-	/* The least is corrected for all, the next one for all but one, ...; the order is kept. */
+	/* The lowest p is multiplied by nr, the next one by nr - 1, and so on; the order of the values is kept. */
 	for (size_t i = 0; i < nr; i++) {
 		most = fmax(most, fmin(1, places[i].p * (double)(nr - i)));
 		ret_adjusted[places[i].index] = most;

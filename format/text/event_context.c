@@ -92,8 +92,8 @@ static int add(struct event_contexts *contexts, const struct event_context *cont
 }
 
 /*
- * An event of the key. Its value began `age` before the event, but not before the last event with another value. If the
- * key already has this value, the event only repeats it.
+ * Take an event of a key. Its value began `age` before the event, but not before the last event with another value. If
+ * the key already has this value, the event only repeats it.
  */
 static int take_value(struct event_contexts *contexts, struct event_context *context, uint64_t age)
 {

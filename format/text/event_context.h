@@ -24,8 +24,8 @@ struct event_context {
 struct event_context_group {
 	int32_t tid;
 	const struct pooled_text *key;
-	size_t first, nr; /* in the list */
-	size_t last;	  /* while the file is read */
+	size_t first, nr; /* its first value in the list, and how many it has */
+	size_t last;	  /* used while the file is read */
 	size_t next;	  /* the number plus one of the thread's next group; 0: this is the last */
 };
 
@@ -38,7 +38,7 @@ struct event_contexts {
 	size_t nr, room;
 };
 
-/* 0; -ENOMEM. event_contexts_close() also takes what was never opened, all zeros. */
+/* 0; -ENOMEM. event_contexts_close() also accepts a struct of zeros that was never opened. */
 int event_contexts_open(const struct dat_file *file, const struct dat_time *time, const struct event_table *table,
 			struct event_contexts *ret_contexts);
 void event_contexts_close(struct event_contexts *contexts);

@@ -9,7 +9,7 @@
 /* Width of the column of durations. A duration with this number of digits of us is shown without ns. */
 #define DURATION_SIZE 7
 
-/* The kernel follows no deeper than 50; implausible depths in a file are not drawn. */
+/* The kernel follows calls to a depth of 50. Implausible depths in a file are not drawn. */
 #define DEPTH_MAX 1000u
 
 static bool number_of(struct tep_event *event, const char *name, const void *data, uint32_t size, uint64_t *ret_number)
@@ -152,7 +152,7 @@ bool event_ftrace_takes(struct event_ftrace *ftrace, const struct tep_record *re
 	return true;
 }
 
-/* A plugin's text takes precedence. */
+/* Use our text for an event, unless a plugin has one. */
 static int use(struct event_ftrace *ftrace, struct tep_event *event, tep_event_handler_func text)
 {
 	if (!event || event->handler)

@@ -9,12 +9,12 @@
 #include "format/dat/dat_merge.h"
 #include "format/text/event_parse.h"
 
-/* Belongs to one printer; must not move while the table lives. */
+/* Belongs to one printer; must not move while the table exists. */
 struct event_ftrace {
 	const struct event_table *table;
 	struct tep_event *call, *ret; /* NULL: the file has none */
-	bool leaf;		      /* the call that is printed next is a leaf: its return is the next event, */
-	uint64_t duration;	      /* after this number of ns */
+	bool leaf;		      /* the call that is printed next is a leaf: its return is the next event */
+	uint64_t duration;	      /* of the leaf: ns until its return */
 };
 
 /* Makes libtraceevent call us for these texts, unless a plugin provides them, or plugins are disabled. 0; -ENOMEM. */

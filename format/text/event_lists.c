@@ -13,7 +13,7 @@
 #define LINE_MORE 2u
 typedef size_t (*take_line)(const char *line, size_t len, char *to);
 
-/* "ffffffff81000000 T name" */
+/* Take a line of symbols: "ffffffff81000000 T name" */
 static size_t take_symbol(const char *line, size_t len, char *to)
 {
 	size_t digits = strspn(line, "0123456789abcdefABCDEF");
@@ -25,9 +25,9 @@ static size_t take_symbol(const char *line, size_t len, char *to)
 }
 
 /*
- * "0xffffffff82000000 : \"text\"". libtraceevent removes a line feed from the text's end, and looks for it two
- * characters before the closing quote, even if the text is shorter than that. So a line feed that it can remove is
- * appended to a shorter text.
+ * Take a line of printk formats: "0xffffffff82000000 : \"text\"". libtraceevent removes a line feed from the text's
+ * end, and looks for it two characters before the closing quote, even if the text is shorter than that. So a line feed
+ * that it can remove is appended to a shorter text.
  */
 static size_t take_printk(const char *line, size_t len, char *to)
 {
@@ -45,7 +45,7 @@ static size_t take_printk(const char *line, size_t len, char *to)
 	return len + LINE_MORE;
 }
 
-/* "123 name" */
+/* Take a line of names of threads: "123 name" */
 static size_t take_cmdline(const char *line, size_t len, char *to)
 {
 	size_t digits = strspn(line, "0123456789");

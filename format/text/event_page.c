@@ -65,7 +65,7 @@ static void put_record(const struct dat_record *record, uint64_t before, struct 
 	print_text_puts(text, line);
 }
 
-/* The page of an event, at its start or at an earlier event of it. 1; 0: the page cannot be read; -ENOMEM. */
+/* Find the page of an event, positioned at its start or at an earlier event. 1; 0: the page cannot be read; -ENOMEM. */
 static int find_page(struct event_pages *pages, const struct dat_file *file, const struct dat_event *event,
 		     struct event_page **ret_page)
 {

@@ -19,7 +19,7 @@ struct event_page {
 	uint64_t offset;
 	uint32_t in_chunk;
 	struct dat_walk walk;
-	bool is_begun; /* an event of it was found: earlier ones are before the walk's position */
+	bool is_begun; /* an event of the page was found; earlier events are before the walk's position */
 };
 
 /* The last page of each stream, so that the next event is found from the one before it. All zeros: none. */
@@ -35,8 +35,8 @@ void event_pages_close(struct event_pages *pages);
 void event_page_before(const struct dat_file *file, const struct event_line *line, struct print_text *text);
 
 /*
- * Appended to the event's line: the delta of its record, its offset in the page, its size. Records after it that are
- * not events, padding and times, get their own lines. 0, -ENOMEM.
+ * Appends to the event's line: the delta of its record, its offset in the page, and its size. Records after it that are
+ * not events (padding and times) get their own lines. 0, -ENOMEM.
  */
 int event_page_after(struct event_pages *pages, const struct dat_file *file, const struct dat_event *event,
 		     struct print_text *text);

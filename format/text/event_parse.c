@@ -32,7 +32,7 @@ static bool may_parse(const struct dat_text *text)
 	return operators <= OPERATORS_MAX;
 }
 
-/* Cuts fields that no record can have, moving them to the start of the record; notes how far the fields reach. */
+/* Shortens a field that no record can have and moves it to the start of the record; notes where the fields end. */
 static void tame_fields(struct event_type *type, struct tep_format_field *field)
 {
 	for (; field; field = field->next) {
@@ -171,7 +171,7 @@ static bool arg_is_safe(const struct tep_event *event, const struct tep_print_ar
 	}
 }
 
-/* "%*p…" takes the length of a buffer from the argument before it. */
+/* Whether the lengths of buffers are safe: "%*p…" takes the length of a buffer from the argument before it. */
 static bool lengths_are_safe(const struct tep_event *event, void *data)
 {
 	if (!strstr(event->print_fmt.format ? event->print_fmt.format : "", "*p"))
@@ -212,7 +212,8 @@ static void describe(struct event_type *type, struct tep_event *event)
 }
 
 /*
- * The trial of format i in a child: parse it, and print events of nothing but zeros and of nothing but ones.
+ * The trial of format i in a child: parse it, and print an event of which all bits are 0, and one of which all bits are
+ * 1.
  */
 struct trial {
 	struct event_table *table;
@@ -228,7 +229,7 @@ static void print_trial(struct tep_handle *tep, struct tep_event *event, const s
 	struct tep_record record = { .data = data, .size = (int)size, .record_size = (int)size, .ref_count = 1 };
 	struct trace_seq seq;
 
-	/* The trial counts as failed, and the format is not used. */
+	/* Without memory the trial counts as failed, and the format is not used. */
 	if (!data)
 		abort();
 	memset(data, 0, size + EVENT_SLACK);
@@ -263,7 +264,7 @@ static void try_format(void *arg, size_t i)
 	print_trial(tep, event, &type, 0xff, trial->file->big);
 }
 
-/* Copies a text up to its end or a line's; characters that no name has become a ?. */
+/* Copies a text up to its end, or to the end of a line; characters that no name has become a ?. */
 static void copy_name(char *to, size_t room, const char *from, size_t size)
 {
 	size_t n = 0;
@@ -354,7 +355,7 @@ static void parse_functions(struct event_table *t)
 	t->later = NULL;
 }
 
-/* libtraceevent calls it for each address. Without memory, functions have no names. */
+/* libtraceevent calls this function for each address. Without memory, functions have no names. */
 static char *find_function(void *arg, unsigned long long *address, char **ret_module)
 {
 	struct event_table *t = arg;

@@ -24,7 +24,7 @@
 
 struct event_type {
 	struct tep_event *event;
-	uint32_t need;	 /* end of its fixed fields; a kernel_stack record ends before that */
+	uint32_t need;	 /* end of its fixed fields; a record of kernel_stack may end before that */
 	uint32_t open;	 /* offset of a field without a size, which extends to the record's end */
 	bool has_sizes;	 /* its print format computes sizes, indices or quotients: event_check() */
 	bool raw_only;	 /* its print format is never evaluated */
@@ -50,20 +50,20 @@ struct event_table {
 	uint32_t nr_events;
 	uint32_t failures; /* formats that libtraceevent could not parse in whole */
 	struct event_left_out left_out; /* some of the failures: formats that it must not parse (event_probe.h) */
-	uint32_t type_offset, type_size; /* of common_type; size 0: no event states it */
+	uint32_t type_offset, type_size; /* where common_type is in a record; size 0: no event states it */
 	uint32_t pid_offset, pid_size;
 	uint32_t flags_offset, flags_size;
 	struct dat_processes processes;
 	struct dat_losses losses; /* the times of losses; empty: the file does not have them */
 	const struct dat_text *later; /* EVENT_FUNCTIONS_LATER: the list of functions, until it is parsed */
-	struct tep_handle *functions; /* that list, parsed; or NULL */
+	struct tep_handle *functions; /* the parsed list; or NULL */
 };
 
 #define EVENT_NO_PLUGINS    1u
-#define EVENT_LOCAL_PLUGINS 2u /* those of the user alone */
+#define EVENT_LOCAL_PLUGINS 2u /* only the user's own plugins */
 
 /*
- * Parse the list of functions only when the first name is asked for, because this takes most of the time of opening a
+ * Parse the list of functions only when the first name is needed, because this takes most of the time of opening a
  * table for a recording of the kernel. The file must outlive the table, and only one thread at a time may use the
  * table. event_table_add_symbols() has no effect.
  */

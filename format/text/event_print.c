@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define UNKNOWN	   "[UNKNOWN EVENT]"
-#define NAME_WIDTH 20 /* of the event's name */
+#define NAME_WIDTH 20 /* width of the event's name */
 #define NR_IDS	   65536u
 
 int event_printer_open(struct event_printer *ret_printer, const struct dat_file *file, const struct dat_time *time,
@@ -85,7 +85,7 @@ static bool has_far_fields(const struct tep_event *event)
 	return false;
 }
 
-/* If the user has requested another form of texts, libtraceevent prints the event. */
+/* Whether a program prints the event. If the user has requested another form of texts, libtraceevent prints it. */
 static bool is_compiled(const struct event_printer *p, const struct event_type *type)
 {
 	const int other = TEP_EVENT_FL_NOHANDLE | TEP_EVENT_FL_PRINTRAW;
@@ -112,7 +112,7 @@ static struct event_plan *make_plan(const struct event_printer *p, const struct 
 	return NULL;
 }
 
-/* 0, with *ret_plan NULL if no format has this id; -ENOMEM. */
+/* Find or make the plan for an id. 0, with *ret_plan NULL if no format has the id; -ENOMEM. */
 static int find_plan(struct event_printer *p, int id, struct event_plan **ret_plan)
 {
 	const struct event_type *type = event_type(p->table, id);
@@ -151,9 +151,9 @@ struct event_fallbacks event_fallbacks(const struct event_printer *printer)
 /* ---------------------------------------------------------------------------------------------------- libtraceevent */
 
 /*
- * A copy with room after it. libtraceevent reads beyond the records of some events (a kernel_stack is shorter than its
- * format, an empty text has no NUL). The bytes after the record in the page are copied, too, so that libtraceevent
- * reads the same bytes as in trace-cmd.
+ * Make a copy of the record with room after it. libtraceevent reads beyond the records of some events (a kernel_stack
+ * is shorter than its format, an empty text has no NUL). The bytes after the record in the page are copied, too, so
+ * that libtraceevent reads the same bytes as in trace-cmd.
  */
 static int copy_record(struct event_printer *p, const void *data, uint32_t size, uint32_t bytes_after)
 {
@@ -210,7 +210,7 @@ static void put_tep_info(struct event_printer *p, const struct event_line *line,
 
 /* ---------------------------------------------------------------------------------------------------------- columns */
 
-/* If a file has several buffers, each line begins with its buffer's name. */
+/* Put the buffer's name, with which each line begins if the file has several buffers. */
 static void put_buffer(const struct event_printer *p, const struct dat_buffer *buffer, struct print_text *text)
 {
 	const char *name = !buffer->name[0] && p->top_name ? p->top_name : buffer->name;
@@ -246,7 +246,7 @@ static void put_task(const struct event_line *line, struct print_text *text)
 	print_text_putc(text, ']');
 }
 
-/* " 12345.123456:", written from its end to its beginning. */
+/* Put " 12345.123456:". It is written from its end to its beginning. */
 static void put_seconds(uint64_t seconds, uint64_t fraction, unsigned int digits, struct print_text *text)
 {
 	char time[2 * PRINT_DIGITS], *end = time + sizeof(time), *at = end;

@@ -31,8 +31,8 @@ struct event_print_options {
 
 /* The ends of the parts of an event's text. Every part may contain words from the file. */
 struct event_parts {
-	size_t losses; /* the buffer's name, and the line of losses with its newline */
-	size_t task;   /* with the CPU and the latency columns */
+	size_t losses; /* end of the buffer's name, and of the line of losses with its newline */
+	size_t task;   /* end of the thread, including the CPU and the latency columns */
 	size_t time;
 	size_t name;
 	bool lines; /* the text after the name has several lines: a stack */
@@ -48,7 +48,7 @@ struct event_plan {
 	char name[];	    /* " name:              " */
 };
 
-/* How many records libtraceevent has printed, of how many formats. */
+/* The number of records that libtraceevent has printed, and the number of their formats. */
 struct event_fallbacks {
 	uint64_t records;
 	uint32_t formats;
@@ -59,7 +59,7 @@ struct event_printer {
 	const struct dat_file *file;
 	const struct event_table *table;
 	struct event_ftrace ftrace;
-	struct print_text text; /* of the last event */
+	struct print_text text; /* text of the last event */
 	struct event_parts parts;
 	struct trace_seq seq;		/* the text that libtraceevent prints */
 	struct event_plan **plans;	/* by id; made when first used */
@@ -85,7 +85,7 @@ struct event_line {
 	bool begins; /* a line states that a sub-buffer begins */
 	const struct dat_event *placed; /* the event; NULL unless its place in the page is printed */
 	uint32_t cpu;
-	uint32_t size; /* of the record */
+	uint32_t size; /* size of the record */
 };
 
 /* libtraceevent reads at most this much of a page after a record whose program refuses it. */
@@ -112,15 +112,15 @@ int event_print(struct event_printer *printer, const struct dat_event *event);
 int event_line_open(struct event_printer *printer, const struct dat_event *event, struct event_line *ret_line);
 
 /*
- * The second half: add the line, with its newline. `data`: the record. `context`: the thread's. False: the program
- * refuses the record, or there is no memory; the text is as it was. event_line_print() then prints it.
+ * The second half: add the line, with its newline. `data`: the record. `context`: that of the calling thread. False:
+ * the program refuses the record, or there is no memory; the text is as it was. event_line_print() then prints it.
  */
 bool event_line_put(const struct event_printer *printer, const struct event_line *line, const void *data,
 		    struct print_context *context, struct print_text *text);
 
 /*
- * The same by libtraceevent; `bytes_after` is the number of readable bytes after the record. Only one thread at a time
- * may be in this function, event_line_open() or event_print(). 0; -ENOMEM.
+ * Adds the line as libtraceevent prints it; `bytes_after` is the number of readable bytes after the record. Only one
+ * thread at a time may be in this function, event_line_open() or event_print(). 0; -ENOMEM.
  */
 int event_line_print(struct event_printer *printer, const struct event_line *line, const void *data,
 		     uint32_t bytes_after, struct print_text *text);

@@ -28,7 +28,7 @@
 
 enum state { UNTRIED, TRYING, GOOD };
 
-/* A trial: its texts, and what is left of its limits. */
+/* The state of the trials: their texts, and the rest of their limits. */
 struct probe {
 	void (*attempt)(void *arg, size_t i);
 	void *arg;

@@ -12,9 +12,9 @@
 #include <event-parse.h>
 
 /*
- * Calls attempt(arg, i) for i = 0 .. count-1 in a child; sets ret_bad[i] for those that end it by a signal, an exit or
- * a second of CPU time, each. Another child continues after it. After too many such ends, or too much time for all of
- * them, ret_bad[] is set for those that were not tried. 0, or -errno of mmap or fork.
+ * Calls attempt(arg, i) for i = 0 .. count-1 in a child; sets ret_bad[i] if attempt i ends the child by a signal or an
+ * exit, or takes a second of CPU time. Then another child continues after it. After too many such attempts, or if all
+ * of them together take too long, ret_bad[] is set for those that were not tried. 0, or -errno of mmap or fork.
  */
 int event_probe(void (*attempt)(void *arg, size_t i), void *arg, size_t count, bool *ret_bad);
 

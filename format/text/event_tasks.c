@@ -10,7 +10,7 @@
 
 #define ROOM_MIN 256u
 
-/* What libtraceevent calls threads without a name. */
+/* libtraceevent's name for threads without a name. */
 #define UNNAMED "<...>"
 
 void event_tasks_open(struct event_tasks *ret_tasks, struct tep_handle *tep)
@@ -74,7 +74,7 @@ static struct event_task *ask(const struct event_tasks *tasks, int pid)
 	return task;
 }
 
-/* Lines that are not printed yet may use the old name. */
+/* Replace a name. The old one is kept, because lines that are not printed yet may use it. */
 static const struct event_task *replace(struct event_tasks *tasks, struct event_task **slot)
 {
 	struct event_task *task = ask(tasks, (*slot)->pid);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names of the threads of a file, as they stand in front of each line: looked up in libtraceevent once for each
- * thread. Some events name further threads. When libtraceevent's plugins print them, they add these names to
- * libtraceevent's, and so do we; the first name of a thread is kept.
+ * The names of the threads of a file, as they are printed at the beginning of each line: looked up in libtraceevent
+ * once for each thread. Some events name further threads. When libtraceevent's plugins print them, they add these names
+ * to libtraceevent's, and so do we; the first name of a thread is kept.
  */
 #ifndef FORMAT_EVENT_TASKS_H
 #define FORMAT_EVENT_TASKS_H
@@ -12,7 +12,7 @@
 
 #include <event-parse.h>
 
-/* Does not change any more, and lives as long as the table. */
+/* Does not change, and is valid as long as the table. */
 struct event_task {
 	int pid;
 	bool is_known;

@@ -52,7 +52,7 @@ static void check_head(struct checking *c)
 			  "option cpucount in version 6: viewers take it for the length of the tables after it");
 }
 
-/* Where a field of the header_page text is. False: it has none of this name. */
+/* Find the place of a field in the header_page text. False: the text has no field of this name. */
 static bool find_field(const char *text, const char *name, unsigned long *ret_offset, unsigned long *ret_size)
 {
 	const char *at = strstr(text, name);
@@ -66,7 +66,10 @@ static bool find_field(const char *text, const char *name, unsigned long *ret_of
 	return true;
 }
 
-/* Viewers find time, commit word and data by it; the data are what the header leaves of a page. */
+/*
+ * Check the header_page text, by which viewers find time, commit word and data. The data are the rest of the page after
+ * the header.
+ */
 static void check_header_page(struct checking *c)
 {
 	const struct dat_text *text = &c->file->header_page;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether a trace.dat keeps the rules of its format (trace-dat.md): the duties of writers, from the header to the last
- * record. A file that a viewer shows may break some of them; each problem names its place.
+ * Checks whether a trace.dat keeps the rules of its format for writers (trace-dat.md), from the header to the last
+ * record. A file may break some of them, although viewers show it; each problem names its place.
  *
  * Memory: some bytes for each event format and each stream. Threads: one at a time per check.
  */

@@ -9,9 +9,9 @@ struct checking {
 	const struct dat_file *file;
 	const struct event_table *table;
 	struct file_check *check;
-	const struct dat_buffer *buffer; /* whose pages are checked; NULL: none */
+	const struct dat_buffer *buffer; /* the buffer whose pages are being checked; NULL: none */
 	uint32_t cpu;
-	bool *ids;     /* that have a format */
+	bool *ids;     /* ids that have a format */
 	bool *unknown; /* ids of events without a format that were reported */
 	char text[256];
 };

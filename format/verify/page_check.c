@@ -7,20 +7,23 @@
 
 #include "format/dat/dat_page.h"
 
-#define CHUNK_MAX (1u << 20) /* what writers compress at once: trace-dat.md W6 */
+#define CHUNK_MAX (1u << 20) /* the most bytes that writers compress at a time: trace-dat.md W6 */
 
 #define MAP_SIZE 4096u /* offsets of mmap() are multiples of this */
 
-#define COMMIT_FREE (7u << 27) /* bits without a meaning */
+#define COMMIT_FREE (7u << 27) /* bits that have no meaning */
 
 /* What the check of a page needs to know of earlier pages of the stream. */
 struct so_far {
 	uint64_t page_time;
-	uint64_t time; /* of the last event */
-	bool is_short; /* the page before was shorter than a page: it must be the last */
+	uint64_t time; /* time of the last event */
+	bool is_short; /* a page was shorter than the page size, so it must be the last one */
 };
 
-/* Its array has the length of the longest stack, and its records end with the last caller. */
+/*
+ * Whether the event is a stack: its array has the length of the longest stack, but its records end with the last
+ * caller.
+ */
 static bool is_stack(const struct event_type *type)
 {
 	return !strcmp(type->event->name, "kernel_stack") || !strcmp(type->event->name, "user_stack");
@@ -44,7 +47,7 @@ static void check_record(struct checking *c, const struct dat_page *page, const 
 	}
 }
 
-/* The records of a page. */
+/* Check the records of a page. */
 static void check_records(struct checking *c, const struct dat_page *page, struct dat_walk *walk, struct so_far *so_far)
 {
 	const bool has_lost = walk->page_lost != 0;
@@ -120,7 +123,7 @@ static void check_page(struct checking *c, const struct dat_page *page, struct s
 	check_records(c, page, &walk, so_far);
 }
 
-/* The place of the data, of which viewers map whole pages; compressed data can be anywhere. */
+/* Check the place of the data: viewers map whole pages of them; compressed data can be anywhere. */
 static void check_place(struct checking *c, const struct dat_stream *stream)
 {
 	if (c->buffer->compressed)
@@ -131,7 +134,7 @@ static void check_place(struct checking *c, const struct dat_stream *stream)
 		check_say(c, stream->offset, "the data begins at %" PRIu64 ", which cannot be mapped", stream->offset);
 }
 
-/* After the last page: trace-cmd writes sizes that do not count the number of chunks. */
+/* Check the end of the stream, after the last page. trace-cmd writes sizes that do not include the number of chunks. */
 static void check_end(struct checking *c, const struct dat_cursor *cursor, const struct so_far *so_far)
 {
 	const uint64_t end = cursor->stream->offset + cursor->stream->size;
@@ -173,7 +176,7 @@ static int check_stream(struct checking *c, const struct dat_stream *stream)
 	return 0;
 }
 
-/* The text of a latency tracer has no form, but it must be readable. */
+/* Check the text of a latency tracer: it has no prescribed form, but must be readable. */
 static int check_text(struct checking *c)
 {
 	struct dat_error error = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The texts of a file that have a line for each thread or CPU, for file_check.c. */
+/* Checks, for file_check.c, the texts of a file that have a line for each thread or CPU. */
 #include "format/verify/file_check_private.h"
 
 #include <errno.h>
@@ -11,7 +11,10 @@
 
 /* --------------------------------------------------------------------------------------------- names of threads */
 
-/* A line that is no thread and name ends the names for viewers; of two names of a thread they show the first (3.4). */
+/*
+ * If a line does not have a thread and a name, viewers ignore the names after it. Of two names of a thread they show
+ * the first (3.4).
+ */
 static int check_name(struct checking *c, struct number_map *pids, const char *line, size_t size, unsigned int number)
 {
 	const size_t digits = strspn(line, "0123456789");
@@ -100,7 +103,7 @@ static int check_stat(struct checking *c, struct stats_place *place, const struc
 	return number_map_set(&place->cpus, cpu, 1) ? -ENOMEM : 1;
 }
 
-/* One problem of each option is reported. */
+/* Check the statistics. Only one problem of each option is reported. */
 static int check_stats(struct checking *c)
 {
 	struct stats_place place = { 0 };

@@ -56,7 +56,7 @@ struct known_event {
 	const char *system;
 	const char *name;
 	enum verify_event_kind kind;
-	const char *subject; /* its field */
+	const char *subject; /* name of the field with the thread concerned */
 };
 
 static const struct known_event known_events[] = {
@@ -99,7 +99,7 @@ static enum verify_event_kind learn(struct verify *v, struct tep_event *event)
 	}
 	if (event->id >= (int)REC_EVENT_ID_FIRST)
 		return EVENT_USER;
-	/* Events that tracers write are not events to the kernel, and are subject to other lists of threads. */
+	/* For the kernel, entries that tracers write are not events, and other lists of threads restrict them. */
 	return strcmp(event->system, "ftrace") ? EVENT_OWN : EVENT_OTHER;
 }
 
@@ -260,7 +260,7 @@ static int take_user(struct verify *v, const struct dat_event *event)
 	return verify_cpu_user(v, event, (int32_t)pid);
 }
 
-/* If the file does not state whose switches are recorded, this event shows it. */
+/* Take an event of the thread's own. If the file does not state whose switches are recorded, this event shows it. */
 static int take_own(struct verify *v, const struct dat_event *event)
 {
 	int64_t tid;
@@ -328,9 +328,7 @@ int verify_event(struct verify *verify, const struct dat_event *event)
 	stream->events += kind != EVENT_END;
 	if (event->lost) {
 		note_loss(v, stream, event, kind == EVENT_END);
-		/*
-		 * Losses of programs do not affect the kernel's events; a gap of unknown origin may.
-		 */
+		/* Losses of programs do not affect the kernel's events; a loss of unknown size may. */
 		if (is_kernel || event->lost < 0 || kind == EVENT_END) {
 			verify_thread_lost(v, stream->kernel_ts);
 			if (v->cpus[event->cpu].buffer == event->buffer)
@@ -385,7 +383,7 @@ static int learn_events(struct verify *v)
 	return 0;
 }
 
-/* A recorder makes the kernel leave out its own threads, and names them. */
+/* Learn from the notes which threads are hidden: a recorder leaves out its own threads, and names them. */
 static int learn_writer(struct verify *v)
 {
 	struct dat_notes notes;

@@ -4,8 +4,8 @@
  * The kernel's sched events show which thread ran on which CPU, and the other events must agree with them:
  *
  * outside    An event of a program is recorded while its thread runs on that CPU: it lies between two sched_switch
- *            events that follow each other on the CPU, the first with the thread as next, the second with it as prev,
- *            both times included. Some kernels leave out most switches out of idle: between a switch to idle and one
+ *            events that follow each other on the CPU, the first one to the thread, the second one from it, both times
+ *            included. Some kernels leave out most switches out of idle: between a switch to idle and one
  *            from a thread, the event may be that thread's, and is counted as from_idle. If the thread is not known,
  *            the event is unchecked: before a CPU's first switch, after its last, around a loss, and if two switches
  *            contradict each other.
@@ -60,15 +60,15 @@ struct verify_violation {
 struct verify_figures {
 	uint64_t events;
 	uint64_t user_events; /* of programs: ids from 16384 on, user_events, writes to trace_marker */
-	uint64_t checked;     /* of these: between known switches */
+	uint64_t checked;     /* the number of these that lie between known switches */
 	uint64_t unchecked;
-	uint64_t from_idle; /* of the checked ones */
+	uint64_t from_idle; /* number of checked ones that were counted so */
 	uint64_t from_idle_stays;
 	uint64_t switches;
 	uint64_t contradictions; /* pairs of switches between which one is missing, except those out of idle */
 	uint64_t wakeups;
 	uint64_t woken;	     /* runs of threads that had to be woken, and were checked */
-	uint64_t migrations; /* of threads, according to the switches */
+	uint64_t migrations; /* number of migrations of threads, according to the switches */
 	uint64_t losses;     /* gaps in streams */
 	uint64_t counts;     /* CPUs whose statistics were compared */
 	uint64_t violations; /* all: events outside, and one for each other violation */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether counts add up: the statistics of each CPU (option CPUSTAT, the kernel's text) compared with its stream. A CPU
- * may have several paragraphs, for the kernel and for programs in other buffers: they are added up. The paragraphs of
- * an instance follow a heading with the name of its buffer.
+ * Checks that counts add up: compares the statistics of each CPU (option CPUSTAT, the kernel's text) with its stream. A
+ * CPU may have several paragraphs, for the kernel and for programs in other buffers: they are added up. The paragraphs
+ * of an instance follow a heading with the name of its buffer.
  */
 #include "format/dat/dat_stats.h"
 #include "format/verify/verify_private.h"
@@ -21,7 +21,7 @@ struct cpu_stats {
 	uint64_t overrun;
 	uint64_t refused; /* lost events; pages do not report all of them */
 	uint64_t read;
-	uint64_t left_out; /* of the read events, the recorder's own, which are not in the file */
+	uint64_t left_out; /* those of the read events that are the recorder's own, and not in the file */
 };
 
 struct counting {
@@ -29,8 +29,8 @@ struct counting {
 	struct cpu_stats *stats; /* by buffer and CPU, once all were read */
 	size_t nr;
 	size_t room;
-	size_t buffer; /* of the text that is read; beyond all: none that we know */
-	struct cpu_stats *at; /* of the paragraph; NULL: of none that we know */
+	size_t buffer; /* buffer of the text that is being read; beyond all buffers: an unknown one */
+	struct cpu_stats *at; /* statistics of the paragraph that is being read; NULL: those of an unknown buffer */
 	uint64_t stamps; /* events that trace-cmd --date has read itself */
 	int error;
 };

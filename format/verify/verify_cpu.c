@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Which thread runs on a CPU. The events of programs between two switches are kept as one group per thread, with its
- * first event and its number, and judged at the second switch: only then is it known whose time that was.
+ * first event and the number of events, and checked at the second switch: only then is it known which thread was
+ * running.
  */
 #include "format/verify/verify_private.h"
 
@@ -68,7 +69,7 @@ static void note_distance(struct verify *v, uint64_t ns)
 		v->figures.nearest_ns = ns;
 }
 
-/* Events at exactly the time of a switch may belong to either side. */
+/* The number of events outside the thread's time. Events at exactly the time of a switch may belong to either side. */
 static uint64_t events_outside(const struct verify_group *group, const struct verify_switch *begin, uint64_t begin_ts,
 			       const struct verify_switch *end, uint64_t end_ts)
 {

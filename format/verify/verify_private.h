@@ -20,8 +20,8 @@ struct verify_kept {
 struct verify_group {
 	int32_t pid;
 	uint64_t count;
-	uint64_t at_begin; /* at the time of the switch before */
-	uint64_t at_last;  /* at last_ts */
+	uint64_t at_begin; /* number of events at the time of the switch before */
+	uint64_t at_last;  /* number of events at last_ts */
 	uint64_t last_ts;
 	struct verify_kept first;
 };
@@ -38,7 +38,7 @@ struct verify_cpu {
 	bool known;			 /* the last switch is known, and no event was lost since */
 	struct verify_switch last;
 	struct verify_kept last_event;
-	struct verify_group *groups; /* since then */
+	struct verify_group *groups; /* groups since the last switch */
 	uint32_t nr_groups;
 	uint32_t room;
 };
@@ -47,9 +47,9 @@ struct verify_cpu {
 struct verify_stream {
 	struct dat_event last; /* its bytes are invalid once another page was begun */
 	bool begun;
-	bool has_kernel;    /* events of the kernel */
-	uint64_t kernel_ts; /* of the last of these */
-	uint64_t events;    /* without recorder:end */
+	bool has_kernel;    /* whether it has events of the kernel */
+	uint64_t kernel_ts; /* time of the last event of the kernel */
+	uint64_t events;    /* number of events, except recorder:end */
 	uint64_t lost;	    /* the sum of known losses; lost_at_end: the part of it in recorder:end */
 	uint64_t lost_at_end;
 	uint64_t lost_unknown;
@@ -74,12 +74,12 @@ struct verify_thread {
 	int32_t tid;
 	enum thread_state state;
 	uint32_t cpu;
-	uint64_t epoch;	       /* of the state: it does not outlast a loss */
+	uint64_t epoch;	       /* epoch of the state, which is not valid after a loss */
 	bool is_new;	       /* asleep because it was forked */
 	bool waking;	       /* sched_waking was seen since it was last switched in */
 	bool wakings_are_seen; /* a sched_waking was seen at least once */
 	bool is_hidden;	       /* its events were left out, and its wake-ups by other hidden threads */
-	bool is_owed;	       /* a sched_wakeup is expected: it was switched in after a sched_waking alone */
+	bool is_owed;	       /* a sched_wakeup is expected, because it was switched in after only a sched_waking */
 	bool is_followed;      /* its switches are recorded, even if only those of some threads are */
 	bool is_double;	       /* it has run on another CPU, and its switch out of left_cpu was not seen yet */
 	uint32_t left_cpu;
@@ -110,7 +110,7 @@ struct verify {
 	verify_report report;
 	void *arg;
 	struct verify_figures figures;
-	uint8_t *kinds; /* of events, by id */
+	uint8_t *kinds; /* kinds of events, by id */
 	struct verify_field prev_pid, next_pid, prev_state;
 	struct verify_field
 		subject[EVENT_FORK + 1]; /* by kind: the thread concerned; for EVENT_END the number lost */

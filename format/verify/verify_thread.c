@@ -8,9 +8,9 @@
  * A gap is seen only at the events after it, so events of other CPUs from within the gap are read first. What looks
  * wrong therefore waits until every CPU is past it, and is dropped if one turns out to have a gap there.
  *
- * Virtual machines may hide what certain tasks do: the idle ones, or those of the host's operators. Then switches from
- * these are missing, and sched_wakeup if an idle CPU does the second half of a wake-up. So sched_waking is what counts;
- * the waking CPU records it.
+ * Virtual machines may hide what certain tasks do: the idle tasks, or those of the host's operators. Then switches from
+ * these tasks are missing, and so is sched_wakeup if an idle CPU does the second half of a wake-up. So sched_waking is
+ * decisive, which the waking CPU records.
  */
 #include "format/verify/verify_private.h"
 
@@ -63,8 +63,9 @@ static void set_state(const struct verify *v, struct verify_thread *thread, enum
 }
 
 /*
- * A kernel that is to record only some threads records a switch if one of the two is one of them, and the idle task is
- * not. So a thread is one of them if one of its switches with the idle task is there, or any other event of its own.
+ * If a kernel records only some threads, it records a switch if one of its two threads is among them; the idle task
+ * never is. So a thread is among them if the trace has a switch between it and the idle task, or any other event of its
+ * own.
  */
 static bool is_followed(const struct verify *v, const struct verify_thread *thread)
 {
@@ -152,7 +153,7 @@ static int suspect(struct verify *v, enum verify_kind kind, struct verify_thread
 	return err ? err : verify_keep(&pending->event, event);
 }
 
-/* The next sched event of a suspected thread. Its suspicions are chained, so the others are not visited. */
+/* Take the next sched event of a suspected thread. Its suspicions are chained, so the others are not visited. */
 static int hear(struct verify *v, struct verify_thread *thread, const struct dat_event *event)
 {
 	int err = 0;
@@ -194,7 +195,7 @@ static bool lacks_wake(const struct verify *v, const struct verify_thread *threa
 	return thread->is_new ? v->new_are_seen : thread->wakings_are_seen && !thread->waking;
 }
 
-/* The thread is seen to run on the event's CPU. */
+/* The event shows that the thread runs on its CPU. */
 static int runs(struct verify *v, struct verify_thread *thread, const struct dat_event *event)
 {
 	const enum thread_state state = state_of(v, thread);
@@ -275,7 +276,7 @@ int verify_thread_wake(struct verify *v, const struct dat_event *event, int32_t 
 	err = hear(v, thread, event);
 	if (kind == EVENT_WAKING) {
 		thread->waking = true;
-		/* Before the first switch it may be another buffer's. */
+		/* Before the first switch, the event may be from another buffer. */
 		thread->wakings_are_seen |= v->sched != NULL;
 	} else {
 		if (state_of(v, thread) == THREAD_SLEEPS)

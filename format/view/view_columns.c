@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The columns: each number of all items of a level, one after another, so that numbers that resemble each other are
- * neighbours, and compress. Numbers have 7 bits a byte, the low ones first; times are differences to the item before.
+ * Writes the columns. A column has one of the numbers of all items of a level, so similar numbers are neighbours, and
+ * compress well. Numbers have 7 bits in each byte, the low bits first; times are differences to the item before.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@ static void put(struct blob *out, uint64_t value)
 	blob_put(out, bytes, nr);
 }
 
-/* Zigzag encoding: small numbers of either sign become small unsigned numbers. */
+/* Put a signed number in zigzag encoding: small numbers of either sign become small unsigned numbers. */
 static void put_signed(struct blob *out, int64_t value)
 {
 	put(out, (uint64_t)value << 1 ^ (uint64_t)(value >> 63));
@@ -142,7 +142,7 @@ static void put_lines(const struct view_trace *trace, const struct view_row *row
 
 /* --------------------------------------------------------------------------------------------------------- rows */
 
-/* Rows, with the keys of their order. */
+/* A row, with the keys by which rows are ordered. */
 struct place {
 	const struct view_row *row;
 	uint32_t number;

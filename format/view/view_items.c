@@ -17,12 +17,12 @@
 /* Ids of programs' events in the files that recorder writes; the kernel's are below. */
 #define PROGRAM_IDS 16384
 
-/* 2^64 divided by the golden ratio: numbers that are close are far apart after a multiplication by it. */
+/* 2^64 divided by the golden ratio: multiplication by it moves close numbers far apart. */
 #define MIX 0x9e3779b97f4a7c15u
 
 /* ------------------------------------------------------------------------------------------------------- events */
 
-/* "system:name" of an event. */
+/* The string "system:name" of an event. */
 static uint32_t event_name(struct view_items *items, int id, const struct event_type *type)
 {
 	char text[512];
@@ -142,7 +142,7 @@ static int add_span(void *arg, const struct model_span *span)
 		.cpu = (uint16_t)span->cpu,
 	};
 
-	/* The flags have the same values. */
+	/* The flags of the model have the same values as those of the view. */
 	item.flags = (uint16_t)span->flags;
 	item.event = begun != VIEW_NO_EVENT ? begun : items->event;
 	item.last = span->last.data ? items->event : item.event;
@@ -189,7 +189,10 @@ static int add_loss(void *arg, const struct model_loss *loss)
 
 /* ---------------------------------------------------------------------------------------------- counters, states */
 
-/* Each process has its own value of the counter. A thread whose process is not known counts as a process. */
+/*
+ * The row of a counter. Each process has its own value of the counter; a thread whose process is not known counts as a
+ * process.
+ */
 static uint32_t counter_row(struct view_items *items, const struct model_counter *counter)
 {
 	struct view_trace *trace = items->trace;
@@ -325,7 +328,7 @@ static int add_thread_state(void *arg, const struct model_thread_state *state)
 	struct view_items *items = arg;
 	struct view_trace *trace = items->trace;
 	const uint32_t row = view_thread_row(trace, items->table, state->tid);
-	/* The states have the same values. */
+	/* The states of the model have the same values as those of the view. */
 	struct view_item item = {
 		.begin = state->begin, .end = state->end, .name = (uint32_t)state->state, .event = VIEW_NO_EVENT
 	};

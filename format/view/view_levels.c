@@ -16,12 +16,12 @@
 
 #define FINEST	   256u /* ns: two events of one thread are seldom closer */
 #define COARSER	   4u
-#define SMALL	   512u /* items that need no further level */
+#define SMALL	   512u /* a line with at most this many items needs no further level */
 #define ARROWS_MAX 500000u
 
 /* ------------------------------------------------------------------------------------------------------- merging */
 
-/* The time within [begin, end] that an item covers. */
+/* The part of [begin, end] that an item covers. */
 static uint64_t covered(const struct view_item *item)
 {
 	return item->count > 1 ? item->covered : item->end - item->begin;
@@ -131,7 +131,7 @@ static void sort_line(struct view_line *line)
 }
 
 /*
- * Only one thread runs on a CPU at a time: if a switch is hidden or lost, the next thread's item ends the previous one.
+ * End each item of a CPU where the next one begins: only one thread runs at a time, and a switch may be hidden or lost.
  */
 static void cut_runs(struct view_line *line)
 {
@@ -142,7 +142,7 @@ static void cut_runs(struct view_line *line)
 			all->items[i - 1].end = all->items[i].begin;
 }
 
-/* States and values last until the next one. */
+/* Make each state or value last until the next one. */
 static void extend_values(const struct view_trace *trace, struct view_line *line)
 {
 	struct view_level *all = &line->levels[0];
@@ -202,7 +202,7 @@ static size_t count_items(const struct view_trace *trace, uint64_t resolution)
 	return nr;
 }
 
-/* Merges with the finest resolution that leaves at most `max` items. Where items are far apart, nothing changes. */
+/* Merges with the finest resolution that leaves at most `max` items. Items that are far apart are not merged. */
 static void reduce(struct view_trace *trace, size_t max)
 {
 	if (count_items(trace, 0) <= max)
@@ -220,7 +220,7 @@ static void reduce(struct view_trace *trace, size_t max)
 		}
 }
 
-/* Every n-th of `nr` arrows is kept, so that at most `max` remain; 0: none. */
+/* The n for which at most `max` of `nr` arrows remain if every n-th is kept; 0: none is kept. */
 static size_t step_of(size_t nr, size_t max)
 {
 	if (nr <= max)

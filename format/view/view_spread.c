@@ -17,7 +17,7 @@ int view_by_begin(const void *a, const void *b)
 	if (one->begin != other->begin)
 		return one->begin < other->begin ? -1 : 1;
 	/*
-	 * Of items that begin together, one without length comes first, then the longer one, because it contains the
+	 * If items begin at the same time, one without length comes first, then the longer one, because it contains the
 	 * other.
 	 */
 	if (one->end != other->end && (one->end == one->begin || other->end == other->begin))
@@ -90,7 +90,7 @@ struct span {
 struct spans {
 	struct span *spans;
 	size_t nr;
-	size_t *lengths; /* of the lines */
+	size_t *lengths; /* number of spans in each line */
 	size_t nr_lines;
 };
 
@@ -123,7 +123,7 @@ static int take_spans(const struct view_row *row, unsigned int depth, struct spa
 	return 0;
 }
 
-/* The line of each, and how many each line has. */
+/* Choose the line of each span, and count the spans of each line. */
 static int place_spans(struct spans *spans)
 {
 	struct ends ends = { .nr_lines = 0 };
@@ -157,7 +157,7 @@ static void free_lines(struct view_line *lines, size_t nr)
 	free(lines);
 }
 
-/* A line for each depth; those without a span have no items. NULL: no memory. */
+/* Make a line for each depth; lines without a span have no items. NULL: no memory. */
 static struct view_line *fill_lines(const struct spans *spans)
 {
 	struct view_line *lines = calloc(spans->nr_lines + 1, sizeof(*lines));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Spans that overlap, in lines that have none that do. */
+/* Distributes spans that overlap over lines in which no spans overlap. */
 #ifndef FORMAT_VIEW_SPREAD_H
 #define FORMAT_VIEW_SPREAD_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* See view_trace.h. Here: strings, rows and items, as they are added. view_levels.c does the rest. */
+/* See view_trace.h. This file adds strings, rows and items; view_levels.c does the rest. */
 #include "format/view/view_trace.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for one more element. False: no memory. */
+/* Make room for one more element. False: no memory. */
 static bool grow(struct view_trace *trace, void *array, size_t nr, size_t *room, size_t size)
 {
 	void **elements = array;

@@ -57,12 +57,12 @@ enum view_run {
 struct view_item {
 	uint64_t begin, end;
 	union {
-		uint64_t last;	  /* of one: the event that ended it */
-		uint64_t covered; /* of several */
+		uint64_t last;	  /* of a single item: the event that ended it */
+		uint64_t covered; /* of merged items: the time that they cover */
 		int64_t low;	  /* of values */
 	};
 	union {
-		uint64_t longest; /* of several: the length of the one that gave its name */
+		uint64_t longest; /* of merged items: the length of the one whose name is used */
 		int64_t high;	  /* of values */
 	};
 	uint32_t name;
@@ -93,7 +93,7 @@ struct view_row {
 	uint64_t id;	 /* of the CPU, thread or task; with `kind` it identifies the row */
 	uint32_t parent; /* VIEW_NO_ROW */
 	uint32_t name;
-	uint64_t order; /* among the rows of its parent */
+	uint64_t order; /* place among the rows of its parent */
 	size_t nr_lines;
 	struct view_line *lines;
 };
@@ -116,7 +116,7 @@ struct view_trace {
 	int error;
 	uint64_t begin, end;
 	uint64_t events;	/* in the file */
-	uint64_t lost;		/* of those that were counted */
+	uint64_t lost;		/* number of lost events, of losses with a known number */
 	uint64_t gaps;		/* places where events are missing */
 	uint64_t resolution;	/* shorter items were merged because there are too many; 0: all items are kept */
 	size_t nr_rows, nr_arrows, all_arrows, nr_strings;
@@ -127,7 +127,7 @@ struct view_trace {
 
 	/* private */
 	struct number_map row_of[VIEW_WHY + 1];
-	uint32_t *slots; /* of the table of strings */
+	uint32_t *slots; /* slots of the table of strings */
 	size_t nr_slots, row_room, arrow_room, string_room;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See view_write.h: the texts of events, and the index. view_columns.c has the items. */
+/* See view_write.h. This file writes the texts of events, and the index; view_columns.c writes the items. */
 #include "format/view/view_write.h"
 
 #include <errno.h>

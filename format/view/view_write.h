@@ -13,17 +13,17 @@
 struct view_sink {
 	int (*block)(void *arg, const void *bytes, size_t size);
 	void *arg;
-	int effort; /* of compression, 1 to 9 */
+	int effort; /* effort of compression, 1 to 9 */
 };
 
 /* The data that the page shows about the file. */
 struct view_head {
 	const char *file;
-	const char *version; /* of recorder */
+	const char *version; /* version of recorder */
 	const char *clock;
 	bool seconds; /* times are nanoseconds */
 	bool live;
-	struct clock_reading readings[CLOCK_READINGS]; /* whose `mono` is a time of the trace */
+	struct clock_reading readings[CLOCK_READINGS]; /* their `mono` is a time of the trace */
 	unsigned int nr_readings; /* 0: the time of day is not known */
 };
 

@@ -48,7 +48,7 @@ static bool names_another(const struct hidden_threads *hidden, const struct task
 {
 	int32_t tid;
 
-	/* A switch names both threads, and is kept even between two hidden ones: the CPU has no gap then. */
+	/* A switch names both threads. It is kept even between two hidden threads, so that the CPU has no gap. */
 	if (fields->nr > 1)
 		return true;
 	if (!fields->nr || (uint64_t)fields->at[0].pid + sizeof(tid) > size)

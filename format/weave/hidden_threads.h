@@ -22,7 +22,7 @@ struct hidden_threads {
 int hidden_threads_parse(const char *text, struct hidden_threads *ret_hidden);
 void hidden_threads_free(struct hidden_threads *hidden);
 
-/* The rare part of hidden_threads_leave_out(). */
+/* The part of hidden_threads_leave_out() that is rarely needed. */
 bool hidden_threads_search(const struct hidden_threads *hidden, const struct kernel_tasks *tasks, unsigned int id,
 			   int32_t tid, const void *payload, uint32_t size);
 

@@ -150,7 +150,7 @@ struct field {
 	uint32_t offset, size;
 };
 
-/* "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;" */
+/* Parse a line such as "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;" */
 static bool parse_field(const char *line, struct field *ret_field)
 {
 	const char *declaration = strstr(line, "field:");

@@ -48,7 +48,7 @@ void kernel_tasks_format(struct kernel_tasks *tasks, const char *text, size_t si
 /* Read the text of saved_cmdlines. 0, -ENOMEM. */
 int kernel_tasks_saved(struct kernel_tasks *tasks, const char *text, size_t size);
 
-/* Read the names in an event with a by_id. 0, -ENOMEM. */
+/* Read the names in an event that has an entry in by_id. 0, -ENOMEM. */
 int kernel_tasks_learn(struct kernel_tasks *tasks, unsigned int id, uint64_t clock, const void *payload, uint32_t size);
 
 /*

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 10 ms: the usual error of an anchor, 50 ns, is 5 ppm of that, about as much as NTP slews a clock in ordinary use. */
+/* 10 ms. The usual error of an anchor, 50 ns, is 5 ppm of this: about the rate at which NTP usually slews a clock. */
 #define GRAIN UINT64_C(10000000)
 
 static int by_clock(const void *a, const void *b)
@@ -39,7 +39,7 @@ static uint64_t rate(const struct rec_anchor *from, const struct rec_anchor *to)
 	return mult > UINT64_MAX ? UINT64_MAX : (uint64_t)mult;
 }
 
-/* Whether `next` is after `corner` in both clocks, at a plausible rate. */
+/* Whether `next` is later than `corner` in both clocks, at a plausible rate. */
 static bool follows(const struct rec_anchor *corner, const struct rec_anchor *next)
 {
 	return next->clock > corner->clock && next->mono > corner->mono && rate(corner, next) < UINT64_MAX;
@@ -82,7 +82,7 @@ static unsigned int choose_corners(struct rec_anchor *anchors, unsigned int nr)
 	return corners;
 }
 
-/* If all anchors are within one grain, the first and the last are kept: only they show the rate of a short program. */
+/* If all anchors are within one grain, keep the first and the last: only they show the rate of a short program. */
 static unsigned int choose_ends(struct rec_anchor *anchors, unsigned int nr)
 {
 	unsigned int i;
@@ -113,8 +113,8 @@ static uint64_t bend(const struct rec_anchor *corner)
 }
 
 /*
- * Beyond the anchors the clock may run at any rate that it has had between them, so the overall rate is known only to
- * this accuracy.
+ * The accuracy to which the rate beyond the anchors is known: there the clock may run at any rate that it has had
+ * between them.
  */
 static double slope_error(const struct time_map *map, const struct rec_anchor *corners, unsigned int nr)
 {

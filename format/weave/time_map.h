@@ -53,7 +53,7 @@ struct time_line {
 
 void time_map_line(const struct time_map *map, uint64_t from, uint64_t to, struct time_line *ret_line);
 
-/* The maximum distance of the line from the map between two clock values; ns. */
+/* The maximum distance between the line and the map, between two clock values; ns. */
 uint64_t time_map_line_error(const struct time_map *map, const struct time_line *line, uint64_t from, uint64_t to);
 
 /* The range in which the map is one line: from clock up to end. */

@@ -64,7 +64,9 @@ int trace_info_grow(void *array, size_t size, size_t used, size_t *max)
 
 /* ------------------------------------------------------------------------------------------------- one event */
 
-/* Only names that viewers accept are passed on: otherwise viewers would refuse the event, or the whole text. */
+/*
+ * Whether viewers accept the name. Others are not passed on, because viewers would refuse the event, or the whole text.
+ */
 static bool is_name(struct rec_words name)
 {
 	uint32_t i;
@@ -256,7 +258,7 @@ static void put_end_event(struct blob *text)
 			  "print fmt: \"lost=%%llu no_lane=%%llu\", REC->lost, REC->no_lane\n");
 }
 
-/* NULL: that of rec_printf. */
+/* Append the format of an event; `event` NULL: of rec_printf's. */
 static int put_event(struct blob *text, const struct trace_event *event)
 {
 	char *at = blob_room(text, REC_EVENT_TEXT_MAX);

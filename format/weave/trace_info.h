@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The logs of several processes, combined: events of the same name and shape get one id, those of different shape one
- * each; the names of threads; the call sites of rec_printf. And the texts for a trace.dat.
+ * The logs of several processes, combined: events of the same name and shape get one id, events of different shapes
+ * different ids; the names of threads; the call sites of rec_printf. Also makes the texts for a trace.dat.
  *
  * Logs are not trusted. Nothing of a log is needed after the call that reads it. Threads: one at a time.
  */
@@ -37,11 +37,11 @@ struct trace_event_map {
 };
 
 struct trace_process_map {
-	const struct trace_event_map *events; /* of id REC_EVENT_ID_FIRST + i */
+	const struct trace_event_map *events; /* element i is for the id REC_EVENT_ID_FIRST + i */
 	unsigned int nr_events;
 };
 
-/* Where the payload of a printf event holds the caller and the call site; both are u64. */
+/* Offsets of the caller and of the call site in the payload of a printf event; both are u64. */
 #define TRACE_PRINTF_IP	  8u
 #define TRACE_PRINTF_SITE 16u
 

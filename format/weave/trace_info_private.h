@@ -16,7 +16,7 @@ struct trace_event {
 struct trace_process {
 	uint32_t pid;
 	char *comm;
-	size_t log_offset; /* of the first record not read yet */
+	size_t log_offset; /* offset of the first record that was not read yet */
 	struct trace_process_map map;
 	struct trace_event_map *events; /* map.events */
 	unsigned int max_events;
@@ -27,12 +27,12 @@ struct trace_process {
 struct trace_thread {
 	int32_t tid;
 	unsigned int process;
-	char *name; /* NULL: the process's */
+	char *name; /* NULL: the thread has the name of the process */
 };
 
 struct trace_site {
 	char *function;
-	char *format; /* as in PRINTK, in quotes */
+	char *format; /* the format in quotes, as in PRINTK */
 };
 
 struct trace_info {
@@ -61,7 +61,7 @@ struct trace_info {
 };
 
 int trace_names_add(struct trace_info *info, unsigned int process, const struct rec_log_thread *record);
-int trace_names_process(struct trace_info *info, unsigned int process); /* its first thread */
+int trace_names_process(struct trace_info *info, unsigned int process); /* names the first thread of a process */
 int trace_sites_add(struct trace_info *info, unsigned int process, const struct rec_log_printf *record);
 void trace_names_free(struct trace_info *info);
 void trace_sites_free(struct trace_info *info);

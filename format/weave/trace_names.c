@@ -19,7 +19,8 @@ static uint64_t thread_key(unsigned int process, int32_t tid)
 }
 
 /*
- * Control characters become '?', and blanks at both ends are removed; NULL: nothing is left, or no memory (*ret_err).
+ * Make a copy of a name in which control characters become '?', and blanks at both ends are removed. NULL: nothing is
+ * left, or no memory (*ret_err).
  */
 static char *clean_name(const char *name, size_t size, int *ret_err)
 {
@@ -159,7 +160,7 @@ int trace_info_cmdlines(const struct trace_info *info, struct blob *cmdlines)
 	struct kernel_task *tasks = NULL;
 	size_t nr_tasks = 0;
 	size_t i = 0, j = 0;
-	int32_t last = 0; /* the idle task: never named */
+	int32_t last = 0; /* the idle task, which is never named */
 	int err = threads ? 0 : -ENOMEM;
 
 	if (!err && info->tasks)

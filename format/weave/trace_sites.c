@@ -19,7 +19,7 @@ static uint64_t site_address(size_t index)
 	return DAT_SITE_BASE + index * DAT_SITE_STEP;
 }
 
-/* The format as the PRINTK text has it; NULL with *ret_err 0: malformed. */
+/* The format, as it is written in the PRINTK text; NULL with *ret_err 0: it is malformed. */
 static char *format_text(const struct rec_log_printf *record, int *ret_err)
 {
 	/* Escaping turns one character into at most two. */

@@ -54,7 +54,7 @@ static void end_input(struct weave *weave, struct weave_input *input)
 	weave_loss_join(&owner->trailing, &trailing);
 }
 
-/* The first event of each stream of the programs. */
+/* Fill the heap with the first event of each stream of the programs. */
 static int fill_heap(struct weave *weave, struct heap *heap)
 {
 	const unsigned int nr = weave->in.source->nr_streams;
@@ -88,7 +88,7 @@ static unsigned int cpu_of(struct weave *weave, const struct weave_input *input)
 	return 0;
 }
 
-/* Empty the heap. */
+/* Write the events in order until the heap is empty. */
 static int merge_heap(struct weave *weave, struct heap *heap)
 {
 	int err = 0;
@@ -156,7 +156,7 @@ static int end_processes(struct weave *weave)
 	return err ? err : weave_out_flush_all(weave);
 }
 
-/* The kernel's streams of other buffers than the top one: nothing is woven into these. */
+/* Write the kernel's streams of other buffers than the top one: nothing is woven into these. */
 static int put_apart(struct weave *weave)
 {
 	int err = 0;
@@ -167,7 +167,7 @@ static int put_apart(struct weave *weave)
 	return err;
 }
 
-/* The kernel's streams of the top buffer, if nothing is woven into them. */
+/* Write the kernel's streams of the top buffer, if nothing is woven into them. */
 static int put_kernel(struct weave *weave)
 {
 	bool is_straight = false;

@@ -32,7 +32,7 @@
 
 struct dat_packing;
 
-/* Text of the caller's, which need not end with a NUL. `data` NULL: no text. */
+/* A text that belongs to the caller, and need not end with a NUL. `data` NULL: no text. */
 struct weave_text {
 	const char *data;
 	size_t size;
@@ -52,7 +52,7 @@ struct weave_kernel {
 	 * according to the process.
 	 */
 	const char *clock;
-	const char *uname; /* "Linux host 6.1.0 x86_64"; NULL: of this machine as it is now */
+	const char *uname; /* "Linux host 6.1.0 x86_64"; NULL: this machine's present one */
 	const struct weave_format *formats; /* if an event is listed twice, one of them is used */
 	unsigned int nr_formats;
 	struct weave_text printk;   /* printk_formats */
@@ -74,7 +74,7 @@ struct weave_process {
 	const struct weave_kernel *kernel; /* NULL: a program. Otherwise pid is 0 and there is no log */
 	uint32_t pid;
 	uint32_t clock; /* the clock of its pages: REC_CLOCK_TSC; REC_CLOCK_MONO, also for other clocks of the kernel */
-	uint32_t subbuf_size; /* of its pages */
+	uint32_t subbuf_size; /* size of its sub-buffers */
 	bool other_pids;      /* its thread ids differ from the kernel's, because it is in another pid namespace */
 	const char *comm;     /* name for threads that have none of their own */
 	/* struct rec_log_record..., aligned to 8; read after the last page, so that it names every event */
@@ -92,15 +92,16 @@ struct weave_process {
  */
 struct weave_file {
 	int fd;
-	uint64_t offset; /* of the first */
+	uint64_t offset; /* offset of the first page */
 };
 
 /* Describes the source's stream of the same number. */
 struct weave_stream {
 	unsigned int process; /* index */
-	unsigned int cpu;     /* of the kernel */
-	const struct weave_file *file; /* NULL: in none */
-	uint64_t not_kept; /* of the kernel: events that were read, but that the pages report as lost */
+	unsigned int cpu;     /* CPU of a stream of the kernel */
+	const struct weave_file *file; /* NULL: its pages are in no file */
+	/* of the kernel: events that were read and not kept (-m), so the pages report them as lost */
+	uint64_t not_kept;
 	/*
 	 * Events lost after the last one handed over; REC_LOST_UNKNOWN. Read once, when the source has returned 0 or
 	 * an error for this stream: next() may still write it before that.
@@ -125,19 +126,21 @@ struct weave_params {
 	bool refuse_empty;     /* if there are no events, no file is written: -ENODATA */
 	const char *output;    /* path; an existing file is replaced once the new one is complete */
 	unsigned int version;  /* of the file: 6 (also when 0) or 7 */
-	const struct dat_packing *packing; /* compresses a file of version 7 (dat_packer.h); NULL: none does */
+	/* how a file of version 7 is compressed (dat_packer.h); NULL: not compressed */
+	const struct dat_packing *packing;
 	bool raw;	       /* pages unchanged: lanes as CPUs; with the kernel, in a separate buffer, "lanes" */
 	enum weave_buffers buffers; /* ignored for raw */
 	uint32_t page_size;    /* of the file; 0: 4096; raised to the largest sub-buffer of the processes */
 	unsigned int nr_cpus;  /* of this machine: the file has at least as many; ignored for raw */
 	/*
-	 * The notes in the file about its making; the time error is filled in. The kernel's events of the hidden
-	 * threads are left out (hidden_threads.h).
+	 * The notes for the file about how it is made; the weave fills in the time error. The kernel's events of the
+	 * hidden threads are left out (hidden_threads.h).
 	 */
 	struct dat_notes notes;
-	const struct weave_text *maps; /* of processes, each for an option PROCMAPS */
+	const struct weave_text *maps; /* maps of processes, each for an option PROCMAPS */
 	unsigned int nr_maps;
-	uint64_t date; /* CLOCK_REALTIME less CLOCK_MONOTONIC, ns, for the option DATE; 0: the file does not state it */
+	/* CLOCK_REALTIME minus CLOCK_MONOTONIC, ns, for the option DATE; 0: the file does not state it */
+	uint64_t date;
 
 	/*
 	 * Whether the file gets an event of programs. Other events are neither woven nor counted as lost. NULL: it gets
@@ -164,28 +167,31 @@ struct weave_params {
 
 struct weave_stats {
 	uint64_t events;       /* written, without synthetic ones */
-	uint64_t lost;	       /* known losses; also damaged_events and, unless raw, unknown_events */
+	uint64_t lost;	       /* known losses; including damaged_events and, unless raw, unknown_events */
 	uint64_t lost_unknown; /* gaps of unknown size, in addition */
 	uint64_t synthetic;    /* recorder:end events */
 	uint64_t threads;      /* different tids of programs */
-	uint64_t processes;    /* with events; not the kernel */
-	uint64_t cpus;	       /* with events; raw: streams with events */
+	uint64_t processes;    /* programs with events */
+	uint64_t cpus;	       /* CPUs with events; raw: streams with events */
 	uint64_t kernel_events; /* the part of `events` that are the kernel's */
 	uint64_t kernel_cpus;	/* its streams with events */
 	uint64_t first_time;   /* ns, CLOCK_MONOTONIC; 0 without events */
 	uint64_t last_time;
 	uint64_t pages;	       /* taken from the source */
 	uint64_t file_size;
-	/* maximum of |time in the file - CLOCK_MONOTONIC|, ns, from the anchors; UINT64_MAX: unknown */
+	/*
+	 * maximum difference of the file's times from CLOCK_MONOTONIC, ns, according to the anchors; UINT64_MAX:
+	 * unknown
+	 */
 	uint64_t time_error;
 
 	/* Errors; 0 in a normal recording. */
 	uint64_t damaged_streams; /* ended by an error of the source */
 	uint64_t damaged_pages;	  /* contained fewer events than they should */
-	uint64_t damaged_events;  /* events missing on them */
+	uint64_t damaged_events;  /* events missing on damaged pages */
 	/* not described by the process's log: left out; in a raw file they are kept with id 0, and counted as events */
 	uint64_t unknown_events;
-	uint64_t cpu_unknown;	  /* put on CPU 0 */
+	uint64_t cpu_unknown;	  /* events whose CPU is not known; they are put on CPU 0 */
 	uint64_t time_raised;	  /* events that went back in time; they got the time of their predecessor */
 	uint64_t time_raised_max; /* the largest such change, ns */
 };

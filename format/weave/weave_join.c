@@ -23,7 +23,7 @@ struct staged {
 	unsigned int track;
 	bool has_track;
 	unsigned char *block;
-	uint32_t size, taken; /* of the block */
+	uint32_t size, taken; /* bytes in the block, and those of them that were taken */
 };
 
 int weave_stage_begin(struct weave *weave)

@@ -80,7 +80,7 @@ static int put_text(struct weave *weave, enum dat_id id, const struct weave_text
 	return err;
 }
 
-/* An option that is a string. */
+/* Write an option that is a string. */
 static int put_string(struct weave *weave, enum dat_id id, struct blob *text)
 {
 	int err;
@@ -141,7 +141,7 @@ static int put_notes(struct weave *weave)
 	return err;
 }
 
-/* The date in microseconds, as trace-cmd writes it. */
+/* Write the option DATE, in microseconds, as trace-cmd does. */
 static int put_date(struct weave *weave)
 {
 	struct blob text = BLOB_INIT;
@@ -169,7 +169,7 @@ static int put_maps(struct weave *weave)
 	return err;
 }
 
-/* A CPU's statistics, under the kernel's names. All events were read. */
+/* Write a CPU's statistics, with the kernel's names. All events count as read. */
 static void put_figures(struct blob *text, const struct weave_figures *figures, uint64_t bytes)
 {
 	dat_stats_put(text, DAT_STAT_ENTRIES, 0);
@@ -233,7 +233,7 @@ static void put_kernel_stats(struct weave *weave, const struct weave_kernel *ker
 			    dat_write_size(weave->writer, number, cpu));
 }
 
-/* The statistics of the kernel's other buffers, in trace-cmd's form. */
+/* Write the statistics of the kernel's other buffers, in trace-cmd's form. */
 static int put_buffer_stats(struct weave *weave, unsigned int nr)
 {
 	const struct weave_meta *meta = &weave->meta;
@@ -285,7 +285,9 @@ static int put_cpu_stats(struct weave *weave, unsigned int nr)
 	return err;
 }
 
-/* The conversion of raw TSC times to nanoseconds, measured between the first and the last event. */
+/*
+ * Write the conversion of raw TSC times to nanoseconds, as one line for the time between the first and the last event.
+ */
 static int put_tsc_line(struct weave *weave, uint64_t from, uint64_t to)
 {
 	struct time_line line;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The parameters of a weave: checked, and distributed to the steps, each of which gets only what it needs (struct
+ * Checks the parameters of a weave, and passes them to the steps, each of which gets only what it needs (struct
  * weave_in, weave_meta, weave_input, weave_owner).
  */
 #include "format/weave/weave_private.h"
@@ -20,7 +20,9 @@ static bool is_shared_clock(const struct weave_process *kernel)
 	return !name || !strcmp(name, kernel->clock == REC_CLOCK_TSC ? "x86-tsc" : "mono");
 }
 
-/* If a recorder was killed at its start, the name of the clock may be missing. */
+/*
+ * Whether two kernels have the same clock. If a recorder was killed at its start, the name of the clock may be missing.
+ */
 static bool is_same_clock(const struct weave_process *kernel, const struct weave_process *top)
 {
 	const char *name = kernel->kernel->clock, *of_top = top->kernel->clock;
@@ -28,7 +30,7 @@ static bool is_same_clock(const struct weave_process *kernel, const struct weave
 	return kernel->clock == top->clock && (!name || !of_top || !strcmp(name, of_top));
 }
 
-/* A file has one clock: that of the kernel's top buffer. */
+/* Check that all kernels have one clock: a file has only one, that of the kernel's top buffer. */
 static int check_kernels(const struct weave *weave, const struct weave_params *params)
 {
 	if (weave->nr_kernels > WEAVE_KERNELS_MAX || (weave->nr_kernels && !weave->kernel))
@@ -85,7 +87,10 @@ static int check_streams(struct weave *weave, const struct weave_params *params)
 	return 0;
 }
 
-/* All processes use one map of the TSC, because the order of events must not depend on the choice of anchors. */
+/*
+ * Make the time maps. All processes use one map of the TSC, because the order of events must not depend on the choice
+ * of anchors.
+ */
 static int make_maps(struct weave *weave, const struct weave_params *params)
 {
 	struct rec_anchor *all;
@@ -138,7 +143,7 @@ static int take_kernel(struct weave *weave)
 	return err;
 }
 
-/* Each step gets its part of the parameters, which only this file knows as a whole. */
+/* Pass each step its part of the parameters, which only this file knows as a whole. */
 static void take_params(struct weave *weave, const struct weave_params *params)
 {
 	weave->in = (struct weave_in){
@@ -193,7 +198,7 @@ static int take_processes(struct weave *weave, const struct weave_params *params
 	return err ? err : weave_take_buffers(weave);
 }
 
-/* Two kernel streams cannot use the same CPU of one buffer. */
+/* Note a stream of the kernel. Two of them cannot use the same CPU of one buffer. */
 static int take_kernel_stream(struct weave *weave, struct weave_input *input)
 {
 	input->cpu = input->stream->cpu;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's pages, if nothing is merged into them and the file has the kernel's clock. They are not changed, and
- * are walked over only to count events, to find names, and to check that they are whole. A page that cannot be kept is
+ * Writes the kernel's pages, if nothing is merged into them and the file has the kernel's clock. They are not changed;
+ * they are read only to count events, to find names, and to check that they are whole. A page that cannot be kept is
  * copied event by event.
  */
 #include "format/weave/weave_private.h"
@@ -75,15 +75,15 @@ static int walk_page(struct weave *weave, struct weave_input *input, struct walk
 }
 
 /*
- * All pages of the file have the same size. If that is larger than the kernel's, one page of the file gets several of
- * the kernel's.
+ * Whether the kernel's pages have the file's page size. All pages of the file have the same size; if it is larger than
+ * the kernel's, one page of the file gets several of the kernel's.
  */
 static bool is_page_size(const struct weave *weave, const struct weave_input *input)
 {
 	return input->subbuf_size == weave->page_size;
 }
 
-/* Put the unchanged page: copied from its own file, or by way of the CPU's page. */
+/* Put the unchanged page: from its own file, or through the CPU's page. */
 static int put_page(struct weave *weave, struct weave_cpu *cpu, const struct weave_input *input)
 {
 	const uint32_t size = weave->page_size;

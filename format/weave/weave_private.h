@@ -49,13 +49,13 @@ struct weave_input {
 	unsigned int number;
 	unsigned int process;
 	const struct weave_stream *stream;
-	uint32_t subbuf_size; /* of its pages; 0: not known */
+	uint32_t subbuf_size; /* size of its sub-buffers; 0: not known */
 	bool is_kernel;
-	bool staged;	  /* programs' events on a CPU, with ids and times of the file */
+	bool staged;	  /* its events are those of programs on a CPU, and already have the file's ids and times */
 	unsigned int cpu; /* the CPU of the file that gets all its events, for the kernel's streams and for raw */
 	const struct time_map *time;
 	const struct trace_process_map *ids;
-	unsigned int hint; /* of the time map */
+	unsigned int hint; /* hint for the time map */
 
 	struct rec_page page;
 	uint64_t pages; /* taken from the source */
@@ -104,7 +104,7 @@ struct weave_owner { /* a process */
 	uint32_t pid;
 	bool is_kernel;
 	uint64_t events;
-	unsigned int buffer; /* of the file */
+	unsigned int buffer; /* number of the file's buffer */
 	unsigned int last_cpu;
 	struct weave_loss trailing;
 	uint64_t trailing_since; /* as lost_since */
@@ -119,8 +119,8 @@ struct weave_meta {
 	const struct weave_text *maps;
 	unsigned int nr_maps;
 	uint64_t date;
-	bool raw;   /* lanes are in other buffers than the kernel: one for all, */
-	bool split; /* or one for each process */
+	bool raw;   /* lanes are unchanged; beside the kernel, in one buffer of their own */
+	bool split; /* each process has a buffer */
 };
 
 struct weave {
@@ -130,23 +130,23 @@ struct weave {
 	struct time_map maps[REC_CLOCK_MONO + 1]; /* by clock */
 	struct dat_writer *writer;
 	struct page_store *stage; /* for pages that wait; NULL: no page has to wait */
-	bool is_staging;	  /* pages go there */
+	bool is_staging;	  /* pages go to the stage */
 	bool has_texts;		  /* the texts that are known before the last event have been written */
 	uint32_t page_size;
 	unsigned int nr_cpus; /* the smallest number of CPUs of the file */
 	unsigned int nr_lanes; /* streams of programs */
 	bool raw_tsc;	      /* pages keep their TSC times */
 	struct weave_input *inputs;
-	struct weave_input **kernel_inputs; /* of the top buffer, by CPU; NULL: none */
+	struct weave_input **kernel_inputs; /* the kernel's streams of the top buffer, by CPU; NULL: none */
 	unsigned int max_kernel_inputs;
-	const struct weave_process *kernel; /* in the top buffer; NULL: none */
-	unsigned int nr_kernels;	    /* with those in other buffers */
+	const struct weave_process *kernel; /* the kernel whose events are in the top buffer; NULL: none */
+	unsigned int nr_kernels;	    /* including those in other buffers */
 	struct kernel_tasks *tasks;
-	struct hidden_threads hidden; /* of the kernel's events */
+	struct hidden_threads hidden; /* threads whose kernel events are left out */
 	struct weave_buffer *buffers; /* the top one first */
 	unsigned int nr_buffers;
 	struct weave_owner *owners;
-	struct dat_losses losses; /* when */
+	struct dat_losses losses; /* when events were lost */
 	uint64_t last_ns;
 };
 
@@ -158,7 +158,7 @@ static inline bool weave_is_apart(const struct weave *weave, const struct weave_
 
 /* weave_params.c: 0, or as weave_to_dat(). */
 int weave_check(struct weave *weave, const struct weave_params *params);
-/* Give each step its part of the parameters, and fill in the descriptions of processes and streams. 0, -errno. */
+/* Pass each step its part of the parameters, and fill in the descriptions of processes and streams. 0, -errno. */
 int weave_take(struct weave *weave, const struct weave_params *params);
 
 void weave_loss_add(struct weave_loss *loss, uint64_t lost);
@@ -180,7 +180,7 @@ int weave_input_next(struct weave_input *input);
 /* Take only the next page, with results as above; `loss` precedes the page's event at `from`. */
 int weave_input_page(struct weave_input *input);
 
-/* The page ends here, normally or by damage: the events that it should still have had become losses. */
+/* The page ends here, normally or by damage: the events that are missing from it become losses. */
 void weave_input_page_end(struct weave_input *input, bool damaged);
 
 /* The id and kind of an event; asks for a newer log if needed. id 0: unknown. 0 or -ENOMEM. */
@@ -259,7 +259,7 @@ static inline uint64_t weave_input_ns(struct weave_input *input, uint64_t clock)
 int weave_cpu_get(struct weave *weave, unsigned int buffer, unsigned int number, struct weave_cpu **ret_cpu);
 /* Memory for a page. */
 int weave_cpu_page(struct weave *weave, struct weave_cpu *cpu);
-/* Room for an event on a CPU, after a loss. */
+/* Make room for an event on a CPU, after a loss. */
 int weave_out_room(struct weave *weave, struct weave_cpu *cpu, uint64_t time, uint32_t size,
 		   const struct weave_loss *loss, void **ret_room);
 /* Write the input's current event to a CPU of its buffer. */
@@ -270,7 +270,7 @@ int weave_out_end(struct weave *weave, unsigned int cpu, unsigned int process, u
 /* Write the CPU's page, if one was begun. */
 int weave_out_flush(struct weave *weave, struct weave_cpu *cpu);
 int weave_out_flush_all(struct weave *weave);
-/* Account for events or a gap of a process on a CPU; what was lost, was lost between the two times of the file. */
+/* Count a process's events or loss on a CPU; the loss was between the two times of the file. */
 void weave_out_account(struct weave *weave, struct weave_cpu *cpu, unsigned int process, uint64_t events,
 		       uint64_t first_ns, uint64_t last_ns);
 void weave_out_lost(struct weave *weave, struct weave_cpu *cpu, unsigned int process, const struct weave_loss *loss,

@@ -17,9 +17,9 @@
 /* A page that is being made, and its state. */
 struct raw_page {
 	unsigned char *bytes; /* weave->page_size */
-	uint32_t size;	      /* of the data */
+	uint32_t size;	      /* bytes of data */
 	uint32_t events;
-	uint32_t left_out; /* that were on it, too */
+	uint32_t left_out; /* number of events that were left out of it */
 	uint64_t first_clock;
 	uint64_t last_clock;
 	int32_t pid;
@@ -217,7 +217,7 @@ static int take_page(struct raw *raw)
 	return put_page(raw, loss.unknown ? REC_LOST_UNKNOWN : loss.known);
 }
 
-/* A stream whose pages stay unchanged. */
+/* Write a stream whose pages stay unchanged. */
 static int copy_stream(struct raw *raw)
 {
 	int got;
@@ -230,7 +230,7 @@ static int copy_stream(struct raw *raw)
 	return got;
 }
 
-/* A stream whose times are converted. */
+/* Write a stream whose times are converted. */
 static int convert_stream(struct raw *raw)
 {
 	int got;
@@ -289,7 +289,7 @@ int weave_raw(struct weave *weave)
 			err = weave_kernel_pages(weave, &weave->inputs[i]);
 			continue;
 		}
-		/* Losses of no lane are reported after the last stream of their process. */
+		/* Losses that belong to no lane are reported after the last stream of their process. */
 		for (j = i + 1; j < nr && weave->inputs[j].process != weave->inputs[i].process; j++)
 			;
 		err = take_stream(&raw, i, j == nr);

@@ -78,8 +78,8 @@ struct run {
 	const unsigned char *from;
 	unsigned char *to;
 	uint32_t size; /* bytes of records that the input has and that fit the output page */
-	uint32_t used; /* of it */
-	uint64_t clock, last; /* times: of the last record that was put; the last one that may be put */
+	uint32_t used; /* number of these bytes that were used */
+	uint64_t clock, last; /* time of the last record that was put; and the latest time that may be put */
 };
 
 /* Copy a record; up to `room` bytes may be read and written. */
@@ -154,9 +154,9 @@ int weave_put_run(struct weave *weave, struct weave_cpu *cpu, struct weave_input
 	int nr;
 
 	/*
-	 * No run in three cases: a time was raised, because the next one may have to be raised, too; a tick is longer
-	 * than a nanosecond, because time differences may then not fit; and the anchors give values for which a sum
-	 * would wrap.
+	 * Three cases permit no run: a time was raised, because the next one may have to be raised, too; a tick is
+	 * longer than a nanosecond, because time differences may then not fit; and the anchors give values for which a
+	 * sum would wrap.
 	 */
 	if (!time_map_stretch(input->time, input->hint, iter->time, &stretch) || !stretch.mult ||
 	    stretch.mult > UINT64_C(1) << TIME_MAP_SHIFT || stretch.clock > INT64_MAX || stretch.ns > INT64_MAX ||

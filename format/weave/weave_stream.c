@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One stream, event by event. Events that a page should have held and did not, and events that no log describes,
- * become losses before the next event. So every event that the program counted is either in the file or counted there
- * as lost.
+ * One stream, event by event. If events are missing from a page, or no log describes an event, they become losses
+ * before the next event. So every event that the program counted is either in the file or counted there as lost.
  */
 #include "format/weave/weave_private.h"
 
@@ -33,7 +32,9 @@ void weave_input_lose(struct weave_input *input, uint64_t lost, uint64_t since)
 	weave_loss_add(&input->loss, lost);
 }
 
-/* In the units of the file's pages. The time of the first lost event is that of an event that is not there. */
+/*
+ * The time of the file's pages up to which nothing was lost: just before the first lost event, if that time is known.
+ */
 static uint64_t lost_since(struct weave_input *input)
 {
 	const uint64_t time = input->page.lost_time;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why a span took as long as it did: every nanosecond between its begin and its end belongs to one piece, in time
+ * Explains why a span took its time: every nanosecond between its begin and its end belongs to one piece, in time
  * order, without gaps. A piece has a class and names the thread that it is about. While the span's thread sleeps, the
  * chain of wake-ups is followed backwards: the thread that woke it, what that thread did meanwhile, the thread that
  * woke that one, and so on, to an interrupt or to the begin of the sleep.
@@ -35,7 +35,10 @@ struct why_piece {
 
 struct why_span {
 	const struct model_rule *rule;
-	/* is_signed: an int64_t. The key, or the first number among the fields of its begin; otherwise the model's */
+	/*
+	 * The key, or the first number among the fields of its begin; otherwise the model's id. If is_signed is set, it
+	 * is an int64_t
+	 */
 	uint64_t id;
 	bool is_signed;
 	uint64_t model_id;
@@ -52,7 +55,10 @@ int why_open(const struct dat_file *file, const struct dat_time *time, const str
 	     struct why **ret_why);
 struct why *why_close(struct why *why);
 
-/* The same for events that are not in a file: why_event() for each in time order, then why_end(). 0; -ENOMEM. */
+/*
+ * For events that are not in a file, instead of why_open(): why_event() for each in time order, then why_end(). 0;
+ * -ENOMEM.
+ */
 int why_begin(const struct event_table *table, struct why **ret_why);
 int why_event(struct why *why, const struct dat_event *event);
 int why_end(struct why *why);
@@ -61,8 +67,8 @@ int why_end(struct why *why);
 const struct why_span *why_spans(const struct why *why, size_t *ret_nr);
 
 /*
- * The pieces of a span, valid until the next call: their durations add up to the span's. Their number; -ENOMEM. sums
- * may be NULL: ns by class.
+ * The pieces of a span, valid until the next call: their durations add up to the span's. Returns the number of pieces;
+ * -ENOMEM. `sums` gets the ns of each class; it may be NULL.
  */
 long why_explain(struct why *why, const struct why_span *span, const struct why_piece **ret_pieces,
 		 uint64_t sums[WHY_CLASSES]);

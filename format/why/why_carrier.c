@@ -23,7 +23,7 @@
 /* The thread that ends a span is searched for among at most this number of threads that work for the span's task. */
 #define OTHERS_MAX 64u
 
-/* A thread has the span from `begin` on, until the carrier that was added before this one takes over. */
+/* A thread works on the span from `begin` on, until the carrier that was added before this one takes over. */
 struct carrier {
 	uint64_t begin;
 	int32_t tid;
@@ -84,7 +84,7 @@ static size_t worker_before(const struct why_worker *workers, size_t nr, uint64_
 	return low;
 }
 
-/* False: the thread that ended the span did not do so for the span's task. */
+/* Find the carriers by the span's task. False: the thread that ended the span did not do so for that task. */
 static bool follow_task(const struct why *why, const struct why_span *span, struct blob *carriers)
 {
 	size_t nr;
@@ -117,7 +117,7 @@ static bool follow_task(const struct why *why, const struct why_span *span, stru
 
 /* --------------------------------------------------------------------------------------------------------- wake-ups */
 
-/* A sleep that ended within the span, by a thread. */
+/* A sleep that another thread ended within the span. */
 struct wake {
 	uint64_t ts;
 	int32_t woken, waker;

@@ -90,7 +90,7 @@ static const char *field_text(struct why *why, const struct model_record *record
 			(const char *)record->data + offset);
 }
 
-/* The field of the begin by which users know a span that has no key: "id", or its first number; NULL: none. */
+/* The field of the begin by which users identify a span without a key: "id", or the first number; NULL: none. */
 static const struct tep_format_field *id_field(const struct model_span *span)
 {
 	struct tep_format_field *field = NULL;
@@ -108,7 +108,7 @@ static const struct tep_format_field *id_field(const struct model_span *span)
 	return field;
 }
 
-/* The number by which users know a span: its key, that field, or the model's. */
+/* Set the number by which users identify a span: its key, that field, or the model's id. */
 static void set_id(const struct model_span *span, struct why_span *to)
 {
 	const struct tep_format_field *field = span->nr_keys ? span->rule->keys[0] : id_field(span);
@@ -150,7 +150,7 @@ static int add_inner(struct why *why, struct blob *list, const struct model_span
 	if (span->rule->is_kernel && !field_number(record, "id", &inner.number) &&
 	    !field_number(record, "irq", &inner.number))
 		field_number(record, "vec", &inner.number);
-	/* So that the trace's last event lies inside the interrupt. */
+	/* Make the interrupt end later, so that the trace's last event is inside it. */
 	if (span->rule->is_of_cpu && (span->flags & (MODEL_NO_END | MODEL_CUT)) == MODEL_NO_END)
 		inner.end++;
 	if (span->rule->is_of_cpu)
@@ -301,7 +301,10 @@ int why_begin(const struct event_table *table, struct why **ret_why)
 	return 0;
 }
 
-/* If a loss is within an interrupt, the threads of the CPU are unknown until the CPU is seen outside of interrupts. */
+/*
+ * Extend a loss that is within an interrupt: the threads of the CPU are unknown until the CPU is seen outside of
+ * interrupts.
+ */
 static void extend_loss(struct why_cpu *cpu, uint64_t ts)
 {
 	struct why_loss *last = (struct why_loss *)(void *)(cpu->losses.data + cpu->losses.size) - 1;

@@ -74,11 +74,14 @@ static const struct why_inner *inner_at(const struct why_walk *walk, const struc
 {
 	const struct why_inner *inner = why_innermost(&thread->inner, ts, walk->is_waiting ? 0 : walk->since, until);
 
-	/* The span that is explained is not an inner span of itself. */
+	/* The explained span is not an inner span of itself. */
 	return inner && (walk->is_waiting || inner->model_id != walk->model_id) ? inner : NULL;
 }
 
-/* What a thread did between two moments at which something begins or ends. `is_other`: it worked for another task. */
+/*
+ * Add the piece for what a thread did between two moments at which something begins or ends. `is_other`: it worked for
+ * another task.
+ */
 static void run_piece(struct why_walk *walk, const struct why_thread *thread, uint32_t cpu, uint64_t begin,
 		      uint64_t end, const struct why_inner *inner, uint64_t task, bool is_other)
 {
@@ -165,8 +168,8 @@ static void runnable(struct why_walk *walk, const struct why_thread *thread, uin
 }
 
 /*
- * The reason why the state of a thread is unknown in a part of its time; `state` NULL: the trace has no state of it
- * there.
+ * The reason why the state of a thread is unknown in a part of its time; `state` NULL: the trace has no state of the
+ * thread there.
  */
 static const char *reason_of(struct why *why, const struct why_state *state, uint64_t begin, uint64_t end)
 {
@@ -269,7 +272,7 @@ long why_explain(struct why *why, const struct why_span *span, const struct why_
 	return (long)nr;
 }
 
-/* Each of these is an argument for `recorder record -e`. */
+/* Makes the list of missing events; each element is an argument for `recorder record -e`. */
 const char *why_missing(struct why *why)
 {
 	const char *words =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is kept of a trace, and the walk that explains a span. */
+/* The data kept from a trace, and the walk that explains a span. */
 #ifndef FORMAT_WHY_PRIVATE_H
 #define FORMAT_WHY_PRIVATE_H
 
@@ -30,8 +30,8 @@ struct why_inner {
 	size_t outer;
 	uint64_t model_id;
 	const struct model_rule *rule;
-	int64_t number;	  /* of the system call, interrupt or soft interrupt; -1: none */
-	const char *name; /* of the interrupt's device; NULL: not known */
+	int64_t number;	  /* number of the system call, interrupt or soft interrupt; -1: none */
+	const char *name; /* name of the interrupt's device; NULL: not known */
 };
 
 struct why_task {
@@ -76,7 +76,7 @@ struct why_cpu {
 /* A request to a block device, sorted by its end. */
 struct why_request {
 	uint64_t begin, end;
-	uint32_t cpu; /* that completed it */
+	uint32_t cpu; /* the CPU that completed it */
 	uint64_t device, sector, sectors;
 };
 
@@ -103,7 +103,7 @@ struct why {
 	int error;
 };
 
-/* Kernel events that an explained span needed, and that were not recorded. */
+/* Kinds of kernel events that an explained span needed, and that were not recorded. */
 enum why_lack { LACK_SWITCHES = 1, LACK_WAKES = 2, LACK_CALLS = 4, LACK_INTERRUPTS = 8, LACK_REQUESTS = 16 };
 
 #define why_items(type, blob, nr) ((nr) = (blob)->size / sizeof(type), (const type *)(const void *)(blob)->data)
@@ -118,7 +118,7 @@ const char *why_text(struct why *why, const char *format, ...) __attribute__((fo
 /* The name of a span or system call: "io:step", "read()". */
 const char *why_inner_name(struct why *why, const struct why_inner *inner);
 
-/* The first item of a list in time order that contains or follows `ts`. */
+/* The index of the first item that contains or follows `ts`, in a list in time order. */
 size_t why_state_from(const struct blob *states, uint64_t ts);
 size_t why_run_from(const struct blob *runs, uint64_t ts);
 size_t why_loss_from(const struct blob *losses, uint64_t ts);
@@ -139,27 +139,27 @@ const char *why_interrupt_name(struct why *why, const struct why_inner *interrup
 struct why_walk {
 	struct why *why;
 	uint64_t since;	    /* begin of the explained span: spans that the thread began earlier have another purpose */
-	uint64_t model_id;  /* of the span itself */
-	uint64_t task;	    /* that the span was begun for; 0: none */
+	uint64_t model_id;  /* model's id of the explained span */
+	uint64_t task;	    /* the task for which the span was begun; 0: none */
 	bool is_between;    /* the span waits for this thread, which does something else */
 	bool is_waiting;    /* the span's thread waits during this part */
-	const char *prefix; /* of `what`, while waiting: how the span's thread sleeps */
+	const char *prefix; /* beginning of `what` while the span waits: how its thread sleeps */
 	unsigned int depth;
 };
 
 void why_piece(struct why_walk *walk, enum why_class class, uint64_t begin, uint64_t end, int32_t tid, int32_t cpu,
 	       const char *by, const char *what);
 
-/* The time of a thread from begin to end. */
+/* Explain the time of a thread from begin to end. */
 void why_thread_pieces(struct why_walk *walk, int32_t tid, uint64_t begin, uint64_t end);
 
-/* The time of a whole span, by the threads that had it one after the other. 0; -ENOMEM. */
+/* Explain the time of a whole span, by the threads that worked on it one after the other. 0; -ENOMEM. */
 int why_carried_pieces(struct why_walk *walk, const struct why_span *span);
 
 /* Fills why->workers. 0; -ENOMEM. */
 int why_sort_workers(struct why *why);
 
-/* The part from begin to end of a sleep. */
+/* Explain the part of a sleep from begin to end. */
 void why_wait_pieces(struct why_walk *walk, int32_t tid, const struct why_state *sleep, uint64_t begin, uint64_t end);
 
 #endif

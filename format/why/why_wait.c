@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why a thread slept: its system call shows in what it slept, its wake-up shows which thread ended the sleep. What this
- * thread did is followed backwards to the beginning of the sleep. An interrupt ends the chain: a timer, a device, the
- * network.
+ * Explains why a thread slept: its system call shows where it slept, its wake-up shows which thread ended the sleep.
+ * What this thread did is followed backwards to the beginning of the sleep. An interrupt ends the chain: a timer, a
+ * device, the network.
  */
 #include "format/why/why_private.h"
 
@@ -26,7 +26,7 @@ static bool is_timer(const struct why_inner *interrupt)
 	return is_softirq(interrupt) && (interrupt->number == SOFTIRQ_TIMER || interrupt->number == SOFTIRQ_HRTIMER);
 }
 
-/* An interrupt that completes no requests of block devices. */
+/* Whether the interrupt is one that completes no requests of block devices. */
 static bool is_of_other(const struct why_inner *interrupt)
 {
 	return is_timer(interrupt) ||
@@ -75,7 +75,7 @@ static const struct why_request *request_for(const struct why *why, const struct
 	return NULL;
 }
 
-/* Linux's dev_t inside the kernel: 12 bits of major, 20 of minor. */
+/* The device is Linux's internal dev_t: 12 bits of major, 20 bits of minor. */
 static void request_piece(struct why_walk *walk, int32_t tid, const struct why_request *r, uint64_t begin, uint64_t end)
 {
 	struct why *why = walk->why;

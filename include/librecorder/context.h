@@ -20,9 +20,9 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-#define REC_CONTEXT_KEYS_MAX  8	  /* of a thread */
+#define REC_CONTEXT_KEYS_MAX  8	  /* keys of a thread */
 #define REC_CONTEXT_KEY_MAX   31  /* bytes, without the NUL */
-#define REC_CONTEXT_VALUE_MAX 127 /* the same */
+#define REC_CONTEXT_VALUE_MAX 127 /* bytes, without the NUL */
 
 /*
  * The calling thread's later events belong to `value`, until it sets another value for `key` or ends. Both strings are

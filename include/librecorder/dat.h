@@ -157,12 +157,12 @@ enum rec_dat_kind {
 struct rec_dat_field_info {
 	const char *name;
 	uint32_t offset;       /* in the record */
-	uint32_t size;	       /* there; 0: to the end of the record */
-	uint32_t element_size; /* of an array's element */
+	uint32_t size;	       /* size in the record; 0: to the end of the record */
+	uint32_t element_size; /* size of an element of an array */
 	enum rec_dat_kind kind;
 	unsigned char is_signed;
 	unsigned char is_array;
-	unsigned char is_dynamic; /* the record has the place and size of the contents there */
+	unsigned char is_dynamic; /* at `offset`, the record has the place and size of the contents */
 };
 
 /*

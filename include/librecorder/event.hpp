@@ -97,7 +97,7 @@ template <typename From> std::string_view to_text(const From &from)
 	}
 }
 
-/* How many elements a type of array has; 0: only the program knows. */
+/* The number of elements of an array type; 0: it is not known at compile time. */
 template <typename From, typename = void> inline constexpr std::size_t length_of = 0;
 template <typename Type, std::size_t length> inline constexpr std::size_t length_of<Type[length]> = length;
 template <typename From>
@@ -186,7 +186,7 @@ template <typename... Rest> struct fields<text, Rest...> {
 	}
 };
 
-/* Two arguments, a pointer and a length, or one that has both. */
+/* Takes two arguments, a pointer and a length, or one that has both. */
 struct sized_text {
 };
 template <typename... Rest> struct fields<sized_text, Rest...> {

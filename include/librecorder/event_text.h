@@ -51,11 +51,11 @@ enum rec_field_kind {
 /* The part that the field has in the meaning of its event. Its kind shows how it is stored and printed. */
 enum rec_field_meaning {
 	REC_FIELD_PLAIN,
-	REC_FIELD_KEY,	    /* of a keyed span or a state */
+	REC_FIELD_KEY,	    /* part of the key of a keyed span or a state */
 	REC_FIELD_FLOW,	    /* a flow's number */
 	REC_FIELD_COUNTER,  /* the value of a counter */
 	REC_FIELD_STATE,    /* the state */
-	REC_FIELD_DURATION, /* nanoseconds, of an event that is written at its end */
+	REC_FIELD_DURATION, /* duration in nanoseconds, of an event that is written at its end */
 	REC_FIELD_TASK,	    /* a logical task's number */
 };
 
@@ -117,7 +117,7 @@ int rec_event_text(const struct rec_log_event *event, uint16_t id, char *text, s
  */
 bool rec_event_same(const struct rec_log_event *a, const struct rec_log_event *b);
 
-/* Equal for all descriptions that are the same. */
+/* A hash that is equal for all descriptions that are the same. */
 uint32_t rec_event_hash(const struct rec_log_event *event);
 
 /* The format text of rec_printf's event, bprint of system ftrace. Returns as rec_event_text() does. */

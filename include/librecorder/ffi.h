@@ -46,8 +46,8 @@ int rec_event_declare(const char *system, const char *declaration, const int64_t
  * REC_SPAN() and REC_SPAN_KEYED(): declare the two events of a span. `declaration` is "request, u64(id),
  * end(s32(result))", with constants for all its fields. A record of *ret_begin has the values of the fields outside of
  * end(...), one of *ret_end the key and what is in end(...). REC_BEGIN() and REC_END() are records of these events; a
- * scope is for the binding to make. Returns as rec_event_declare(); if only the end cannot be declared, the begin stays
- * declared. Any thread; not signal-safe.
+ * binding can make scopes by itself. Returns as rec_event_declare(); if only the end cannot be declared, the begin
+ * stays declared. Any thread; not signal-safe.
  */
 int rec_span_declare(const char *system, const char *declaration, const int64_t *constants, unsigned int nr_constants,
 		     struct rec_event **ret_begin, struct rec_event **ret_end);
@@ -86,7 +86,7 @@ struct rec_fields {
 	unsigned char *room;
 	uint32_t size;	 /* of the room */
 	uint32_t used;	 /* bytes of the room */
-	uint32_t nr_put; /* fields */
+	uint32_t nr_put; /* number of values that were put */
 	int32_t error;
 	uint64_t reserved[3];
 };
@@ -96,8 +96,8 @@ REC_ABI_ASSERT(sizeof(struct rec_fields) == (__SIZEOF_POINTER__ == 8 ? 56 : 48),
 /*
  * Begin a record of `event`, which rec_event_declare() returned, in the `size` bytes at `room`. They must exist until
  * rec_fields_write(), and be sufficient for what rec_event_write() takes: the fixed fields, and the bytes of the
- * dynamic fields with the NULs of strings. Returns 1: the event is on. 0: it is off. -ENOSPC: the fixed fields take
- * more. Any thread; signal-safe.
+ * dynamic fields with the NULs of strings. Returns 1: the event is on. 0: it is off. -ENOSPC: the fixed fields need
+ * more room. Any thread; signal-safe.
  */
 int rec_fields_begin(struct rec_fields *fields, struct rec_event *event, void *room, size_t size);
 

@@ -58,7 +58,7 @@ int rec_map_kernel(const char *instance, unsigned int cpu, unsigned int flags, s
 /* 1: the pages are copies; 0: they are mapped. Never fails. */
 int rec_map_is_copy(const struct rec_map *map);
 
-/* Takes NULL too; returns NULL. Pages and meta page are gone. */
+/* Takes NULL too; returns NULL. Pages and meta page are no longer valid. */
 struct rec_map *rec_map_close(struct rec_map *map);
 
 /*
@@ -83,7 +83,7 @@ const void *rec_map_page(const struct rec_map *map, uint32_t id);
  * page does not change until the next call. If this process is killed before that, the next reader of a lane gets the
  * page. Events lost before it are also in the page's own header, as the kernel writes them, unless the writer is still
  * on the page. 0: nothing new. For lanes, errors as rec_view_read(), or the errno of madvise or mprotect; for the
- * kernel, the errno of ioctl or read; -EPROTO: what the kernel gave is not a page.
+ * kernel, the errno of ioctl or read; -EPROTO: the kernel returned something that is not a page.
  */
 int rec_map_get_reader(struct rec_map *map, struct rec_page *ret_page);
 

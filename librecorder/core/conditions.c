@@ -19,7 +19,7 @@
 #define MADV_POPULATE_READ 22
 #endif
 
-/* Bytes in use, including the head; 0 if the value makes no sense. */
+/* The number of bytes in use, including the head; 0 if the value makes no sense. */
 static uint32_t bytes_used(const unsigned char *half)
 {
 	const uint64_t used = rec_load_relaxed(&((const struct rec_conditions *)(const void *)half)->used);
@@ -76,7 +76,10 @@ int rec_conditions_place(unsigned char *conditions, size_t half, const struct re
 			return r;
 		offset = used;
 		memcpy(conditions + half + offset, condition, condition->size);
-		/* The next condition must not be put here, even if we die before a word names this one. */
+		/*
+		 * Set first, so that the next condition is not put here even if we die before an enable word names this
+		 * one.
+		 */
 		rec_store_release(&head->used, used + condition->size);
 	} else if (condition->rate) {
 		at = (struct rec_condition *)(void *)(conditions + half + offset);

@@ -3,7 +3,7 @@
 #include "librecorder/core/atomic.h"
 
 
-/* On, if it is wanted and the buffer is not stopped. */
+/* Switch the event on if it is wanted and the buffer is not stopped. */
 static void switch_on(const uint32_t *stopped, uint32_t *word)
 {
 	uint32_t old = __atomic_load_n(word, __ATOMIC_SEQ_CST);

@@ -14,9 +14,9 @@ struct scanner {
 	const char *at;
 	const char *end;
 	const int64_t *numbers; /* the next constant */
-	uint32_t nr_numbers;	/* that are left */
+	uint32_t nr_numbers;	/* number of constants that are left */
 	enum rec_event_meaning meaning;
-	uint32_t offset; /* of the next field */
+	uint32_t offset; /* offset of the next field */
 };
 
 /* The word before the name, with a colon, is the event's meaning. */
@@ -60,7 +60,7 @@ static bool take_ident(struct scanner *s, struct rec_words *ret_ident)
 	return ret_ident->size && ret_ident->size <= REC_IDENT_MAX && !(*start >= '0' && *start <= '9');
 }
 
-/* A string or character constant; s->at is at its opening quote. */
+/* Skip a string or character constant; s->at is at its opening quote. */
 static bool skip_quoted(struct scanner *s)
 {
 	const char quote = *s->at++;
@@ -76,7 +76,7 @@ static bool skip_quoted(struct scanner *s)
 	return true;
 }
 
-/* Everything up to a comma or closing parenthesis of this level, without blanks at both ends. */
+/* Take everything up to a comma or closing parenthesis of this level, without blanks at both ends. */
 static bool take_argument(struct scanner *s, bool through_commas, struct rec_words *ret_argument)
 {
 	unsigned int depth = 0;
@@ -154,7 +154,7 @@ static void set_element(struct rec_field *field, const struct number_kind *kind)
 	field->is_hex = kind->kind == REC_FIELD_HEX;
 }
 
-/* array(TYPE, name, LENGTH), after the opening parenthesis. */
+/* Scan array(TYPE, name, LENGTH), from after the opening parenthesis. */
 static bool scan_array(struct scanner *s, struct rec_field *field)
 {
 	const struct number_kind *type;
@@ -173,7 +173,7 @@ static bool scan_array(struct scanner *s, struct rec_field *field)
 	return true;
 }
 
-/* real(name, DECIMALS) */
+/* Scan real(name, DECIMALS). */
 static bool scan_real(struct scanner *s, struct rec_field *field)
 {
 	static const struct number_kind storage = { "s64", REC_FIELD_SIGNED, 8 };
@@ -190,7 +190,7 @@ static bool scan_real(struct scanner *s, struct rec_field *field)
 	return true;
 }
 
-/* named([TYPE,] name, VALUE...) */
+/* Scan named([TYPE,] name, VALUE...). */
 static bool scan_named(struct scanner *s, struct rec_field *field)
 {
 	static const struct number_kind storage = { "s32", REC_FIELD_SIGNED, 4 };
@@ -223,7 +223,7 @@ static bool scan_named(struct scanner *s, struct rec_field *field)
 	return true;
 }
 
-/* One field, after its kind and the opening parenthesis. */
+/* Scan one field, from after its kind and the opening parenthesis. */
 static bool scan_field(struct scanner *s, const struct rec_words *word, struct rec_field *field)
 {
 	const struct number_kind *kind;
@@ -263,14 +263,15 @@ static bool add_field(struct scanner *s, struct rec_event_info *info, const stru
 	return true;
 }
 
-/* Can be compared and shown as one whole number. */
+/* Whether the field can be compared and shown as one whole number. */
 static bool is_whole(const struct rec_field *field)
 {
 	return field->kind <= REC_FIELD_FLAG || field->kind == REC_FIELD_NAMED;
 }
 
 /*
- * The fields in key(...) or end(...), up to the closing parenthesis. Either all of them are part of the event, or none.
+ * Scan the fields in key(...) or end(...), up to the closing parenthesis. Either all of them are part of the event, or
+ * none.
  */
 static bool scan_group(struct scanner *s, struct rec_event_info *info, bool is_key, bool is_part)
 {
@@ -292,7 +293,7 @@ static bool scan_group(struct scanner *s, struct rec_event_info *info, bool is_k
 	return take(s, ')');
 }
 
-/* The meaning of the first field after the key, in an event of this meaning. */
+/* Set the meaning of the first field after the key, in an event of this meaning. */
 static bool set_value(const struct scanner *s, struct rec_field *field)
 {
 	if (s->meaning >= REC_MEANS_COUNTER && field->meaning)
@@ -309,7 +310,7 @@ static bool set_value(const struct scanner *s, struct rec_field *field)
 	       (field->kind != REC_FIELD_NAMED || s->meaning == REC_MEANS_STATE);
 }
 
-/* Each field that a comma announces. */
+/* Scan all remaining fields; a comma comes before each. */
 static bool scan_fields(struct scanner *s, struct rec_event_info *info)
 {
 	const bool is_span = s->meaning == REC_MEANS_BEGIN || s->meaning == REC_MEANS_END;
@@ -369,7 +370,7 @@ static bool scan_meaning(struct scanner *s, struct rec_event_info *info)
 	return s->meaning && (s->meaning != REC_MEANS_TIMED || add_field(s, info, &duration));
 }
 
-/* "_request_begin,request": the name of one part of a span, then that of the span. */
+/* Scan "_request_begin,request": the name of one part of a span, then that of the span. */
 static bool scan_part(struct scanner *s, struct rec_event_info *info)
 {
 	const struct rec_words tail = s->meaning == REC_MEANS_BEGIN ? (struct rec_words){ "_begin", 6 } :
@@ -383,7 +384,7 @@ static bool scan_part(struct scanner *s, struct rec_event_info *info)
 	       memcmp(info->name.text + span.size, tail.text, tail.size) == 0;
 }
 
-/* "name, (format), field, ..." */
+/* Scan "name, (format), field, ..." */
 static bool scan_declaration(struct scanner *s, struct rec_event_info *info)
 {
 	s->offset = sizeof(struct rec_event_common);

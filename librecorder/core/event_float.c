@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a print format shows an f32 or f64. libtraceevent knows whole numbers alone, so the decimal digits are computed
+ * How a print format shows an f32 or f64. libtraceevent supports only whole numbers, so the decimal digits are computed
  * from the bits of the number, in unsigned arithmetic of 64 bits:
  *
  *	magnitude	the bits of a double without its sign. Those of a float become the same by shifting the
@@ -58,7 +58,7 @@ static void describe(const struct rec_field *field, struct parts *parts)
 		 parts->mantissa, NO_PART - 1, parts->exponent);
 }
 
-/* The whole part of the magnitude; 0 of NaN. */
+/* Put the expression for the whole part of the magnitude; of NaN it is 0. */
 static int put_whole(const struct parts *p, char *text, size_t size)
 {
 	return snprintf(text, size,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Comparing descriptions: whether two are of one event. The text is not understood, so that malformed ones can be
+ * Comparing descriptions: whether two describe the same event. The texts are not parsed, so malformed ones can be
  * compared, too.
  */
 #include <librecorder/event_text.h>
@@ -16,7 +16,7 @@ struct cursor {
 	bool escaped;
 };
 
-/* Numbers and text of a description whose outer form is valid. */
+/* Find numbers and text of a description. False: its outer form is invalid. */
 static bool description(const struct rec_log_event *event, const void **ret_numbers, size_t *ret_numbers_size,
 			struct cursor *ret_text)
 {

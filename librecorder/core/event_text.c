@@ -25,7 +25,7 @@ struct out {
 	char *text;
 	size_t size;
 	size_t used; /* equals size if the text did not fit: then nothing more is written */
-	uint32_t elements; /* of each array, that are shown one by one */
+	uint32_t elements; /* number of elements of each array that are shown one by one */
 };
 
 static void put(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -53,8 +53,8 @@ static int finish(const struct out *out)
 #define WORD(w) (int)(w).size, (w).text
 
 /*
- * The inside of a string constant, without characters that could end it; and only ASCII, because libtraceevent accepts
- * nothing else.
+ * Put the inside of a string constant, without characters that could end it; and only ASCII, because libtraceevent
+ * accepts nothing else.
  */
 static void put_quotable(struct out *out, const struct rec_words *words)
 {
@@ -151,8 +151,8 @@ static const char *number_conversion(const struct rec_field *field)
 }
 
 /*
- * __print_array supports neither signed nor hexadecimal elements. These are printed one by one, also if there are many;
- * but not after the first out->elements of them, which an ellipsis stands for.
+ * __print_array supports neither signed nor hexadecimal elements. These are printed one by one, even if there are many;
+ * an ellipsis replaces all after the first out->elements.
  */
 static bool is_long_array(const struct rec_field *field)
 {
@@ -166,7 +166,7 @@ static uint32_t elements_shown(const struct out *out, const struct rec_field *fi
 	return field->length < out->elements ? field->length : out->elements;
 }
 
-/* How many elements the arrays of an event may show. */
+/* The number of elements that each array of an event may show. */
 static uint32_t elements_of(const struct rec_event_info *info)
 {
 	uint32_t arrays = 0, text = 0, elements;
@@ -226,7 +226,7 @@ static uint64_t power_of_ten(uint32_t n)
 	return n ? 10 * power_of_ten(n - 1) : 1;
 }
 
-/* Sign, whole part, decimals; all in unsigned arithmetic, which is right for the smallest number, too. */
+/* Put sign, whole part and decimals, all in unsigned arithmetic, which is correct for the smallest number, too. */
 static void put_real(struct out *out, const struct rec_field *field)
 {
 	const uint64_t scale = power_of_ten(field->decimals);
@@ -448,7 +448,7 @@ int rec_printf_event_text(uint16_t id, char *text, size_t size)
 	return finish(&out);
 }
 
-/* The texts of a call site: both are terminated within the record. */
+/* Find the texts of a call site. False: they are not both terminated within the record. */
 static bool site_texts(const struct rec_log_printf *site, const char **ret_function, const char **ret_format)
 {
 	const char *text = (const char *)(site + 1);

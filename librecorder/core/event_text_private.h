@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Other parts of descriptions. */
+/* Functions that event_text.c shares with the other files that read or print descriptions of events. */
 #ifndef EVENT_TEXT_PRIVATE_H
 #define EVENT_TEXT_PRIVATE_H
 
@@ -22,9 +22,7 @@ struct rec_words rec_next_value_name(const char **at, const char *end);
  */
 int rec_event_measure(const struct rec_log_event *event, uint32_t *ret_fixed_size);
 
-/*
- * How an f32 or f64 is shown: a conversion, and its arguments, which have at most this many characters (event_float.c).
- */
+/* The conversion that shows an f32 or f64, and the maximum size of the text of its arguments (event_float.c). */
 #define REC_FLOAT_CONVERSION "%s%s%s%s%llu.%06llu"
 #define REC_FLOAT_TEXT_MAX   8192u
 

@@ -93,7 +93,7 @@ static bool keep_text(struct compiler *c, const struct rec_words *words, uint64_
 	return true;
 }
 
-/* The text that a comparison compares with, which begins here. It is a pattern if the operator takes one. */
+/* Take the text with which a comparison compares, which begins here. It is a pattern if the operator takes one. */
 static bool take_text(struct compiler *c, const struct rec_operator *operator, bool *is_negated, uint64_t *ret_value)
 {
 	char pattern[2 * REC_FILTER_TEXT_MAX + 2];
@@ -136,7 +136,10 @@ static bool compare_text(struct compiler *c, const struct rec_operand *operand, 
 
 /* -------------------------------------------------------------------------------------------------------- grammar */
 
-/* > and >= are separate tests, because a NaN is not less and not greater than a number. */
+/*
+ * The test of a float for an operator. > and >= have tests of their own, because a NaN is neither less nor greater than
+ * a number.
+ */
 static uint8_t float_test(const struct rec_operator *operator)
 {
 	if (operator->test == REC_TEST_LESS)
@@ -195,7 +198,7 @@ static bool compare_number(struct compiler *c, const struct rec_operand *operand
 	return true;
 }
 
-/* The record does not have the field: skip the value; the step is false. */
+/* Compile a comparison of a field that the record does not have: skip the value; the step is false. */
 static bool compare_absent(struct compiler *c, const struct rec_operand *operand, const struct rec_operator *operator,
 			   const char *at, struct exits *ret_exits)
 {
@@ -220,7 +223,7 @@ static bool compare_absent(struct compiler *c, const struct rec_operand *operand
 	return true;
 }
 
-/* FIELD OPERATOR VALUE */
+/* Compile FIELD OPERATOR VALUE. */
 static bool comparison(struct compiler *c, struct exits *ret_exits)
 {
 	struct rec_operand operand = { .kind = REC_OPERAND_ANY };
@@ -247,7 +250,7 @@ static bool comparison(struct compiler *c, struct exits *ret_exits)
 
 static bool alternatives(struct compiler *c, struct exits *ret_exits);
 
-/* A comparison or a parenthesis, with any number of ! in front. */
+/* Compile a comparison or a parenthesis, with any number of ! in front. */
 static bool factor(struct compiler *c, struct exits *ret_exits)
 {
 	bool is_negated = false;
@@ -275,7 +278,7 @@ static bool factor(struct compiler *c, struct exits *ret_exits)
 	return true;
 }
 
-/* factor && factor ... */
+/* Compile factor && factor ... */
 static bool conjunction(struct compiler *c, struct exits *ret_exits)
 {
 	struct exits next;
@@ -292,7 +295,7 @@ static bool conjunction(struct compiler *c, struct exits *ret_exits)
 	return true;
 }
 
-/* conjunction || conjunction ... */
+/* Compile conjunction || conjunction ... */
 static bool alternatives(struct compiler *c, struct exits *ret_exits)
 {
 	struct exits next;
@@ -324,7 +327,7 @@ static bool compile(struct compiler *c)
 	return true;
 }
 
-/* Head, steps, texts, zeros. */
+/* Write the condition: head, steps, texts, zeros. */
 static int write_condition(struct compiler *c, struct rec_condition *condition, size_t size)
 {
 	const size_t steps = c->nr_steps * sizeof(c->steps[0]);

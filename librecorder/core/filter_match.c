@@ -14,7 +14,7 @@ static bool text_matches(const struct subject *subject, const struct rec_conditi
 	return wanted.size == text->size && memcmp(wanted.at, text->at, text->size) == 0;
 }
 
-/* A step that only readers have: a text in its place in the record, the time, the thread's name. */
+/* Run a step that only readers have: it tests a text at its place in the record, the time, or the thread's name. */
 enum outcome rec_filter_test_reading(const struct subject *subject, const struct rec_condition_step *step,
 				     const struct rec_filter_record *record)
 {

@@ -52,7 +52,7 @@ static bool no_such_field(struct rec_scan *scan, const struct rec_words *name)
 		const struct rec_words *field = &info->fields[i].name;
 		const int n = snprintf(reason + used, size - used, "%s%.*s", i ? ", " : "", WORD(*field));
 
-		/* Room for a cut that is visible in the message. */
+		/* Keep room for the ellipsis that shows that the list was cut. */
 		if ((size_t)n + sizeof(", ...") >= size - used) {
 			strcpy(reason + used, ", ...");
 			break;
@@ -62,7 +62,7 @@ static bool no_such_field(struct rec_scan *scan, const struct rec_words *name)
 	return false;
 }
 
-/* The index, if the field is an array. */
+/* Take the index, if the field is an array. */
 static bool use_element(struct rec_scan *scan, const char *at, const struct rec_field *field, uint32_t *ret_offset)
 {
 	const bool has_index = *scan->at == '[';
@@ -84,7 +84,7 @@ static bool use_element(struct rec_scan *scan, const char *at, const struct rec_
 	return true;
 }
 
-/* A field of the event's own, which takes precedence over the fields of any record. */
+/* Use a field of the event's own, which takes precedence over the fields of any record. */
 static bool use_field(struct rec_scan *scan, const char *at, const struct rec_field *field,
 		      struct rec_operand *ret_operand)
 {
@@ -184,8 +184,8 @@ static unsigned int digit_value(char c)
 }
 
 /*
- * Digits of a base, as many as there are. False: no digit, a digit followed by another character of a word, or too
- * large for 64 bits.
+ * Read all digits of a number in this base. False: there is no digit, another character of a word follows the digits,
+ * or the number is too large for 64 bits.
  */
 static bool scan_digits(const char **at, unsigned int base, uint64_t *number)
 {
@@ -201,7 +201,7 @@ static bool scan_digits(const char **at, unsigned int base, uint64_t *number)
 	return *at > start;
 }
 
-/* A whole number as C writes it, without its sign. */
+/* Scan a whole number as in C, without its sign. */
 static bool scan_whole(const char **at, uint64_t *ret_number)
 {
 	unsigned int base = 10;
@@ -216,7 +216,7 @@ static bool scan_whole(const char **at, uint64_t *ret_number)
 	return scan_digits(at, base, ret_number) && **at != '.';
 }
 
-/* A decimal number, times ten to the power of `decimals`. */
+/* Scan a decimal number, and multiply it by ten to the power of `decimals`. */
 static bool scan_real(const char **at, uint32_t decimals, uint64_t *ret_number)
 {
 	*ret_number = 0;
@@ -275,7 +275,7 @@ bool rec_scan_float(const char **at, double *ret_number)
 	return has_digit && !rec_is_word(**at);
 }
 
-/* The bits of the double, or of the float as a double, that the field is compared with. */
+/* Take the number with which the field is compared: the bits of a double, even if the field is a float. */
 static bool take_float(struct rec_scan *scan, const struct rec_operand *operand, uint64_t *ret_value)
 {
 	const char *start = scan->at;
@@ -361,7 +361,7 @@ bool rec_scan_number(struct rec_scan *scan, const struct rec_operand *operand, u
 	return true;
 }
 
-/* A value by its name. */
+/* Find a value by its name. */
 bool rec_scan_name(struct rec_scan *scan, const struct rec_operand *operand, const struct rec_words *name,
 		   uint64_t *ret_value)
 {
@@ -386,7 +386,7 @@ bool rec_scan_name(struct rec_scan *scan, const struct rec_operand *operand, con
 		if (known.size == name->size && memcmp(known.text, name->text, name->size) == 0) {
 			const unsigned int unused = 64 - operand->size * 8u;
 
-			/* It is compared as it is stored: narrowed, then extended by its sign. */
+			/* The value is compared as it is stored: narrowed, then extended by its sign. */
 			*ret_value = (uint64_t)field->values[i] << unused >> unused;
 			if (operand->flags & REC_TEST_SIGNED)
 				*ret_value = (uint64_t)((int64_t)((uint64_t)field->values[i] << unused) >> unused);

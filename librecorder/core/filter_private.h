@@ -17,8 +17,9 @@ struct rec_scan {
 	const char *text;
 	const char *at;
 	const struct rec_event_info *info; /* NULL: check only the grammar */
-	bool reading;			   /* of records in a file: time and thread's name are known */
-	unsigned int flags;		   /* then: REC_FILTER_ */
+	/* the filter is for records in a file, whose time and thread name are known */
+	bool reading;
+	unsigned int flags;		   /* REC_FILTER_ bits, if `reading` */
 	struct rec_filter_error *error;
 };
 
@@ -36,7 +37,7 @@ struct rec_operand {
 	uint8_t size;
 	uint8_t flags;		       /* REC_TEST_SIGNED and those after it */
 	const struct rec_field *field; /* NULL: not a field of the event's own */
-	struct rec_words name;	       /* as the filter has it */
+	struct rec_words name;	       /* as written in the filter */
 };
 
 /* How an operator is tested: a kind of test, and whether the result is negated. */

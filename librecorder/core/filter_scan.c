@@ -76,7 +76,7 @@ static uint32_t copy_class(const char *at, uint32_t size, char *pattern)
 	return n + 1;
 }
 
-/* The expression without its anchors. */
+/* Copy the expression without its anchors. */
 static bool copy_regex(struct rec_scan *scan, const char *at, const char *end, char *pattern, uint32_t *used)
 {
 	while (at < end) {
@@ -116,7 +116,7 @@ bool rec_scan_regex(struct rec_scan *scan, const struct rec_words *regex, char *
 	const bool ends = at + begins < end && end[-1] == '$' && (end - at < 2 || end[-2] != '\\');
 	uint32_t used = 0;
 
-	/* A character becomes two at most. */
+	/* Each character becomes at most two. */
 	if (2 * (size_t)regex->size + 2 > size)
 		return rec_scan_wrong(scan, at, "the regular expression is too long");
 	if (!begins)
@@ -145,7 +145,7 @@ bool rec_scan_unquoted(struct rec_scan *scan, const struct rec_words *name, cons
 
 /* ---------------------------------------------------------------------------------------------------- operators */
 
-/* An operator comes before the shorter ones that are its beginning. */
+/* Longer operators come before the shorter ones with which they begin. */
 static const struct rec_operator operators[] = {
 	{ "==", REC_TEST_EQUAL, false, false },	    { "!=", REC_TEST_EQUAL, true, false },
 	{ "=~", REC_TEST_GLOB, false, true },	    { "!~", REC_TEST_GLOB, true, true },
@@ -158,7 +158,7 @@ const struct rec_operator *rec_scan_operator(struct rec_scan *scan)
 {
 	rec_scan_skip(scan);
 	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
-		/* Otherwise && would be read as & and a value that begins with &. */
+		/* This check keeps && from being read as & and a value that begins with &. */
 		if (strncmp(scan->at, "&&", 2) != 0 && rec_scan_take(scan, operators[i].word))
 			return &operators[i];
 	rec_scan_wrong(scan, scan->at, "expected one of == != < <= > >= & ~");

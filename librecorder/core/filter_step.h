@@ -22,10 +22,10 @@ enum outcome {
 	SENSELESS,
 };
 
-/* What a step may read. */
+/* The data that a step may read. */
 struct subject {
 	const unsigned char *condition;
-	size_t condition_size; /* of the readable bytes */
+	size_t condition_size; /* number of readable bytes of the condition */
 	const unsigned char *record;
 	size_t record_size;
 	uint32_t cpu;

@@ -28,7 +28,7 @@ struct writer {
 	const struct rec_event_info *info;
 	char *text;
 	size_t size, used;
-	unsigned int depth; /* of the brackets that are open */
+	unsigned int depth; /* depth of open brackets */
 	int err;
 };
 
@@ -55,7 +55,7 @@ static __attribute__((format(printf, 2, 3))) void put(struct writer *writer, con
 
 /* ------------------------------------------------------------------------------------------------------- one test */
 
-/* The field that a step looks at, and which element of it; NULL: a common field. */
+/* The field that a step tests, and which element of it; NULL: a common field. */
 static const struct rec_field *find_field(const struct writer *writer, const struct rec_condition_step *step,
 					  uint32_t *ret_element)
 {
@@ -91,7 +91,7 @@ static void put_name(struct writer *writer, const struct rec_condition_step *ste
 		put(writer, "[%u]", element);
 }
 
-/* The name of the value of a `named` field; false: it has none. */
+/* Put the name of the value of a `named` field; false: the value has no name. */
 static bool put_value_name(struct writer *writer, const struct rec_field *field, uint64_t value)
 {
 	const char *at = field->value_names.text, *end = at + field->value_names.size;
@@ -186,13 +186,13 @@ static void put_text(struct writer *writer, const struct rec_condition_step *ste
 		return;
 	}
 	quote = memchr(text, '"', (size_t)size) ? '\'' : '"';
-	/* A filter's pattern that begins with ! is negated; one that begins with !! is kept without the first. */
+	/* A filter's pattern that begins with ! is negated; one that begins with !! keeps all but its first !. */
 	put(writer, "%c%s%.*s%c", quote, is_glob && size && *text == '!' ? "\\" : "", (int)size, text, quote);
 }
 
 /*
- * `is_negated`: the step leads to "yes" if its test is false. A comparison that has no opposite is negated in brackets,
- * unless the compiler takes no more of them.
+ * Put the test of a step. `is_negated`: the step leads to "yes" if its test is false. A comparison that has no opposite
+ * is negated in brackets, unless the compiler takes no more of them.
  */
 static void put_test(struct writer *writer, const struct rec_condition_step *step, bool is_negated)
 {
@@ -245,7 +245,7 @@ static bool leads_to(const struct writer *writer, uint32_t first, uint32_t end, 
 
 static void put_part(struct writer *writer, const struct part *part);
 
-/* The end of the shortest part that is left only at its end and to yes or no; 0: there is no such part. */
+/* The end of the shortest part that leads only to its end and to one of yes and no; 0: there is no such part. */
 static uint32_t find_split(const struct writer *writer, const struct part *part, bool *ret_is_or)
 {
 	for (uint32_t at = part->first + 1; at < part->end; at++) {
@@ -256,7 +256,7 @@ static uint32_t find_split(const struct writer *writer, const struct part *part,
 	return 0;
 }
 
-/* A side of && is in brackets if it is an ||; `is_or`: it is a side of ||. */
+/* Put a side of && or ||. A side of && that is an || needs brackets. `is_or`: this is a side of ||. */
 static void put_side(struct writer *writer, const struct part *part, bool is_or)
 {
 	bool has_or = false;
@@ -269,7 +269,7 @@ static void put_side(struct writer *writer, const struct part *part, bool is_or)
 	put(writer, "%s", in_brackets ? ")" : "");
 }
 
-/* Recursion is as deep as there are steps. */
+/* Put a part. The recursion is at most as deep as the number of steps. */
 static void put_part(struct writer *writer, const struct part *part)
 {
 	const struct rec_condition_step *step = &writer->steps[part->first];

@@ -7,8 +7,8 @@
 #define NO_CONTROLS_H
 
 /*
- * Replace the control characters of a text by '?': those of ASCII and, as terminals take them too, 0x80 to 0x9f, alone
- * or as UTF-8. Other bytes stay, also if they are not UTF-8.
+ * Replace the control characters of a text by '?': those of ASCII, and 0x80 to 0x9f, as single bytes or as UTF-8,
+ * because terminals interpret these, too. Other bytes stay, also if they are not UTF-8.
  */
 static inline void rec_no_controls(char *text)
 {

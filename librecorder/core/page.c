@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sub-buffers, read and built: the public functions. Only page_bytes.h knows how the words lie in a page. */
+/* The public functions that read and build sub-buffers. Only page_bytes.h knows the layout of a page. */
 #include "librecorder/core/page_bytes.h"
 
 uint32_t rec_page_size(const void *page)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The words of a page, read and written. Only this file knows how records, size and loss lie in a page (facts A1 to
- * A4). page.c makes the public functions with it. format/weave reads and makes pages with it, and format/dat reads
+ * Reads and writes the words of a page. Only this file knows the layout of records, size and loss in a page (facts A1
+ * to A4). page.c makes the public functions with it. format/weave reads and makes pages with it, and format/dat reads
  * pages of any machine with it. The writer in librecorder/ring makes its own words.
  *
  * Readers differ in a few points. Each point is a bit of a *rule*. Where speed matters, the rule is a constant and
@@ -18,16 +18,16 @@
 #include <librecorder/page.h>
 #include <string.h>
 
-/* Rules. 0 is this machine's own pages and its kernel's. */
+/* Rules. 0: pages of this machine, made by us or by its kernel. */
 #define PAGE_SWAPPED  1u /* numbers are in the other byte order */
-#define PAGE_BIG      2u /* of a big endian machine: an event word's type is in its upper bits */
+#define PAGE_BIG      2u /* the machine is big endian: an event word's type is in its upper bits */
 #define PAGE_COMMIT32 4u /* the commit word, and the number lost, have four bytes */
 #define PAGE_STRICT   8u /* an end too short for a record is damage, unless it is dead padding */
 #define PAGE_KBUFFER  16u /* as libtraceevent's kbuffer, which viewers use, where it differs from the kernel */
 
 #define PAGE_INLINE static inline __attribute__((always_inline))
 
-#define PAGE_LOST_SIZE 8u /* of the number lost, after the data */
+#define PAGE_LOST_SIZE 8u /* size of the number lost, which follows the data */
 
 /* ------------------------------------------------------------------------------------------------------- words */
 
@@ -36,7 +36,7 @@ PAGE_INLINE uint32_t page_get32(const unsigned char *at, unsigned int rule)
 	uint32_t value;
 
 	memcpy(&value, at, sizeof(value));
-	/* The compiler must not read it once more. */
+	/* Keeps the compiler from reading the word once more. */
 	__asm__("" : "+r"(value));
 	return rule & PAGE_SWAPPED ? __builtin_bswap32(value) : value;
 }
@@ -89,8 +89,8 @@ enum page_kind { PAGE_END, PAGE_DATA, PAGE_PADDING, PAGE_EXTEND, PAGE_STAMP };
 struct page_record {
 	uint32_t delta;
 	uint32_t head;	 /* bytes in front of the payload */
-	uint32_t size;	 /* of the payload; for padding, of what follows its two words */
-	uint32_t length; /* of the whole record, up to the next one */
+	uint32_t size;	 /* size of the payload; for padding, of the part after its two words */
+	uint32_t length; /* length of the whole record, up to the next one */
 };
 
 /* The absolute time that 59 stored bits mean after `before` (facts A2.7). */
@@ -141,7 +141,7 @@ PAGE_INLINE int page_record(const unsigned char *at, uint32_t left, unsigned int
 {
 	uint32_t word, type, delta, second;
 
-	/* Every record has eight bytes; the kernel leaves four of dead padding where there is no room for one. */
+	/* Every record has at least eight bytes. If only four are left, the kernel fills them with dead padding. */
 	if (left < 8)
 		return page_short_end(at, left, rule);
 	word = page_get32(at, rule);
@@ -211,7 +211,7 @@ static inline int page_next(struct rec_page_iter *iter, struct rec_record *ret_r
 struct page_header {
 	uint64_t time;
 	uint32_t commit; /* the lower half of the commit word */
-	uint32_t size;	 /* of the data, as the header claims */
+	uint32_t size;	 /* size of the data, as the header claims */
 	uint64_t lost;	 /* events lost before it: 0; a number; UINT64_MAX: some */
 };
 
@@ -277,7 +277,7 @@ static inline void page_put_time(unsigned char *at, uint32_t type, uint64_t time
 	page_put32(at + 4, (uint32_t)(time >> REC_DELTA_BITS));
 }
 
-/* The same words by a rule, for pages of any machine. */
+/* Write a word according to a rule, for pages of any machine. */
 PAGE_INLINE void page_put32_by(unsigned char *at, uint32_t value, unsigned int rule)
 {
 	page_put32(at, rule & PAGE_SWAPPED ? __builtin_bswap32(value) : value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the text of /proc/PID/stat contains about a process or thread. */
+/* The data about a process or thread in the text of /proc/PID/stat. */
 #ifndef PROC_STAT_H
 #define PROC_STAT_H
 
@@ -42,8 +42,8 @@ static inline bool rec_proc_stat_parse(const char *text, struct rec_proc_stat *r
 }
 
 /*
- * It has ended, though its parent may not have waited for it yet. A first thread that ended before the others is a
- * zombie, but its process is alive.
+ * Whether the process or thread has ended, even if its parent has not waited for it yet. A first thread that ended
+ * before the others is a zombie, but its process is alive.
  */
 static inline bool rec_proc_stat_is_dead(const struct rec_proc_stat *stat)
 {

@@ -10,7 +10,7 @@
 /* The number of attempts: a process that keeps changing the rules must not delay a program. */
 #define TRIES 100u
 
-/* A private copy of the valid text, ended by an empty rule whatever it contains. */
+/* Make a private copy of the valid text. It ends with an empty rule, even if the text is damaged. */
 static void copy_text(const struct rec_rules *rules, char text[REC_RULES_SIZE])
 {
 	unsigned int tries = 0;
@@ -47,7 +47,7 @@ int rec_rules_say(const struct rec_rules *rules, const struct rec_words *system,
 	return *last == '+';
 }
 
-/* The rules without those that have the patterns of `selector`; returns their size, without the end. */
+/* Copy the rules except those that have the patterns of `selector`; returns their size, without the end. */
 static size_t copy_others(const struct rec_rules *rules, const char *selector, char others[REC_RULES_SIZE])
 {
 	char text[REC_RULES_SIZE];

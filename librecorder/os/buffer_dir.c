@@ -19,7 +19,8 @@ bool rec_buffer_is_known(const struct rec_buffer_header *header)
 }
 
 /*
- * Services and shells started by su often have this variable for another user, or for a directory that does not exist.
+ * Whether XDG_RUNTIME_DIR names a directory of this user. In services and shells started by su, the variable often
+ * names another user's directory, or one that does not exist.
  */
 static bool is_own_dir(const char *path)
 {
@@ -28,7 +29,7 @@ static bool is_own_dir(const char *path)
 	return path && *path == '/' && stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
-/* The directory's path according to the environment. A set-user-id program must not trust its environment. */
+/* Store the directory's path according to the environment. A set-user-id program must not trust its environment. */
 static int dir_path(char *path, size_t size)
 {
 	const char *dir = secure_getenv("RECORDER_DIR");

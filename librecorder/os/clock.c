@@ -60,7 +60,7 @@ bool rec_clock_is_allowed(void)
 {
 	int mode = PR_TSC_ENABLE;
 
-	/* Other CPUs have no such mode. All five arguments are passed, because valgrind checks them. */
+	/* Only x86 has this mode. All five arguments are passed, because valgrind checks them. */
 	return prctl(PR_GET_TSC, &mode, 0ul, 0ul, 0ul) < 0 || mode == PR_TSC_ENABLE;
 }
 

@@ -42,7 +42,7 @@
 
 /* ----------------------------------------------------------------------------------------------------------- /proc */
 
-/* A small file of /proc, as text. 0 or -errno. */
+/* Read a small file of /proc, as text. 0 or -errno. */
 static int read_file(int dir, const char *path, char *text, size_t size)
 {
 	const int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
@@ -251,7 +251,7 @@ bool rec_identity_is_alive(const struct rec_identity *who, int fd)
 	return r == 1 || !(sure || (r == 0 && who->locked));
 }
 
-/* It is opened first and checked afterwards, so the descriptor is that of the intended process. */
+/* The pidfd is opened first and the process checked afterwards, so it is that of the intended process. */
 int rec_identity_watch(const struct rec_identity *who)
 {
 	uint64_t start_time = 0;

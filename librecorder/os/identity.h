@@ -8,10 +8,10 @@
 #include <sys/types.h>
 
 struct rec_identity {
-	uint32_t pid;	     /* in its own pid namespace, */
-	uint64_t pid_ns;     /* which has this inode; 0: not known */
+	uint32_t pid;	     /* as its own pid namespace counts */
+	uint64_t pid_ns;     /* the inode of that namespace; 0: not known */
 	uint64_t start_time; /* as rec_process_start_time() */
-	bool locked;	     /* its buffer's REC_LOCK_PROGRAM is held as long as it maps the buffer */
+	bool locked;	     /* it holds REC_LOCK_PROGRAM of its buffer as long as it maps the buffer */
 };
 
 /*
@@ -23,7 +23,10 @@ int rec_process_start_time(pid_t pid, uint64_t *ret_start_time);
 /* This process, without a buffer. Values that are unavailable (there may be no /proc) are 0. Signal-safe. */
 void rec_identity_self(struct rec_identity *ret_self);
 
-/* The same, and the target of /proc/self/exe: a text of less than `size` bytes, empty if unavailable. */
+/*
+ * As rec_identity_self(); also stores the target of /proc/self/exe: a text of less than `size` bytes, empty if
+ * unavailable.
+ */
 void rec_identity_and_exe(struct rec_identity *ret_self, char *ret_exe, size_t size);
 
 /* The process that owns this buffer. */
@@ -61,7 +64,7 @@ pid_t rec_identity_pid_here(const struct rec_identity *who);
 int rec_lock_take(int fd, unsigned int byte);
 void rec_lock_give(int fd, unsigned int byte);
 
-/* Whether another holder has it: 1, 0, or -errno. */
+/* Whether another holder has this lock: 1, 0, or -errno. */
 int rec_lock_ask(int fd, unsigned int byte);
 
 #endif

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 /*
- * Each forking thread has its own: glibc may run the handlers of several forks at once. It is separate from the
- * lock's: in the child, another library's fork handler may take the lock over before ours runs. And another handler
- * may itself fork, between two of ours.
+ * Each forking thread has its own: glibc may run the handlers of several forks at once. It is separate from the lock's
+ * holder: in the child, another library's fork handler may take the lock over before ours runs. And another handler may
+ * itself fork, between two of ours.
  */
 static __thread unsigned int open_forks __attribute__((tls_model("initial-exec")));
 static __thread struct rec_signal_block block_for_fork __attribute__((tls_model("initial-exec")));
@@ -25,8 +25,8 @@ static bool has_own_buffer(void)
 }
 
 /*
- * The lock is held for the child as well: nothing interrupts it until it has a buffer of its own. Unless another
- * handler wrote an event: then the child already has a buffer, and the lock is free.
+ * The lock is held for the child as well: nothing interrupts it until it has a buffer of its own. But if another
+ * handler wrote an event, the child already has a buffer, and the lock is free.
  */
 static void make_own_buffer(void)
 {
@@ -68,7 +68,7 @@ static void after_fork_in_child(void)
 		rec_signal_block_end(&block_for_fork);
 }
 
-/* Before constructors without a priority, among which are the program's own and those that register its events. */
+/* Runs before constructors without a priority: the program's own, and those that register its events. */
 __attribute__((constructor(101))) static void start(void)
 {
 	rec_lane_start();

@@ -44,7 +44,7 @@
 
 struct cell {
 	uint64_t since; /* CLOCK_MONOTONIC */
-	uint32_t key_size, value_size; /* with NUL */
+	uint32_t key_size, value_size; /* including the NUL */
 	char key[REC_CONTEXT_KEY_MAX + 1];
 	char value[REC_CONTEXT_VALUE_MAX + 1];
 };
@@ -58,7 +58,7 @@ struct shared {
 struct rec_context {
 	uint64_t valid; /* the word */
 	uint64_t taken; /* a bit for each cell */
-	uint64_t repeating; /* in shared lanes: the stack of the writer that does so; 0: none */
+	uint64_t repeating; /* in shared lanes: the stack of the writer that writes the values again; 0: none */
 	struct shared shared[REC_SHARED_MAX];
 	struct cell cells[CELLS];
 };
@@ -132,7 +132,7 @@ static uint32_t cell_of(uint64_t valid, unsigned int key)
 	return (uint32_t)(valid >> (key * CELL_BITS)) & CELL_MASK;
 }
 
-/* A copy of a key's cell, and the word that named it. False: the key has none. */
+/* Copy a key's cell, and the word that named it. False: the key has no cell. */
 static bool copy_cell(const struct rec_context *context, unsigned int key, struct cell *ret_cell, uint64_t *ret_valid)
 {
 	uint64_t valid;
@@ -158,7 +158,7 @@ static void free_cell(struct rec_context *context, uint32_t number)
 	while (!rec_local_cmpxchg64(&context->taken, taken, taken & ~(UINT64_C(1) << number)));
 }
 
-/* A cell that is not in use, or NULL. */
+/* Take a cell that is not in use; NULL: there is none. */
 static struct cell *take_cell(struct rec_context *context)
 {
 	uint64_t taken, found;
@@ -173,7 +173,7 @@ static struct cell *take_cell(struct rec_context *context)
 }
 
 /*
- * The place for the key: the one that it has, or a free one, or that of a key without a value. -ENOSPC: there is no
+ * Find a place for the key: the one that it has, or a free one, or that of a key without a value. -ENOSPC: there is no
  * such place.
  */
 static int find_place(const struct rec_context *context, uint64_t valid, const char *key)
@@ -326,7 +326,7 @@ static bool is_key(const char *key)
 	return size <= REC_CONTEXT_KEY_MAX && strspn(key, letters) == size;
 }
 
-/* The thread's page; or NULL. */
+/* Find or make the thread's page. NULL: no memory. */
 static struct rec_context *get_context(void)
 {
 	const int saved = errno;
@@ -371,7 +371,7 @@ int rec_context_set(const char *key, const char *value)
 	context = get_context();
 	if (!context)
 		return -ENOMEM;
-	/* The old values first, if they are due: in a new lane, or after a handler has filled a sub-buffer. */
+	/* If the old values are due, write them first: in a new lane, or after a handler has filled a sub-buffer. */
 	if (handle && handle->leave == rec_context_repeat)
 		rec_context_repeat(handle);
 	cell = take_cell(context);

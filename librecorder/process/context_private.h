@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the code of the lanes reports to context.c. All of this is signal-safe and preserves errno. */
+/* Functions by which the code of the lanes notifies context.c. All of this is signal-safe and preserves errno. */
 #ifndef CONTEXT_PRIVATE_H
 #define CONTEXT_PRIVATE_H
 

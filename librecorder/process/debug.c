@@ -46,7 +46,7 @@ static const char *reason(int err)
 	}
 }
 
-/* A line, with one write(). */
+/* Prints a line with a single write(). */
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 {
 	const int saved = errno;

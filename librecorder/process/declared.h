@@ -10,7 +10,7 @@ struct declared_field {
 	uint8_t kind; /* enum rec_field_kind */
 	uint8_t is_signed;
 	uint8_t decimals;
-	uint8_t element; /* its size */
+	uint8_t element; /* size of an element */
 	uint32_t length; /* elements */
 	uint32_t offset; /* from the beginning of the common fields */
 };

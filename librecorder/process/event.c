@@ -134,8 +134,8 @@ static uint32_t follow_text(const struct known *known, const char *text)
 }
 
 /*
- * Rules from other processes take precedence over the program's own requests, whichever is newer, because a user is
- * examining this very program.
+ * Find what an event's enable word should be. Rules from other processes take precedence over the program's own
+ * requests, even over newer ones, because a user is examining this program.
  */
 static uint32_t find_wanted(const struct known *known)
 {
@@ -150,7 +150,10 @@ static uint32_t find_wanted(const struct known *known)
 	return own && on ? follow_text(known, own) : 0;
 }
 
-/* This only counts. The process that requested the filter checks by itself whether the filter fits the event. */
+/*
+ * Count an event for whose filter there is no room. The process that requested the filter checks whether the filter
+ * fits the event.
+ */
 static void count_no_room(const struct known *known)
 {
 	if (known->wanted == NO_ROOM)
@@ -235,8 +238,8 @@ static void settle(struct known *known)
 }
 
 /*
- * A process may have made a rule meanwhile without finding the event in the log (edge W2); or it has found the event,
- * and switched the word before we did.
+ * Apply rules that a process may have made meanwhile without finding the event in the log (edge W2). Or it has found
+ * the event, and switched the word before we did.
  */
 static void follow_rules(struct known *known)
 {
@@ -323,7 +326,7 @@ void rec_event_register(struct rec_event *event)
 	if (event->registered)
 		return;
 	rec_process_init();
-	/* Compiled with later headers: its code would write to lanes in an unknown way. */
+	/* The event was compiled with newer headers, so its code would write to lanes in an unknown way. */
 	if (event->abi > REC_EVENT_ABI) {
 		rec_debug_event_abi(event->abi, REC_EVENT_ABI);
 		return;
@@ -383,7 +386,7 @@ void rec_events_move(const unsigned char *conditions, bool needed)
 		}
 		needed |= REC_ENABLE_CONDITION(known->wanted) != 0;
 	}
-	/* Only now: a word without memory has no condition to read. */
+	/* Read it only now: a word without memory has no condition. */
 	if (needed && conditions && rec_process.header)
 		r = rec_conditions_copy(rec_process.conditions, conditions, populate_conditions,
 					rec_process.conditions);

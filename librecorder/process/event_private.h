@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the code of the buffer reports to the code of the events. Each function is called with the process lock held.
+ * Functions by which the code of the buffer notifies the code of the events. Each function is called with the process
+ * lock held.
  */
 #ifndef EVENT_PRIVATE_H
 #define EVENT_PRIVATE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The inline functions of the headers, out of line; events without macros. */
 
-/* They are defined here for all; no caller uses a prototype of these. */
+/* This file defines the inline functions for other languages; no C code needs their prototypes. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #define REC_INLINE
 #define REC_INLINE_ALWAYS
@@ -16,7 +16,7 @@
 #include "librecorder/core/event_text_private.h"
 #include "librecorder/process/declared.h"
 
-/* What rec_fields_begin() and the others need of the fields. */
+/* Keep the data of the fields that rec_fields_begin() and the other functions need. */
 static void keep_fields(struct declared *declared, const struct rec_event_info *info)
 {
 	declared->nr_fields = info->nr_fields;
@@ -77,7 +77,7 @@ int rec_event_declare(const char *system, const char *declaration, const int64_t
 	return 0;
 }
 
-/* The declaration of one part of a span (abi.h): "WORD:_NAME_WORD,DECLARATION". */
+/* Declare one part of a span (abi.h): "WORD:_NAME_WORD,DECLARATION". */
 static int declare_part(const char *system, const char *part, const char *declaration, const int64_t *constants,
 			unsigned int nr_constants, struct rec_event **ret_event)
 {
@@ -112,7 +112,7 @@ int rec_span_declare(const char *system, const char *declaration, const int64_t 
 	return 0;
 }
 
-/* The first of an event's numbers is the size of its common and fixed fields (abi.h). */
+/* The size of an event's common and fixed fields, which is the first of its numbers (abi.h). */
 static uint64_t fixed_size_of(const struct rec_event *event)
 {
 	int64_t fixed_size;

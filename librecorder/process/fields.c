@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* In `error`: the event is off, so values are ignored. Errors are negative. */
+/* A value of `error`: the event is off, so values are ignored. Errors are negative. */
 #define OFF 1
 
 static const struct declared *declared_of(const struct rec_fields *fields)
@@ -23,7 +23,7 @@ static int fail(struct rec_fields *fields, int error)
 }
 
 /*
- * The next field, if its kind is one of the bits `kinds`, and the address of its bytes. Otherwise NULL: there is
+ * Take the next field, if its kind is one of the bits `kinds`, and find the address of its bytes. NULL: there is
  * nothing to put, and the caller returns *ret_result.
  */
 static const struct declared_field *take_field(struct rec_fields *fields, uint32_t kinds, unsigned char **ret_at,
@@ -46,7 +46,7 @@ static const struct declared_field *take_field(struct rec_fields *fields, uint32
 	return field;
 }
 
-/* The low bytes of a number. */
+/* Write the low bytes of a number. */
 static void put_number(unsigned char *at, uint64_t number, unsigned int size)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -145,7 +145,7 @@ int rec_fields_put_array(struct rec_fields *fields, const void *elements, size_t
 	return 0;
 }
 
-/* Append a dynamic field to what is used: `size` bytes, then `nuls` (0 or 1) bytes of 0. */
+/* Append a dynamic field to the record: `size` bytes, then `nuls` (0 or 1) bytes of 0. */
 static int put_dynamic(struct rec_fields *fields, unsigned char *at, const void *from, size_t size, size_t nuls)
 {
 	const uint32_t left = fields->size - fields->used;

@@ -23,7 +23,7 @@
 /*
  * Whether this second has room for one more event. An event that passes has raised the count from below the rate, in
  * the one word that also names the second: so no second has more events than the rate, however many threads compete. A
- * thread that comes late with the previous second counts in the present one.
+ * thread whose clock reading is from the previous second counts in the present one.
  */
 static bool rate_allows(struct rec_condition *condition, uint32_t rate)
 {

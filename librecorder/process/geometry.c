@@ -8,7 +8,9 @@
 #define DEFAULT_SUBBUF_SIZE UINT64_C(4096)
 #define DEFAULT_MEMORY_MAX  (UINT64_C(64) << 20)
 
-/* Ids and shapes of several ten thousand events, and as many thread names; only what is used takes memory. */
+/*
+ * Room for the descriptions of tens of thousands of events, and as many thread names. Only what is used takes memory.
+ */
 #define LOG_SIZE (UINT64_C(4) << 20)
 
 /* Sub-buffer ids have 16 bits (REC_POS_ID). */
@@ -56,8 +58,8 @@ uint32_t rec_geometry_pages(const struct rec_geometry *geometry, uint32_t subbuf
 }
 
 /*
- * A quarter of the lanes at most; more than REC_SHARED_MAX threads are seldom in the middle of an event at the same
- * time.
+ * The number of lanes to share: at most a quarter of the lanes, because more than REC_SHARED_MAX threads are seldom in
+ * the middle of an event at the same time.
  */
 static uint32_t shared_lanes(uint32_t max_lanes)
 {
@@ -93,7 +95,7 @@ int rec_geometry_make(const struct rec_options *options, struct rec_geometry *re
 	g.max_lanes = (uint32_t)smallest(max / g.lane_stride, UINT16_MAX, REC_SUBBUFS_MAX / g.max_subbufs);
 	g.max_lanes = g.max_lanes ? g.max_lanes : 1;
 	g.shared_max = shared_lanes(g.max_lanes);
-	/* What every program needs is contiguous: header, rules, its first enable words. */
+	/* The parts that every program needs are contiguous: header, rules, the first enable words. */
 	g.rules = REC_MAP_PAGE;
 	g.enable = g.rules + REC_MAP_PAGE;
 	g.conditions = g.enable + REC_EVENTS_MAX * sizeof(uint32_t);

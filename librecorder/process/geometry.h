@@ -12,8 +12,8 @@
 
 /* Places in a buffer file; a pure function of lane size, sub-buffer size and cap. */
 struct rec_geometry {
-	uint32_t subbuf_size; /* of lanes made from now on; the only word here that changes */
-	uint64_t lane_bytes;  /* of sub-buffers in a new lane's ring, as made */
+	uint32_t subbuf_size; /* sub-buffer size of lanes made from now on; the only word here that changes */
+	uint64_t lane_bytes;  /* bytes of all sub-buffers in the ring of a new lane */
 	uint32_t max_subbufs; /* number of descriptors and links of a lane */
 	uint32_t max_lanes;
 	uint32_t shared_max; /* lanes to share if the others are not enough: a power of two, or 0 */

@@ -155,7 +155,7 @@ static bool is_shared(uint32_t index)
 	return rec_load_relaxed(&rec_process.own[index].shared);
 }
 
-/* The caller just became the owner of a lane that is made. */
+/* Call it when the caller has just become the owner of a lane that has its ring. */
 static void count_taken(uint32_t index)
 {
 	if (!is_shared(index))
@@ -273,7 +273,7 @@ bool rec_lane_may_own(uint32_t tid)
 	const uint32_t lanes = rec_lanes();
 	uint32_t index;
 
-	/* It has asked before its first lane. From then on whoever takes a lane over finds the thread alive. */
+	/* The thread checked this before its first lane. Since then, others that want its lanes find it alive. */
 	if (rec_thread_handle->lane)
 		return true;
 	/* No fence: the kernel's switch to the new thread is a full barrier after it exists for others (edge K3). */
@@ -285,8 +285,9 @@ bool rec_lane_may_own(uint32_t tid)
 }
 
 /*
- * A lane whose owner ended without giving it back: by a raw system call, or because the end key could not be set. An
- * owner with our own id is one, too, if we have no more lanes than our handle shows, because thread ids are reused.
+ * A lane whose owner ended without giving it back: by a raw system call, or because the end key could not be set. If
+ * our handle shows all lanes that we have, another lane whose owner has our id is such a lane, too, because thread ids
+ * are reused.
  */
 static int take_orphan(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)
 {
@@ -450,7 +451,7 @@ void rec_lane_bind(uint32_t index, uint32_t tid)
 	memcpy(&handle->common, &common, sizeof(common));
 	handle->entered = rec_thread_context ? rec_context_repeat : NULL;
 	handle->leave = handle->entered;
-	/* The first event is then on the rare path, after which the values are written. */
+	/* Then the first event takes the rare path, after which the values are written. */
 	if (handle->leave)
 		rec_store_relaxed(&rec_lane_at(index)->cpu, REC_CPU_NONE);
 	rec_signal_fence();
@@ -482,7 +483,7 @@ void rec_lane_restore_handles(void)
 		const uint32_t size = rec_load_relaxed(&rec_lane_at(index)->subbuf_size);
 		const uint32_t nr_subbufs = rec_load_relaxed(&rec_lane_at(index)->nr_subbufs);
 
-		/* Not zeroed: a kernel before 4.14 does not support it, and qemu-user only claims to. */
+		/* The handle was not zeroed: kernels before 4.14 do not support that, and qemu-user only claims to. */
 		if (handle->lane || !rec_is_subbuf_size(size))
 			continue;
 		begin_handle(handle, index);

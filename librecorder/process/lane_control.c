@@ -25,7 +25,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* `disabled` of a handle whose lane was given up. */
+/* The value of `disabled` in a handle whose lane was given up. */
 #define NO_LANE UINT32_MAX
 
 static bool is_idle(const struct rec_handle *handle)
@@ -33,7 +33,7 @@ static bool is_idle(const struct rec_handle *handle)
 	return rec_load_relaxed(&handle->lane->tail) == rec_load_relaxed(&handle->lane->commit);
 }
 
-/* Of a lane that may be another thread's, whose handle we may not read. 0: it is being remade. */
+/* The size of a lane's sub-buffers. The handle may be another thread's, so it is not read. 0: it is being remade. */
 static uint32_t subbuf_size(uint32_t index)
 {
 	const uint32_t size = rec_load_acquire(&rec_lane_at(index)->subbuf_size);
@@ -196,7 +196,7 @@ bool rec_lane_unmake(uint32_t index)
 
 void rec_lane_make_again(struct rec_handle *handle)
 {
-	/* As a new handle has them. Other threads may look. */
+	/* Give the members the values of a new handle. Other threads may read them. */
 	rec_store_relaxed(&handle->disabled, 0);
 	rec_store_relaxed(&handle->wanted_subbuf, 0);
 	rec_store_relaxed(&handle->wanted_size, 0);
@@ -316,7 +316,7 @@ static int leave_lane(struct rec_handle *held, const struct rec_shape *shape)
 	rec_lane_bind(index, tid);
 	rec_thread_handle = &rec_process.handles[index];
 	REC_TESTPOINT(resize_bound);
-	/* Otherwise the held handle would be taken for a lease that was never given back. */
+	/* Clear it: otherwise the held handle would be taken for a lease that was never given back. */
 	held->lane = NULL;
 	rec_signal_fence();
 	return 0;
@@ -462,7 +462,7 @@ int rec_lane_swap(unsigned int *ret_lane)
 		r = is_idle(held) ? leave_lane(held, NULL) : -EBUSY;
 	if (r == 0) {
 		*ret_lane = rec_lane_index(held);
-		/* A handler may have left a move of the head; a reader would wait for its end. */
+		/* A handler may have left while it moved the head; a reader would wait for the end of the move. */
 		rec_lane_repair(*ret_lane);
 		rec_lane_disable(*ret_lane);
 		rec_store_release(&rec_lane_at(*ret_lane)->owner, REC_OWNER_HELD);
@@ -488,7 +488,7 @@ int rec_lane_release(unsigned int lane)
 	} else if (!rec_lane_may_own(tid)) {
 		r = -EBUSY;
 	} else if (rec_cmpxchg32(&rec_lane_at(lane)->owner, &owner, tid)) {
-		/* Enabled first: once it is free, a thread may lease it. */
+		/* Enable the lane first: once it is free, a thread may lease it. */
 		rec_lane_enable(lane);
 		rec_lane_give_back(lane);
 		r = 0;

@@ -113,8 +113,8 @@ static bool may_take_more(void)
 }
 
 /*
- * Others may need what is left of a small file system, for instance of a container's /dev/shm. There is enough if all
- * lanes of this program would fit once more.
+ * Whether enough room is left for other programs in a small file system, such as a container's /dev/shm: all lanes of
+ * this program would fit once more.
  */
 static bool has_room_for_others(void)
 {
@@ -171,7 +171,7 @@ static bool give_up(uint32_t index, uint32_t tid)
 	return done;
 }
 
-/* No reader permits growth any more: give up as many lanes as threads have taken because they grew. */
+/* Called when no reader permits growth any more: give up as many lanes as threads have taken because they grew. */
 static void shrink(void)
 {
 	const uint32_t tid = rec_thread_id();
@@ -190,7 +190,7 @@ static __attribute__((noinline)) struct rec_handle *grow_or_shrink(struct rec_ha
 	if (rec_process_is_guest())
 		return handle;
 	rec_signal_block_begin(&block);
-	/* It may have moved since this event looked for a lane. */
+	/* The thread may have moved since this event looked for a lane. */
 	if (rec_thread_handle == handle) {
 		patience = part_of(handle);
 		looked_for = until;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the lanes do when the process begins, forks, or ends, and when its threads get their names (lane_thread.c). */
+/* Called when the process begins, forks, or ends, and when its threads get their names (lane_thread.c). */
 #ifndef LANE_LIFE_H
 #define LANE_LIFE_H
 

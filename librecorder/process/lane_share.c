@@ -175,7 +175,7 @@ static struct rec_handle *find_free(const struct rec_handle *self)
 	return NULL;
 }
 
-/* All lanes are held; one of the holders may be gone. */
+/* Called if all lanes are held: find one whose holder is gone. */
 static struct rec_handle *find_orphan(const struct rec_handle *self)
 {
 	uint32_t i;
@@ -218,7 +218,7 @@ static bool is_worth_a_try(void)
 	       rec_load_relaxed(&rec_process.header->lost_no_lane) % RETRY_INTERVAL == 0;
 }
 
-/* The work that is not needed for every event. NULL: the event is lost. */
+/* The part of finding a lane that is not needed for every event. NULL: the event is lost. */
 static __attribute__((noinline)) struct rec_handle *find_rarely(const struct rec_handle *self)
 {
 	const int saved = errno;

@@ -46,7 +46,7 @@ static __thread unsigned int left_lanes __attribute__((tls_model("initial-exec")
 /* The lanes of this thread that it owns because it grew. LANES_MAX does not count them. */
 static __thread unsigned int grown_lanes __attribute__((tls_model("initial-exec")));
 
-/* Its rec_thread_attach() has returned 0. */
+/* Whether this thread's rec_thread_attach() has returned 0. */
 static __thread bool attached __attribute__((tls_model("initial-exec")));
 
 /* This thread's name in the log. */
@@ -92,9 +92,9 @@ void rec_thread_watch_end(void)
 }
 
 /*
- * All lanes of this owner, which is the calling thread: those that were stuck, and shared ones that it never gave back.
- * Before its first lease, also those of a former thread with the same id that ended without notice, because ids are
- * reused.
+ * Give back all lanes of this owner, which is the calling thread: those that were stuck, and shared ones that it never
+ * gave back. Before its first lease, also those of a former thread with the same id that ended without notice, because
+ * ids are reused.
  */
 static void give_back_all(uint32_t owner)
 {
@@ -113,7 +113,7 @@ static void give_back_all(uint32_t owner)
 	}
 }
 
-/* Signals blocked. */
+/* Lease a lane, with signals blocked. */
 static int lease(void)
 {
 	const uint32_t tid = rec_thread_id();
@@ -148,7 +148,7 @@ int rec_thread_lease(void)
 	int r = 0;
 
 	rec_signal_block_begin(&block);
-	/* Or a handler came just before, and leased one. */
+	/* A handler may have leased a lane just before. */
 	if (!has_own_lane())
 		r = left_lanes < LANES_MAX + grown_lanes ? lease() : -EDQUOT;
 	rec_signal_block_end(&block);
@@ -157,7 +157,7 @@ int rec_thread_lease(void)
 	return r;
 }
 
-/* No lane: the thread shares, unless a handler came just before. */
+/* Called if there is no lane: the thread shares from now on, unless a handler has leased a lane just before. */
 static struct rec_handle *share(int err)
 {
 	struct rec_handle *handle;
@@ -230,7 +230,7 @@ bool rec_thread_has_left(uint32_t index, uint32_t tid)
 	       lane->tail == lane->commit && !lane->open;
 }
 
-/* A lane that this thread left, and in which nothing is open now; of this shape, unless NULL. */
+/* Find a lane that this thread left and in which nothing is open now; `shape` NULL: of any shape. */
 static bool find_idle(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)
 {
 	const uint32_t lanes = left_lanes ? rec_lanes() : 0;
@@ -287,7 +287,7 @@ void rec_thread_give_back_left(void)
 	}
 }
 
-/* There is no other lane of its own for the thread; the reason is -errno. */
+/* The thread gets no other lane of its own, and shares from now on; `err` is the reason, -errno. */
 static void leave_and_share(int err)
 {
 	uint32_t index = 0;
@@ -305,11 +305,11 @@ struct rec_handle *rec_thread_on_stuck(struct rec_handle *stuck)
 	struct rec_signal_block block;
 	int r = 0;
 
-	/* vfork's child uses what exists. */
+	/* vfork's child gets no other lane. */
 	if (rec_process_is_guest())
 		return stuck;
 	rec_signal_block_begin(&block);
-	/* It may have moved since this event looked for a lane. */
+	/* The thread may have moved since this event looked for a lane. */
 	if (rec_thread_handle == stuck)
 		r = rec_thread_move(NULL);
 	if (r < 0)
@@ -366,7 +366,10 @@ int rec_thread_name(const char *name)
 	return r;
 }
 
-/* The thread ends. Events of later destructors find no lane and lease one again; that sets the key again. */
+/*
+ * The destructor of the key: the thread ends. Events of later destructors find no lane and lease one again, which sets
+ * the key again.
+ */
 static void thread_ends(void *value)
 {
 	struct rec_handle *handle;

@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No version's options are larger: a larger size is a mistake, and reading that many bytes could fault. */
+/* No version has options of more bytes. A larger size is a mistake, and reading so far could fault. */
 #define SIZE_MOST 4096u
 
-/* A number of KiB from the environment; 0 if it is not set or not a valid number. */
+/* Read a number of KiB from the environment; 0 if it is not set or not a valid number. */
 static size_t env_kb(const char *name)
 {
 	const char *text = secure_getenv(name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How to make a buffer: the program's options, then the environment. */
+/* The settings of a buffer: the program's options, then the environment. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 

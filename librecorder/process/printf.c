@@ -72,7 +72,7 @@ static size_t store_conversion(char *text, size_t used, const struct printf_piec
 	return add(text, used, stored, (size_t)n);
 }
 
-/* The format as the readers need it. Returns the text's size, including the NUL. */
+/* Store the format in the form that readers need. Returns the text's size, including the NUL. */
 static size_t store_format(char *text, size_t used, const char *format)
 {
 	struct printf_piece piece;
@@ -166,7 +166,7 @@ static bool is_signed(const struct printf_piece *piece)
 	return piece->conversion == 'd' || piece->conversion == 'i';
 }
 
-/* A whole number that was passed as int, or as 8 bytes; narrowed by its length modifier, as printf does. */
+/* Narrow a whole number, which was passed as int or as 8 bytes, by its length modifier, as printf does. */
 static uint64_t narrow(const struct printf_piece *piece, uint64_t value)
 {
 	switch (piece->size) {
@@ -181,7 +181,7 @@ static uint64_t narrow(const struct printf_piece *piece, uint64_t value)
 	}
 }
 
-/* The conversion with the values of width and precision arguments written into it, and "ll" for whole numbers. */
+/* Make a conversion that contains the values of width and precision arguments, and "ll" for whole numbers. */
 static void make_spec(const struct printf_piece *piece, int width, int precision, const char *length, char *spec,
 		      size_t size)
 {

@@ -28,7 +28,7 @@ struct printf_piece {
 	char flags[6];
 	int width;
 	int precision;
-	unsigned int size; /* of the argument: 1, 2, 4, 8, 16 (long double) */
+	unsigned int size; /* size of the argument: 1, 2, 4, 8, 16 (long double) */
 	bool is_long;	   /* l: wide characters */
 	char conversion;
 };

@@ -34,7 +34,7 @@
 
 struct rec_process rec_process = { .error = -ENXIO };
 
-/* What another buffer inherits from the one that it replaces. */
+/* The data that a new buffer inherits from the one that it replaces. */
 struct before {
 	struct rec_buffer_header *header;
 	struct rec_rules *rules;
@@ -191,8 +191,8 @@ static void make_first_buffer(void)
 }
 
 /*
- * A sweep takes longer than the rest of a start if there are many files; so not every program has to do it, unless a
- * quota was set.
+ * Whether this program sweeps. With many files a sweep takes longer than the rest of a start, so only some programs do
+ * it, unless a quota was set.
  */
 static bool is_sweeper(void)
 {

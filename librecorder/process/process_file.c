@@ -31,8 +31,8 @@
 #endif
 
 /*
- * One process image after another may have the same pid and start time: exec. More files than this are not left by
- * normal use.
+ * One process image after another may have the same pid and start time: exec. Normal use does not leave more files than
+ * this.
  */
 #define NAMES_MAX 1000
 
@@ -40,8 +40,8 @@
 #define NAME_SIZE 64
 
 /*
- * An earlier image of this very process left its file: it will not write any more. If another process has a file of
- * this name, from another pid namespace that uses the same directory, it has it mapped.
+ * An earlier image of this process (before exec) left its file, and will not write any more. If another process has a
+ * file of this name, from another pid namespace that uses the same directory, it has it mapped.
  */
 static void close_predecessor(int dir, const char *name)
 {
@@ -88,7 +88,10 @@ static int create_file(int dir, char *name)
 	return -EEXIST;
 }
 
-/* Beyond the limit on a file's size the kernel does not only refuse, it also sends SIGXFSZ. */
+/*
+ * Whether the limit on a file's size permits this. Beyond the limit the kernel does not only refuse, but also sends
+ * SIGXFSZ.
+ */
 static bool may_be_so_big(uint64_t size)
 {
 	struct rlimit limit;
@@ -96,7 +99,7 @@ static bool may_be_so_big(uint64_t size)
 	return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
 }
 
-/* Older kernels cannot populate a mapping; there the room can be allocated through the file's name. */
+/* Allocate the room through the file's name, for older kernels that cannot populate a mapping. */
 static int allocate_by_name(uint64_t offset, size_t size)
 {
 	const int fd = open(rec_process.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);

@@ -28,7 +28,7 @@
 #define SLEEP_NS 50000
 
 static uint64_t holder;		/* process << 32 | thread; 0: none */
-static struct rec_signal_block before; /* the holder's */
+static struct rec_signal_block before; /* the holder's signal mask */
 
 static bool lock(bool wait)
 {

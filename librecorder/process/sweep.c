@@ -5,8 +5,9 @@
  * if no program exits normally. If all buffers of the directory together exceed the quota, it removes the oldest until
  * they do not.
  *
- * Guarantees. What may be alive is never removed, nor anything in a directory below: those belong to recorders. The
- * work is bounded; if there are more files than that, a random choice of them is examined, so in time every file is.
+ * Guarantees. A buffer whose process may be alive is never removed, nor anything in a subdirectory, which belongs to a
+ * recorder. The work is bounded: if there are too many files, a sweep examines a random choice, so in time every file
+ * is examined.
  */
 #include "librecorder/process/sweep.h"
 
@@ -49,8 +50,8 @@
 
 struct file {
 	char name[64];
-	time_t made;   /* valid if sizes are asked for, */
-	uint64_t size; /* and this */
+	time_t made;   /* valid if the sweep asks for sizes */
+	uint64_t size; /* valid if the sweep asks for sizes */
 };
 
 struct sweep {
@@ -60,7 +61,7 @@ struct sweep {
 	struct file files[CHOICE]; /* a random choice, in which each file has the same chance */
 	unsigned int chosen;
 	unsigned int seen;
-	uint64_t size; /* of all */
+	uint64_t size; /* size of all files */
 	uint64_t random;
 };
 
@@ -171,8 +172,8 @@ static uint64_t quota(uint64_t file_system)
 }
 
 /*
- * A directory cannot take more than its whole file system takes. Usually that is below the quota, and no file's size is
- * needed.
+ * Set the quota, and find out whether the sizes of files are needed. A directory cannot take more than its whole file
+ * system takes; usually that is below the quota, and no size is needed.
  */
 static void set_quota(struct sweep *sweep)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The event recorder:task. It is declared when it is used for the first time, so that programs without logical tasks do
- * not have it. From then on writing one is what writing any declared event is: signal-safe, on any thread.
+ * not have it. From then on, writing it works as for any declared event: signal-safe, on any thread.
  */
 #include <librecorder/event.h>
 #include <librecorder/ffi.h>

@@ -46,7 +46,7 @@ static uint32_t read_cpu(const struct rec_handle *handle)
 	return (int32_t)cpu >= 0 ? cpu : (uint32_t)sched_getcpu();
 }
 
-/* The clock, and the CPU on which it was read: read again if the thread moved in between. */
+/* Read the clock, and the CPU on which it was read. If the thread moved in between, read again. */
 static void read_clock(const struct rec_handle *handle, struct plan *plan)
 {
 	unsigned int tries = 8;
@@ -82,7 +82,7 @@ static bool set_link(const struct rec_handle *handle, uint32_t id, uint64_t was,
 struct lost {
 	uint64_t first; /* number of its first event */
 	uint64_t end;	/* number of the first event after it */
-	uint64_t time;	/* of the first event, or of a refusal before it */
+	uint64_t time;	/* time of the first event, or of a refusal before it */
 };
 
 /*
@@ -195,8 +195,9 @@ static enum step next_subbuf(struct rec_handle *handle, struct plan *plan)
 	if (!rec_is_in_ring(handle, REC_POS_ID(commit))) {
 		/*
 		 * This is not so if the reader took the head and then this sub-buffer while we looked: then there is
-		 * room. Nor if it had not yet stored `prev` when it put a page before the commit sub-buffer, and now
-		 * uses the former predecessor again: the link that showed this makes the store visible.
+		 * room. Nor is it so if the reader had not yet stored `prev` when it put a page before the commit
+		 * sub-buffer, and now uses the former predecessor again: the link that showed this makes the store
+		 * visible.
 		 */
 		if (rec_read_link(handle, REC_POS_ID(plan->old)) != link || rec_is_in_ring(handle, REC_POS_ID(commit)))
 			return STEP_RETRY;
@@ -213,8 +214,8 @@ static uint32_t plan_words(const struct plan *plan)
 }
 
 /*
- * The form of the event. Marker and absolute stamp come before it at the beginning of a sub-buffer, if it interrupts
- * another writer, or if the lane's CPU is another one.
+ * Choose the form of the event. Marker and absolute stamp come before it at the beginning of a sub-buffer, if it
+ * interrupts another writer, or if the lane's CPU is another one.
  */
 static void choose_form(struct rec_handle *handle, struct plan *plan, bool begins)
 {
@@ -243,7 +244,10 @@ static enum step make_plan(struct rec_handle *handle, struct plan *plan)
 	const uint32_t room = handle->capacity * 4;
 	enum step step;
 
-	/* Fits nowhere. Checked in every round, because a nested writer may have switched to smaller sub-buffers. */
+	/*
+	 * The event fits into no sub-buffer. This is checked in every round, because a nested writer may have switched
+	 * to smaller sub-buffers.
+	 */
 	if (REC_RESTATE_SIZE + plan->total > room)
 		return refuse(handle, &lane->too_long);
 	plan->cross = REC_POS_OFF(plan->old) + plan->total > room;

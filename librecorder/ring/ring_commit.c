@@ -263,7 +263,9 @@ static void uncount(const struct rec_handle *handle, uint64_t end)
 		}
 		tail = rec_load_relaxed(&lane->tail);
 	}
-	/* Only the outermost writer publishes; that is us, or it waits for us. So `entries` is not read before. */
+	/*
+	 * Only the outermost writer publishes. We are that writer, or it waits for us, so `entries` is not read before.
+	 */
 	while (REC_POS_SEQ(left = rec_load_relaxed(&lane->left)) == REC_POS_SEQ(end)) {
 		if (rec_local_cmpxchg64(&lane->left, left, left - REC_POS_ONE_EVENT)) {
 			REC_TESTPOINT(uncount_left);

@@ -112,7 +112,7 @@ struct copy {
 	uint32_t used;
 	uint32_t events;
 	uint32_t read; /* the reader page's position after the copied events */
-	uint64_t time; /* of the page */
+	uint64_t time; /* time of the page */
 };
 
 static void put_restate(struct copy *copy, const struct rec_record *record)
@@ -122,8 +122,8 @@ static void put_restate(struct copy *copy, const struct rec_record *record)
 }
 
 /*
- * From the position on, as many events as fit. CPU and time come first. But after a loss an event comes first, because
- * libtraceevent reports losses only if the first record of a page is an event.
+ * Copy as many events as fit, from the position on. CPU and time come first. But after a loss an event comes first,
+ * because libtraceevent reports losses only if the first record of a page is an event.
  */
 static int copy_events(const struct rec_ring_reader *reader, bool lost, struct copy *copy)
 {
@@ -142,7 +142,7 @@ static int copy_events(const struct rec_ring_reader *reader, bool lost, struct c
 	copy->time = record.time;
 	if (restate && !lost)
 		put_restate(copy, &record);
-	/* No delta, for the page's time is its own. */
+	/* This event has no delta, because the page's time is its time. */
 	memcpy(&word, iter.data + record.offset, sizeof(word));
 	word &= (1u << REC_TYPE_BITS) - 1u;
 	memcpy(copy->data + copy->used, iter.data + record.offset, length);
@@ -161,7 +161,7 @@ static int copy_events(const struct rec_ring_reader *reader, bool lost, struct c
 	return 0;
 }
 
-/* The header, the number lost if there is room for it, zeros. */
+/* Complete the copy: the header, the number lost if there is room for it, zeros. */
 static void end_page(struct copy *copy, uint64_t lost)
 {
 	struct rec_subbuf_header header = { copy->time, copy->used };
@@ -186,7 +186,9 @@ static int fill(struct rec_ring_reader *reader, bool whole_only, bool lost, stru
 	int r;
 
 	if (REC_POS_OFF(reader->read) == 0 && !lost && reader->extent.size <= copy->room) {
-		/* As in the ring, except the size, which a writer that leaves the sub-buffer may be writing. */
+		/*
+		 * Copy the page without the size in its header: a writer that leaves the sub-buffer may be writing it.
+		 */
 		memcpy(&copy->time, page_of(reader), sizeof(copy->time));
 		memcpy(copy->data, page_of(reader) + REC_SUBBUF_HEADER_SIZE, reader->extent.size);
 		copy->used = copy->read = reader->extent.size;

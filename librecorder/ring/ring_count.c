@@ -60,7 +60,7 @@ static uint32_t head_of(const struct rec_ring_reader *reader)
 	return reader->nr_subbufs;
 }
 
-/* Bytes on the sub-buffers from the head to the commit position. */
+/* The number of bytes on the sub-buffers from the head to the commit position. */
 static uint64_t bytes_from(const struct rec_ring_reader *reader, uint32_t id, uint64_t commit)
 {
 	struct rec_extent extent;
@@ -78,7 +78,7 @@ static uint64_t bytes_from(const struct rec_ring_reader *reader, uint32_t id, ui
 	return bytes;
 }
 
-/* The unread part of the reader page. */
+/* Count the unread part of the reader page. */
 static int count_page(const struct rec_ring_reader *reader, uint64_t read, uint64_t commit,
 		      struct rec_ring_counts *counts)
 {
@@ -93,7 +93,7 @@ static int count_page(const struct rec_ring_reader *reader, uint64_t read, uint6
 	return extent.open;
 }
 
-/* One attempt. `read` and `commit` were read in this order. */
+/* One attempt to count. `read` and `commit` were read in this order. */
 static int count(const struct rec_ring_reader *reader, uint64_t read, uint64_t commit, bool with_bytes,
 		 struct rec_ring_counts *counts)
 {

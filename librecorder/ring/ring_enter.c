@@ -97,7 +97,10 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 	return at;
 }
 
-/* The gate is closed: there is a request, or the lane is disabled, or a lane has to be found first, for this event. */
+/*
+ * Reserve if the gate is closed: there is a request, or the lane is disabled, or a lane has to be found for this event
+ * first.
+ */
 static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end,
 			   struct rec_slot *ret_slot)
 {

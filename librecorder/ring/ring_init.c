@@ -9,7 +9,7 @@
 /* Positions count from here, so that none is ever 0, which struct rec_slot uses for "none". */
 #define FIRST_SEQ 1u
 
-/* Sub-buffer 0 is the reader's, the others form the ring. Generations continue to grow. */
+/* Link the sub-buffers: 0 is the reader's, the others form the ring. Generations continue to grow. */
 static void link_up(const struct rec_handle *handle)
 {
 	const uint32_t last = handle->nr_subbufs - 1;

@@ -35,8 +35,8 @@ bool rec_ring_is_left(uint64_t then, uint64_t here)
 }
 
 /*
- * Sub-buffers that the tail entered have no valid contents then: the old contents were overwritten, and iterators,
- * which rely on the tail, must not use them once the tail is back.
+ * Before the tail is put back to `to`: mark the sub-buffers that it has entered since as invalid. Their old contents
+ * were overwritten, and iterators, which rely on the tail, must not use them once the tail is back.
  */
 static void forget_subbufs(const struct rec_handle *handle, uint64_t to)
 {

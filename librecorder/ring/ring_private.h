@@ -176,7 +176,7 @@ static inline void rec_put_stamp(unsigned char *at, uint64_t time, uint32_t type
 	memcpy(at + 4, &rest, sizeof(rest));
 }
 
-/* What a sub-buffer begins with: CPU and time of the events after it. REC_RESTATE_SIZE bytes. */
+/* The beginning of a sub-buffer: CPU and time of the events after it. REC_RESTATE_SIZE bytes. */
 static inline void rec_put_restate(unsigned char *at, uint32_t cpu, uint64_t time)
 {
 	const struct rec_marker marker = { REC_MARKER_WORD, REC_MARKER_SIZE - 4, REC_MARKER_MAGIC, cpu };
@@ -225,7 +225,7 @@ struct rec_loss {
 	uint64_t refused; /* all refusals, including those reported before */
 	uint64_t reported;	  /* number of refusals reported before */
 	uint64_t count;	  /* lost before this page, and since the last reset */
-	uint64_t time;	  /* of the first; 0: not known */
+	uint64_t time;	  /* time of the first loss; 0: not known */
 };
 
 struct rec_loss rec_reader_loss(const struct rec_lane *lane, const struct rec_lane_reader *words, uint64_t read,
@@ -262,8 +262,8 @@ struct rec_ring_reader {
 	/* number of calls in a row, including the last one, that went round the ring and found no event */
 	uint32_t vain;
 	uint64_t touched;	   /* the lane's pages_touched at the last call */
-	bool idle;		   /* which found no whole page */
-	struct rec_extent extent;  /* of the reader page, as last seen */
+	bool idle;		   /* the last call found no whole page */
+	struct rec_extent extent;  /* extent of the reader page, as last seen */
 	struct rec_page_iter iter; /* on it; not after `read`, and moved there when it is needed */
 	struct rec_page pending; /* handed over by the last call; counts as read at the next call. data NULL: nothing */
 };
@@ -322,7 +322,7 @@ struct rec_ring_counts {
 	uint64_t bytes;		/* of the entries' sub-buffers, minus what was read; if requested */
 	uint64_t oldest;	/* time of the head, or of the reader page if the commit position is there */
 	uint64_t lost_unread;	/* losses that were not reported yet */
-	uint64_t lost_time;	/* of the first of them; 0: not known */
+	uint64_t lost_time;	/* time of the first of these; 0: not known */
 };
 
 /* Number of events that were reserved and not committed, if no writer is left. */

@@ -33,7 +33,7 @@ static uint64_t read_link(const struct rec_ring_reader *reader, uint32_t id)
 	return rec_load_acquire(&reader->links[id].next);
 }
 
-/* The id in a link, or nr_subbufs when it is out of range. */
+/* The id in a link, or nr_subbufs if it is out of range. */
 static uint32_t link_id(const struct rec_ring_reader *reader, uint64_t link)
 {
 	const uint32_t id = REC_LINK_ID(link);
@@ -75,7 +75,7 @@ static uint64_t events_settled(const struct rec_lane_reader *words, uint64_t nex
 	return next_event > base ? next_event : base;
 }
 
-/* The same for refusals. */
+/* The number of refusals that were reported, or forgotten by a reset. */
 static uint64_t refusals_reported(const struct rec_lane_reader *words, uint64_t reported)
 {
 	const struct rec_lane_bases *bases = rec_bases_of(words);
@@ -171,10 +171,10 @@ void rec_ring_set_read(struct rec_ring_reader *reader, uint32_t events, uint32_t
 /* ----------------------------------------------------------------------------------------------------- takeover */
 
 /*
- * The reader page is the sub-buffer that is not in the ring: the sum of all ids, less those of the ring. If a reader
- * died between its exchange and the store that records it, the shared words name another one; but any sub-buffer leads
- * into the ring. A walk that returns to its first sub-buffer has passed none twice. It repairs every prev. Returns
- * nr_subbufs if the links make no ring.
+ * Find the reader page. It is the sub-buffer that is not in the ring: the sum of all ids minus those of the ring. If a
+ * reader died between its exchange and the store that records it, the shared words name another one; but any sub-buffer
+ * leads into the ring. A walk that returns to its first sub-buffer has passed none twice. It repairs every prev.
+ * Returns nr_subbufs if the links make no ring.
  */
 static uint32_t find_reader_page(struct rec_ring_reader *reader, uint32_t named)
 {
@@ -200,7 +200,7 @@ static uint32_t find_reader_page(struct rec_ring_reader *reader, uint32_t named)
 	return steps == reader->nr_subbufs - 1 && rest < reader->nr_subbufs ? (uint32_t)rest : reader->nr_subbufs;
 }
 
-/* A reader died in a swap, after the exchange: do its remaining stores. */
+/* Called if a reader died in a swap, after the exchange: do its remaining stores. */
 static void finish_swap(struct rec_ring_reader *reader, uint64_t read, uint32_t page)
 {
 	struct rec_lane_reader *words = reader->words;

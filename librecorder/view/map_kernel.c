@@ -31,7 +31,7 @@
 
 struct kernel_map {
 	struct rec_map map;
-	int dir; /* of the instance */
+	int dir; /* directory of the instance */
 	int fd;	 /* trace_pipe_raw */
 	unsigned int cpu;
 	unsigned long get_reader; /* the request code of this kernel */
@@ -190,7 +190,7 @@ static uint64_t count_events(const struct rec_page *page)
 	return events;
 }
 
-/* What a mapping's meta page would contain. */
+/* Fill the meta page as a mapping's would be. */
 static void fill_meta(const struct kernel_map *kernel, const struct rec_page *page)
 {
 	struct rec_meta *meta = (struct rec_meta *)(uintptr_t)kernel->map.base;

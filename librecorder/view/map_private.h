@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What both kinds of mapped rings have in common. */
+/* Shared by both kinds of mapped rings. */
 #ifndef MAP_PRIVATE_H
 #define MAP_PRIVATE_H
 

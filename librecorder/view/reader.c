@@ -104,7 +104,7 @@ static int read_header(struct rec_view *view)
 	return view->opened ? 0 : -ENOMEM;
 }
 
-/* Only regular files are opened: opening a file of another kind may have effects. 0 or -errno. */
+/* Open the file, if it is a regular one: opening a file of another kind may have effects. 0 or -errno. */
 static int open_file(struct rec_view *view, int dir, const char *name)
 {
 	const int flags = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;

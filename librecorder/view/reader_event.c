@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was lost after the last event, if there is no next one. */
+/* Report what was lost after the last event, if no event follows it. */
 static void tell_losses(const struct rec_ring_reader *ring, struct rec_view_event *event)
 {
 	struct rec_ring_counts counts;

@@ -36,8 +36,8 @@ struct rec_iter {
 	bool begun;	/* the starting point was found: it is `next` and `refused` */
 	bool from_oldest; /* the starting point is the oldest event, with no loss before it */
 	bool filled;	/* the copy has the contents that the next five members describe */
-	uint32_t id;	/* of the sub-buffer */
-	uint32_t visit; /* of the commit position */
+	uint32_t id;	/* number of the sub-buffer */
+	uint32_t visit; /* its visit of the commit position */
 	uint64_t first; /* number of its first event */
 	uint32_t size;
 	uint32_t passed; /* number of its events that were passed */
@@ -273,7 +273,7 @@ static int refill(struct rec_iter *iter)
 	if (r < 0)
 		return r;
 	hint = iter->id;
-	/* The same sub-buffer, if it has more; otherwise the one that its link leads to. */
+	/* Continue with the same sub-buffer, if it has more; otherwise with the one to which its link leads. */
 	if (hint >= ring->nr_subbufs)
 		hint = 0;
 	if (iter->filled && !(is_candidate(ring, hint, &commit, iter->next, &one) && one.visit == iter->visit))

@@ -64,7 +64,7 @@ static const struct rec_lane *lane_at(const struct rec_view *view, uint32_t inde
 	return (const struct rec_lane *)(const void *)(view->map + view->lanes + index * view->lane_stride);
 }
 
-/* A lane of this shape. */
+/* A reader for the lane, which has this shape. */
 static struct rec_ring_reader ring_at(const struct rec_view *view, uint32_t index, uint32_t nr_subbufs,
 				      uint32_t subbuf_size)
 {
@@ -96,7 +96,7 @@ int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_r
 	lane = lane_at(view, index);
 	/* Acquire: the ring of a lane that has just been made (edge N1). */
 	subbuf_size = rec_load_acquire(&lane->subbuf_size);
-	/* Not made yet, or empty and being remade: it has no events. */
+	/* The lane is not made yet, or is empty and being remade: it has no events. */
 	if (!subbuf_size)
 		return -ENODATA;
 	nr_subbufs = rec_load_acquire(&lane->nr_subbufs);

@@ -231,7 +231,7 @@ int rec_view_borrow(struct rec_view *view, const char *patterns)
 			r = write_loan(view, loan);
 		if (r == 0)
 			r = set_recorder(view);
-		/* Nothing is lent: no process must take us for the holder. */
+		/* There is no loan, so no process must take us for its holder. */
 		if (r < 0)
 			rec_lock_give(view->fd, REC_LOCK_RECORDER);
 		rec_view_unlock(view);
@@ -275,7 +275,7 @@ static int undo(const struct view_control *control, const struct rec_loan *loan)
 	return 0;
 }
 
-/* The loan as stored there now. NULL: no memory. */
+/* A copy of the loan that the buffer holds now. NULL: no memory. */
 static struct rec_loan *copy_loan(const struct rec_view *view)
 {
 	const struct rec_loan *from = (const struct rec_loan *)(const void *)(view->map + view->loan);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the reader's side have in common: an open buffer and its lanes. */
+/* Shared by the files of the reader's side: an open buffer and its lanes. */
 #ifndef READER_PRIVATE_H
 #define READER_PRIVATE_H
 
@@ -15,7 +15,7 @@ struct view_map {
 	unsigned char *at; /* NULL: none */
 	size_t size;
 	int prot;
-	bool *cut; /* of the view */
+	bool *cut; /* points to the view's `cut` */
 	struct view_map *next, **back;
 };
 
@@ -29,7 +29,7 @@ struct view_lane {
 
 /* A lane in the merge of all lanes. */
 struct merge_lane {
-	uint64_t time; /* of its next event */
+	uint64_t time; /* time of its next event */
 	uint64_t read; /* position of the lane's reader when `time` was read */
 	bool queued;
 };
@@ -54,7 +54,7 @@ struct rec_view {
 	bool gone;		 /* that process is gone; this never changes back */
 	/* an earlier check found the process alive: a caller that checks again will check often */
 	bool asked;
-	int pidfd;		 /* of that process; -1: none */
+	int pidfd;		 /* pidfd of that process; -1: none */
 	uint64_t self;		 /* this process, in the form in which lanes name their reader */
 	uint64_t features;	 /* the compatible ones */
 	uint64_t enable;
@@ -86,7 +86,9 @@ static inline const struct rec_buffer_header *rec_view_header(const struct rec_v
 int rec_view_map(struct rec_view *view, struct view_map *map, int prot, uint64_t offset, size_t size);
 void rec_view_unmap(struct view_map *map);
 
-/* The same for reading only. If a part is made writable and written, that is a private copy of this process. */
+/*
+ * As rec_view_map(), for reading only. If a part is made writable and written, that is a private copy of this process.
+ */
 int rec_view_map_private(struct rec_view *view, struct view_map *map, uint64_t offset, size_t size);
 
 /*
@@ -189,7 +191,7 @@ struct control_log {
 /* 0, -ENOMEM, or as rec_view_populate(). */
 int rec_control_log(const struct view_control *control, struct control_log *ret_log);
 
-/* Nothing writes to the buffer any more. */
+/* Whether nothing writes to the buffer any more. */
 bool rec_view_writers_are_gone(const struct rec_view *view);
 
 /*

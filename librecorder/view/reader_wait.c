@@ -214,7 +214,7 @@ static void look_at_program(struct wait *wait, uint64_t now)
 	wait->alive_at = now;
 }
 
-/* Data, or the end: any result except 0 ends the wait. */
+/* Look for data, or for the program's end. Any result except 0 ends the wait. */
 static int look_once(struct wait *wait, uint64_t now)
 {
 	int r = look(wait);

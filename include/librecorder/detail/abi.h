@@ -105,7 +105,7 @@ struct rec_link {
  */
 struct rec_gap {
 	uint64_t first; /* number of the first event of a run of overwritten ones */
-	uint64_t time;	/* its time */
+	uint64_t time;	/* time of this event */
 };
 
 /* The owner of a lane that was set aside as a snapshot: no thread has this id, so no thread writes there. */
@@ -133,7 +133,7 @@ struct rec_lane {
 
 	REC_ALIGNED(64) uint32_t owner; /* thread, see SHM-LAYOUT.md; 0: not leased; or REC_OWNER_HELD */
 	uint32_t broken;	/* a broken invariant: the source line that detected it */
-	/* of this lane: a power of two; 0: the lane is not made yet, or is being remade (edge N1) */
+	/* size of this lane's sub-buffers: a power of two; 0: the lane is not made yet, or is being remade (edge N1) */
 	uint32_t subbuf_size;
 	uint32_t nr_subbufs;	/* ring and reader page; changes only while subbuf_size is 0 */
 	uint32_t nr_gaps;	/* number of gaps that ever began; gaps has the newest two, alternating */
@@ -390,9 +390,9 @@ struct rec_condition_step {
 #define REC_TEST_LESS	    2u
 #define REC_TEST_LESS_EQUAL 3u
 #define REC_TEST_BITS	    4u /* one of them is set */
-#define REC_TEST_TEXT	    5u /* of a string: equals the text */
-#define REC_TEST_GLOB	    6u /* of a string: matches the text as a pattern */
-/* Of a float or double field of `size` bytes; the value is the bits of a double. None is true of NaN. */
+#define REC_TEST_TEXT	    5u /* a string equals the text */
+#define REC_TEST_GLOB	    6u /* a string matches the text as a pattern */
+/* Tests of a float or double field of `size` bytes; the value is the bits of a double. For a NaN, none is true. */
 #define REC_TEST_FLOAT_EQUAL	     7u
 #define REC_TEST_FLOAT_LESS	     8u
 #define REC_TEST_FLOAT_LESS_EQUAL    9u
@@ -400,10 +400,10 @@ struct rec_condition_step {
 #define REC_TEST_FLOAT_GREATER_EQUAL 11u
 #define REC_TEST_KIND	    0x0fu
 /* Only in conditions that a reader compiles for itself, never in a buffer. */
-#define REC_TEST_IN_PLACE   0x10u /* of a text of `size` bytes that stands at the offset itself */
-#define REC_TEST_READING    0x20u /* of the record's time in place of a field; of a text: of its thread's name */
+#define REC_TEST_IN_PLACE   0x10u /* tests a text of `size` bytes that is at the offset itself */
+#define REC_TEST_READING    0x20u /* tests the record's time, not a field; if it tests a text: the thread's name */
 #define REC_TEST_SIGNED	    0x40u
-#define REC_TEST_CPU	    0x80u /* of the CPU's number instead of a field */
+#define REC_TEST_CPU	    0x80u /* tests the CPU's number instead of a field */
 
 #define REC_STEP_PASS 0xffffu
 #define REC_STEP_DROP 0xfffeu

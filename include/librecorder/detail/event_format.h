@@ -4,7 +4,7 @@
  * mistake in it would show only in their output. Here the compiler sees it: as the call of a function like printf(),
  * whose arguments have the fields' names. No code calls the function that makes this call, so the compiler drops it.
  *
- * A program that defines REC_NO_FORMAT_CHECK before it includes event.h does without the check, and without the macros
+ * A program that defines REC_NO_FORMAT_CHECK before it includes event.h has neither the check nor the macros
  * __print_symbolic() and so on.
  */
 #ifndef REC__DETAIL

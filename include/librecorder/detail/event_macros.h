@@ -37,7 +37,7 @@
 #define REC__C_END   }
 #define REC__CAST(type, value) static_cast<type>(value)
 typedef bool rec_flag_type;
-/* The functions are C. */
+/* The functions are written in C, with casts that C++ compilers may warn about. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 extern "C" {
@@ -110,7 +110,8 @@ REC_ABI_ASSERT(offsetof(struct rec_event, enabled) == 0 && offsetof(struct rec_e
 struct rec_printf_site {
 	uint64_t number; /* the format number in its records, unique among the processes of this machine */
 	uint32_t buffer; /* the buffer whose log knows it; 0: none */
-	uint32_t layout; /* of its arguments, once that buffer's log has the site; 0: the arguments are not plain */
+	/* layout of its arguments, once that buffer's log has the site; 0: the arguments are not plain */
+	uint32_t layout;
 };
 
 REC_ABI_ASSERT(sizeof(struct rec_printf_site) == 16, "docs/COMPATIBILITY.md: call site");

@@ -29,7 +29,7 @@
 #include <stddef.h>
 
 #ifdef __cplusplus
-/* What follows is C. */
+/* The rest is written in C, with casts that C++ compilers may warn about. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 extern "C" {
@@ -37,7 +37,7 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/* A place where the project's own tests stop or kill a process; in other programs nothing. */
+/* A place where the project's own tests stop or kill a process. In other programs it is nothing. */
 #ifndef REC_TESTPOINT
 #define REC_TESTPOINT(name) ((void)0)
 #endif
@@ -106,7 +106,7 @@ struct rec_slot {
 	struct rec_lane *lane;
 	struct rec_handle *handle;
 	uint64_t old;	/* tail right before this reservation */
-	uint64_t end;	/* and right after it */
+	uint64_t end;	/* tail right after this reservation */
 	uint64_t now;	/* time of the event */
 	/* the lane's open word while only this writer and those below it are inside; 0: on the fast path */
 	uint64_t open;

@@ -19,7 +19,7 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/* The event recorder:task; before the first use of REC_TASK in a process, one that is on. */
+/* The event recorder:task. Before the first use of REC_TASK in a process, it points to an event that is on. */
 extern struct rec_event *rec_task_event;
 
 /*
