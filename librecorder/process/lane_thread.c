@@ -52,7 +52,7 @@ static __thread bool attached __attribute__((tls_model("initial-exec")));
 /* This thread's name in the log. */
 static __thread char noted_name[16] __attribute__((tls_model("initial-exec")));
 
-/* This thread's id when it leased its first lane: the owner of its lanes. 0: it has leased none. */
+/* This thread's id when it tried to lease its first lane: the owner of its lanes. 0: it has not tried. */
 static __thread uint32_t known_id __attribute__((tls_model("initial-exec")));
 
 static pthread_key_t end_key;
@@ -378,7 +378,8 @@ static void thread_ends(void *value)
 	(void)value;
 	rec_context_end();
 	handle = rec_thread_handle;
-	if (!handle->lane)
+	/* A child that bypassed fork's handlers has the handle that shares, but the lanes are its parent's. */
+	if (!handle->lane || !rec_process_is_maker())
 		return;
 	rec_lane_note_name();
 	rec_signal_block_begin(&block);

@@ -304,10 +304,15 @@ bool rec_process_is_guest(void)
 	return rec_process.pid && rec_process.pid != getpid() && !is_copy();
 }
 
-bool rec_process_is_own(void)
+bool rec_process_is_maker(void)
 {
 	/* The first process of a pid namespace, and the first of another one below, have the same pid. */
-	if (rec_process.pid == getpid() && !is_copy())
+	return rec_process.pid == getpid() && !is_copy();
+}
+
+bool rec_process_is_own(void)
+{
+	if (rec_process_is_maker())
 		return true;
 	if (!is_copy() || !rec_process_lock())
 		return false;
@@ -347,7 +352,7 @@ int rec_configure(const struct rec_options *options)
 void rec_process_exit(void)
 {
 	/* A child that bypassed fork's handlers must not touch its parent's buffer. */
-	if (!rec_process.header || rec_process.pid != getpid() || is_copy())
+	if (!rec_process.header || !rec_process_is_maker())
 		return;
 	rec_lane_exit();
 	rec_store_release(&rec_process.header->state, REC_BUFFER_EXITED);

@@ -72,6 +72,12 @@ void rec_process_forked(void);
  */
 bool rec_process_is_own(void);
 
+/*
+ * Whether this process made the buffer that rec_process describes. False in a copy of it: rec_process_is_own() would
+ * make a buffer for a copy, this function does not. Signal-safe.
+ */
+bool rec_process_is_maker(void);
+
 /* Whether this is vfork's child: it may write to the lane of the thread for which it runs, and change nothing else. */
 bool rec_process_is_guest(void);
 

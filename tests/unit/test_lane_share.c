@@ -9,6 +9,7 @@
 
 #include <criterion/criterion.h>
 #include <librecorder/event.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -184,6 +185,13 @@ Test(share, what_is_taken_back_or_too_long_leaves_the_lane)
 /* ----------------------------------------------------------------------------------------------------------- forks */
 
 static int status;
+static uint32_t noted_id;
+
+static void note_id(struct worker *worker)
+{
+	(void)worker;
+	noted_id = rec_share_owner();
+}
 
 static void fork_and_write(struct worker *worker)
 {
@@ -195,6 +203,34 @@ static void fork_and_write(struct worker *worker)
 		      rec_process.nr_shared || rec_process.shared[0]);
 	}
 	waitpid(pid, &status, 0);
+}
+
+/* The child ends its only thread, the parent's copy, before it writes anything. */
+static void clone_and_end(struct worker *worker)
+{
+	const pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+	(void)worker;
+	if (pid == 0)
+		pthread_exit(NULL);
+	waitpid(pid, &status, 0);
+}
+
+/* What the parent's thread holds stays its own: here the mark of a lane that it is writing to. */
+Test(share, a_raw_clone_that_ends_gives_nothing_back)
+{
+	struct rec_lane *lane;
+	unsigned int n;
+
+	share_begin(4);
+	n = workers_until_one_shares();
+	lane = rec_process.shared[0]->lane;
+	worker_do(n - 1, note_id, 0);
+	lane->owner = noted_id;
+	worker_do(n - 1, clone_and_end, 0);
+	cr_assert_eq(status, 0);
+	cr_assert_eq(lane->owner, noted_id);
+	lane->owner = 0;
 }
 
 static void check_fork(uint64_t raw)

@@ -191,6 +191,11 @@ int rec_process_init(void)
 	return 0;
 }
 
+bool rec_process_is_maker(void)
+{
+	return true;
+}
+
 bool rec_process_is_own(void)
 {
 	return true;
