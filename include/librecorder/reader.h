@@ -214,8 +214,9 @@ struct rec_lane_stats {
 
 /*
  * Returns 0; -EINVAL: no such lane; -EBADMSG: the lane is damaged; -EFAULT: the file was truncated; -EAGAIN: the
- * program is making the lane, or is changing its size. If the program has given the lane up, or is changing its size,
- * and it is empty, subbuf_size and nr_pages may be 0; the other statistics are those of its former ring.
+ * program is making the lane, is changing its size, or is just giving it up. If the program has given the lane up, or
+ * is changing its size, and it is empty, subbuf_size and nr_pages may be 0; the other statistics are those of its
+ * former ring.
  */
 int rec_view_stats(const struct rec_view *view, unsigned int lane, struct rec_lane_stats *ret_stats);
 

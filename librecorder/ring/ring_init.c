@@ -71,7 +71,8 @@ void rec_ring_restart(struct rec_handle *handle)
 	handle->subbufs[1] = next;
 	subbuf_header(handle, 0)->commit = 0;
 	rec_store_relaxed(&reader->pages_read, reader->pages_read + 1);
-	rec_store_relaxed(&reader->read, rec_reader_next(reader->read, 0));
+	/* Release: edge A1, for rec_ring_count_empty(). */
+	rec_store_release(&reader->read, rec_reader_next(reader->read, 0));
 	REC_TESTPOINT(restart_read);
 	/* Readers that wait for whole pages see a change of the count, and then no page. */
 	lane->pages_touched = reader->pages_read > lane->pages_touched ? reader->pages_read : lane->pages_touched + 1;

@@ -115,9 +115,9 @@ int rec_view_look_without_ring(const struct rec_view *view, uint32_t index, stru
 	const struct rec_lane *lane = lane_at(view, index);
 	uint32_t nr_subbufs;
 
-	/* Acquire: a lane that has a tail has had a ring, and its number of sub-buffers is there (edge N1). */
+	/* A lane with a tail has had a ring, or is getting its first one: then its statistics are 0. Acquire: N1. */
 	if (!rec_load_acquire(&lane->tail))
-		return -EAGAIN;
+		return -ENODATA;
 	nr_subbufs = rec_load_acquire(&lane->nr_subbufs);
 	if (rec_load_relaxed(&lane->subbuf_size) || nr_subbufs < 3 || nr_subbufs > view->max_subbufs)
 		return -EAGAIN;

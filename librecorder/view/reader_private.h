@@ -115,7 +115,7 @@ int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_r
 
 /*
  * As rec_view_look(), for a lane that has no ring now, because it was given up or is being remade:
- * ret_ring->subbuf_size is 0. 0; -EAGAIN: it has never had one, or is just changing.
+ * ret_ring->subbuf_size is 0. 0; -ENODATA: it has never had one; -EAGAIN: it is just changing.
  */
 int rec_view_look_without_ring(const struct rec_view *view, uint32_t index, struct rec_ring_reader *ret_ring);
 

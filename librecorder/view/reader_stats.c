@@ -23,7 +23,7 @@ int rec_view_stats(const struct rec_view *view, unsigned int index, struct rec_l
 	if (r == -ENODATA)
 		r = rec_view_look_without_ring(view, index, &ring);
 	if (r < 0)
-		return rec_view_is_cut(view) ? -EFAULT : r;
+		return rec_view_is_cut(view) ? -EFAULT : r == -ENODATA ? -EAGAIN : r;
 	r = ring.subbuf_size ? rec_ring_count(&ring, true, &counts) : rec_ring_count_empty(&ring, &counts);
 	rec_fence_acquire();
 	if (!rec_view_still(&ring))
@@ -108,14 +108,25 @@ static void set_bases(const struct rec_ring_reader *ring, const struct rec_ring_
 	rec_store_release(&ring->words->resets, resets);
 }
 
-/* Whether the statistics of a lane that has no ring now are more than 0. */
-static bool has_statistics(const struct rec_view *view, unsigned int index)
+/*
+ * Whether there is something to reset in a lane that has no ring now: statistics; or the mark of a reader, which may
+ * have died while it reset the lane, and then keeps the program from making it again. 1, 0 or -errno. No system call,
+ * because many lanes may have been given up.
+ */
+static int needs_reset(const struct rec_view *view, unsigned int index)
 {
+	struct rec_ring_reader ring;
 	struct rec_lane_stats s;
+	int r = rec_view_look_without_ring(view, index, &ring);
 
-	return rec_view_stats(view, index, &s) == 0 &&
-	       (s.overrun | s.commit_overrun | s.dropped_events | s.read_events | s.too_long | s.nested_limit |
-		s.disabled | s.torn | s.lost_unread);
+	if (r == 0 && rec_load_relaxed(&ring.words->owner))
+		return 1;
+	if (r == 0)
+		r = rec_view_stats(view, index, &s);
+	if (r < 0)
+		return r == -ENODATA ? 0 : r;
+	return (s.overrun | s.commit_overrun | s.dropped_events | s.read_events | s.too_long | s.nested_limit |
+		s.disabled | s.torn | s.lost_unread) > 0;
 }
 
 /*
@@ -127,11 +138,10 @@ static int reset_without_ring(struct rec_view *view, unsigned int index)
 	struct rec_ring_counts counts;
 	struct rec_ring_reader ring;
 	struct view_map words;
-	int r = 0;
+	int r = needs_reset(view, index);
 
-	/* Without a system call: many lanes may have been given up. */
-	if (!has_statistics(view, index))
-		return 0;
+	if (r <= 0)
+		return r;
 	r = rec_view_own_words(view, index, &words);
 	if (r < 0)
 		return r;

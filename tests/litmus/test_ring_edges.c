@@ -413,8 +413,8 @@ Test(edges, a1_an_account_made)
 		.name = "A1: the account of a new position",
 		.is_bad = a2_bad,
 		.threads = { { ST(ACCOUNT, 1, RELAXED, "rec_reader_leave() ring_reader.c: the other account"),
-			       ST(READ, 1, RELEASE, "swap() ring_reader.c: read", EDGE) },
-			     { LD(READ, 1, ACQUIRE, "rec_ring_count(), rec_ring_reader_init(): read", EDGE),
+			       ST(READ, 1, RELEASE, "swap() ring_reader.c, rec_ring_restart(): read", EDGE) },
+			     { LD(READ, 1, ACQUIRE, "rec_ring_count(), _count_empty(), _reader_init(): read", EDGE),
 			       LD(ACCOUNT, 2, RELAXED, "rec_reader_loss() ring_reader.c: the account", IF(1, 1)) } },
 	};
 

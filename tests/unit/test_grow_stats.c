@@ -5,7 +5,10 @@
 #include "numbered.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <librecorder/reader.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define PAGES 16u
 #define LANE  NUMBERED_IN(PAGES)
@@ -88,4 +91,44 @@ Test(grow_stats, are_reset)
 	stats = stats_of(0);
 	cr_assert_eq(stats.overrun + stats.too_long + stats.lost_unread, 0);
 	cr_assert_gt(stats.read_events, 0);
+}
+
+/* A recorder that dies while it resets the lane leaves its mark there, which keeps the program from making it again. */
+Test(grow_stats, a_reset_that_was_killed)
+{
+	struct rec_lane_reader *words;
+	struct rec_view *view = NULL;
+	const pid_t dead = fork();
+
+	if (dead == 0)
+		_exit(0);
+	waitpid(dead, NULL, 0);
+	give_up_one_with_losses();
+	words = rec_process.handles[0].reader;
+	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_reset(view, 0), 0);
+	words->owner = UINT64_C(1) << 32 | (uint32_t)dead;
+	cr_assert_eq(rec_view_reset(view, 0), 0);
+	rec_view_close(view);
+	cr_assert_eq(words->owner, 0);
+	make_it_again();
+}
+
+/* While the program gives the lane up, a reset cannot say what its statistics are. */
+Test(grow_stats, a_reset_meanwhile)
+{
+	struct rec_lane_reader *words;
+	struct rec_view *view = NULL;
+	uint64_t read;
+
+	give_up_one_with_losses();
+	words = rec_process.handles[0].reader;
+	read = words->read;
+	words->read = read + REC_POS_ONE_EVENT;
+	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_reset(view, 0), -EAGAIN);
+	words->read = read;
+	cr_assert_eq(rec_view_reset(view, 0), 0);
+	cr_assert_eq(rec_view_reset(view, 1 + rec_view_lanes(view)), -EINVAL);
+	rec_view_close(view);
 }
