@@ -90,7 +90,9 @@ static void say_no_lane(const struct message_sink *sink, const struct reasons *a
 	else if (all->processes.lease_errno == EINPROGRESS)
 		snprintf(why, sizeof(why), "the lane of an ended thread with the same id was just being taken over");
 	else if (all->processes.lease_errno == EAGAIN)
-		snprintf(why, sizeof(why), "a child of vfork wrote events before its parent's thread wrote one");
+		snprintf(why, sizeof(why),
+			 "a process in this program's memory, such as a child of vfork, wrote them "
+			 "before its thread had a lane");
 	else
 		snprintf(why, sizeof(why), "%s",
 			 all->processes.lease_errno ? strerror(all->processes.lease_errno) : "none was available");

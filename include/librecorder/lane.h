@@ -40,9 +40,9 @@ struct rec_handle *rec_lane_lease(void);
  * Returns 0; -ENOMEM: no memory, or no room in the directory's file system; -EDQUOT: the process has reached its limit
  * of lanes, and the thread's events go to shared lanes; -ENXIO: this process has no buffer, or is vfork's child;
  * -EPERM: a seccomp filter forbids the system call that returns the thread's id, and did so before the thread had a
- * lane; its events go to shared lanes; -EINPROGRESS: another thread is just taking over the lane of an ended thread
- * with the same id: try again; or another errno of madvise; before Linux 5.14 also of open and fallocate, or -EFBIG
- * (RLIMIT_FSIZE). Any thread; not signal-safe.
+ * lane; its events go to shared lanes, or are lost while there are none; -EINPROGRESS: another thread is just taking
+ * over the lane of an ended thread with the same id: try again; or another errno of madvise; before Linux 5.14 also of
+ * open and fallocate, or -EFBIG (RLIMIT_FSIZE). Any thread; not signal-safe.
  */
 int rec_thread_attach(void);
 

@@ -212,6 +212,8 @@ static struct rec_handle *pass_gate(struct rec_handle *handle)
 /* Whether the thread may get a lane of its own now. */
 static bool is_worth_a_try(void)
 {
+	if (!rec_is_thread_id(own_tid))
+		return false;
 	if (rec_load_relaxed(&rec_process.free_lanes) > 0)
 		return true;
 	return !rec_load_relaxed(&rec_process.nr_shared) &&

@@ -37,7 +37,7 @@ recorded clone-first "clone"
 recorded vfork "leaf,parent,parent too,vfork"
 ok "a child of vfork that writes first" "$RECORDER" record -o vfork-first.dat "$family" vfork-first
 like "its event is lost, with the reason" "$err" \
-	"1 of threads without a lane \(a child of vfork wrote events before its parent's thread wrote one\)"
+	"1 of threads without a lane \(a process in this program's memory, such as a child of vfork, wrote them before its thread had a lane\)"
 is "its parent's event is not" "$(steps vfork-first.dat)" parent
 recorded spawn "leaf,parent"
 recorded exec "before exec,leaf"
