@@ -104,14 +104,29 @@ static int compare_printk(struct merge *merge)
 	return err;
 }
 
+/* Compare each file's symbols with those of the first file that has some: a recording of programs alone has none. */
+static void compare_symbols(struct merge *merge)
+{
+	const struct merge_file *first = NULL;
+
+	for (unsigned int i = 0; i < merge->nr && !merge->hides_symbols; i++) {
+		const struct merge_file *file = &merge->files[i];
+		const struct dat_text *text = merge_text_of(file->file, DAT_KALLSYMS);
+		struct merge_line line;
+		size_t at = 0;
+
+		if (!first && next_kernel_line(text, &at, &line))
+			first = file;
+		else if (first && (first->clock.is_elsewhere || file->clock.is_elsewhere))
+			merge->hides_symbols = have_other_symbols(merge_text_of(first->file, DAT_KALLSYMS), text);
+	}
+}
+
 int merge_check_texts(struct merge *merge)
 {
-	const struct dat_text *first = merge_text_of(merge->files[0].file, DAT_KALLSYMS);
 	int err;
 
-	for (unsigned int i = 1; i < merge->nr && !merge->hides_symbols; i++)
-		merge->hides_symbols = merge->files[i].clock.is_elsewhere &&
-				       have_other_symbols(first, merge_text_of(merge->files[i].file, DAT_KALLSYMS));
+	compare_symbols(merge);
 	err = compare_printk(merge);
 	return err ? err : merge_sites_add(merge);
 }
@@ -141,6 +156,9 @@ static void put_lines(const struct merge *merge, enum dat_id id, const struct da
 	}
 }
 
+/* Those of the largest 32-bit number. */
+#define PID_DIGITS_MAX 10u
+
 /*
  * Put the lines "pid name" of a file, one for each thread. A malformed line ends the text, because readers would stop
  * there and miss the names of the files after it. 0, -ENOMEM.
@@ -152,14 +170,14 @@ static int put_names(const struct dat_text *text, struct number_map *seen, struc
 	int err = 0;
 
 	while (!err && merge_next_line(text, &at, &line)) {
-		char *end;
-		const long pid = strtol(line.text, &end, 10);
+		const size_t digits = strspn(line.text, "0123456789");
+		const uint64_t pid = strtoull(line.text, NULL, 10);
 
-		if (end >= line.text + line.size - 1 || *end != ' ')
+		if (!digits || digits > PID_DIGITS_MAX || digits + 1 >= line.size || line.text[digits] != ' ')
 			break;
-		if (number_map_get(seen, (uint64_t)pid))
+		if (number_map_get(seen, pid))
 			continue;
-		err = number_map_set(seen, (uint64_t)pid, 1);
+		err = number_map_set(seen, pid, 1);
 		blob_put(all, line.text, line.size);
 		blob_put(all, "\n", 1);
 	}

@@ -209,6 +209,13 @@ ok "two machines, and their kernels' symbols differ" "$RECORDER" merge -o out.da
 is "that is reported on one line" "$err" "recorder merge: the files' kernels have different symbols: the result has none, and addresses instead"
 is "there are none" "$("$RECORDER" dump --kallsyms out.dat | grep -cE 'do_|bad_fn')" 0
 is "trace-cmd prints the same" "$(times out.dat | wc -l)" "$(($(times a.dat | wc -l) * 2))"
+sed 's/ffffffff81000\(... [tT] do\)/7265630000000\1/' a.dat >without.dat
+sed 's/ffffffff81000100 t do_two/ffffffff81000100 t bad_fn/' c.dat >symbols.dat
+ok "the first file has no symbols, and those of two other machines differ" "$RECORDER" merge -o out.dat without.dat b.dat symbols.dat
+is "there are none of a kernel" "$("$RECORDER" dump --kallsyms out.dat | grep -c ffffffff81)" 0
+sed 's/1003 sh/+003 sh/' a.dat >names.dat
+ok "a malformed line among the names of threads" "$RECORDER" merge -o out.dat names.dat b.dat
+is "the name is that of the second file" "$("$RECORDER" report out.dat | grep -oE '[^ ]+-1003' | sort -u)" sh-1003
 sed 's/ffffffff81000100 t do_two/ffffffff81000100 t bad_fn/' a.dat >symbols.dat
 ok "one boot: a module came later" "$RECORDER" merge -o out.dat a.dat symbols.dat
 is "the symbols of both are there" "$("$RECORDER" dump --kallsyms out.dat | grep -cE 'do_two|bad_fn')" 2
