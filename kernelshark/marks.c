@@ -92,9 +92,10 @@ static enum mark_state state_of(const struct model_span *span)
 {
 	if (span->flags & MODEL_NO_BEGIN)
 		return MARK_NO_BEGIN;
-	if (span->flags & MODEL_NO_END)
-		return MARK_OPEN;
-	return span->flags & MODEL_CUT ? MARK_CUT : MARK_WHOLE;
+	/* A span that is open over a loss is both: its end may be that of another span. */
+	if (span->flags & MODEL_CUT)
+		return MARK_CUT;
+	return span->flags & MODEL_NO_END ? MARK_OPEN : MARK_WHOLE;
 }
 
 /* Interrupts and requests of devices belong to no thread, and are left out. */

@@ -167,7 +167,8 @@ static int make_tables(const struct making *m, const struct sql_trace *trace)
 /* Check that no table exists already: SQLite would not accept a schema in which a name occurs twice. */
 static int check_names(struct making *m)
 {
-	static const char query[] = "SELECT min(name) FROM temp.sqlite_master GROUP BY lower(name) HAVING count(*) > 1";
+	static const char query[] = "SELECT min(name) FROM temp.sqlite_master WHERE type <> 'trigger'"
+				    " GROUP BY lower(name) HAVING count(*) > 1";
 	sqlite3_stmt *statement;
 	int code = sqlite3_prepare_v2(m->db, query, -1, &statement, NULL);
 

@@ -341,6 +341,8 @@ print(*db.execute("SELECT count(*) FROM count WHERE " + sys.argv[2]).fetchone())
 		"SELECT recorder_open('trace.dat');" 'SELECT type, name FROM temp.sqlite_master;' 'DROP TABLE Count;' \
 		"SELECT recorder_open('trace.dat');" 'SELECT count(*) FROM temp.f2_count;' | sqlite3 2>&1 | sed -E 's/^.*(there is already)/\1/')" \
 		$'there is already a table Count\ntable|Count\ntrace.dat\n3000'
+	is "a trigger may have the name of a table" "$(printf '%s\n' ".load $extension" 'CREATE TEMP TABLE x (y);' \
+		'CREATE TEMP TRIGGER x AFTER INSERT ON x BEGIN SELECT 1; END;' "SELECT recorder_open('trace.dat');" | sqlite3 2>&1)" trace.dat
 	is "a connection stays as protected as it was" "$(printf '%s\n' ".load $extension" '.dbconfig defensive on' \
 		"SELECT recorder_open('trace.dat');" '.dbconfig defensive' "DELETE FROM temp.sqlite_master;" | sqlite3 2>&1 | sed 's/^.*: //' | tr -s ' ')" \
 		$' defensive on\ntrace.dat\n defensive on\ntable sqlite_temp_master may not be modified'
