@@ -122,12 +122,8 @@ static int check_damage(const struct export *e)
 	uint32_t cpu;
 	const uint64_t pages = dat_merge_damaged(e->merge, &error, &cpu);
 
-	if (!pages)
-		return complain_missing(COMMAND, e->path, e->file);
-	complain(COMMAND,
-		 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
-		 e->path, pages, pages == 1 ? "" : "s", cpu, error.offset, error.text);
-	return 1;
+	return pages ? complain_damaged(COMMAND, e->path, pages, cpu, &error)
+		     : complain_missing(COMMAND, e->path, e->file);
 }
 
 static int export_to_file(struct export *e)

@@ -94,15 +94,9 @@ static int report_damage(const struct merge *merge)
 		uint32_t cpu;
 		const uint64_t damaged = dat_merge_damaged(file->merge, &error, &cpu);
 
-		if (!damaged) {
-			status = complain_missing(COMMAND, file->path, file->file) ? EXIT_FAILURE : status;
-			continue;
-		}
-		complain(COMMAND,
-			 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64
-			 ": %s",
-			 file->path, damaged, damaged == 1 ? "" : "s", cpu, error.offset, error.text);
-		status = EXIT_FAILURE;
+		if (complain_damaged(COMMAND, file->path, damaged, cpu, &error) ||
+		    complain_missing(COMMAND, file->path, file->file))
+			status = EXIT_FAILURE;
 	}
 	return status;
 }

@@ -98,12 +98,8 @@ static int report_damage(const struct split *split)
 	uint32_t cpu;
 	const uint64_t damaged = split_damaged(split, &error, &cpu);
 
-	if (!damaged)
-		return complain_missing(COMMAND, split->input, split->file);
-	complain(COMMAND,
-		 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
-		 split->input, damaged, damaged == 1 ? "" : "s", cpu, error.offset, error.text);
-	return EXIT_FAILURE;
+	return damaged ? complain_damaged(COMMAND, split->input, damaged, cpu, &error)
+		       : complain_missing(COMMAND, split->input, split->file);
 }
 
 static int write_pieces(struct split *split)

@@ -5,6 +5,7 @@
  * Streams: memory does not grow with the file.
  */
 #include "cli/cmd.h"
+#include "cli/common/missing_parts.h"
 #include "cli/common/show_text.h"
 #include "cli/common/trace_events.h"
 #include "format/dat/dat_compress.h"
@@ -202,10 +203,7 @@ static int check_damage(struct checking *c)
 	if (!c->damaged)
 		return 0;
 	fflush(stdout);
-	complain(COMMAND,
-		 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
-		 c->path, c->damaged, c->damaged == 1 ? "" : "s", cpu, error.offset, error.text);
-	return EXIT_FAILURE;
+	return complain_damaged(COMMAND, c->path, c->damaged, cpu, &error);
 }
 
 static int run(struct checking *c)

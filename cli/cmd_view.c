@@ -4,6 +4,7 @@
  * running programs and the kernel in a page that follows them.
  */
 #include "cli/cmd.h"
+#include "cli/common/missing_parts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -99,11 +100,7 @@ static int run(const struct view_request *request, const char *output)
 			 request->path, result.left_out, output);
 	/* The page was written, but events are missing from it. */
 	if (!err && result.damaged)
-		complain(COMMAND,
-			 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64
-			 ": %s",
-			 request->path, result.damaged, result.damaged == 1 ? "" : "s", result.cpu, result.error.offset,
-			 result.error.text);
+		complain_damaged(COMMAND, request->path, result.damaged, result.cpu, &result.error);
 	else if (!err && result.missing.text[0])
 		complain(COMMAND, "%s: %s; the rest of the file was read", request->path, result.missing.text);
 	return err || result.damaged || result.missing.text[0] ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages about a file that was cut off or never finished, whose other parts are read. */
+/* Messages about a file that was cut off, never finished, or damaged, whose other parts are read. */
 #ifndef CLI_MISSING_PARTS_H
 #define CLI_MISSING_PARTS_H
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -16,6 +17,18 @@ static inline int complain_missing(const char *command, const char *path, const 
 	if (!file->missing.text[0])
 		return 0;
 	complain(command, "%s: %s; the rest of the file was read", path, file->missing.text);
+	return EXIT_FAILURE;
+}
+
+/* The exit status: 0 if no pages are damaged; else one line was printed, about the first of them. */
+static inline int complain_damaged(const char *command, const char *path, uint64_t pages, uint32_t cpu,
+				   const struct dat_error *error)
+{
+	if (!pages)
+		return 0;
+	complain(command,
+		 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
+		 path, pages, pages == 1 ? "" : "s", cpu, error->offset, error->text);
 	return EXIT_FAILURE;
 }
 

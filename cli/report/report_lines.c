@@ -36,14 +36,15 @@ static bool write_text(void *arg, const char *text, size_t size)
 static int check_time(struct report_lines *lines, const struct dat_event *event)
 {
 	const uint64_t stream = (uint64_t)(event->buffer - lines->buffers) << 32 | event->cpu;
-	const uint64_t last = number_map_get(&lines->last, stream);
+	/* The time + 1, because 0 in the map means that there is none. */
+	const uint64_t stored = number_map_get(&lines->last, stream), last = stored ? stored - 1 : 0;
 
 	if (last > event->ts)
 		complain(opts_command(),
 			 "WARNING: Record on cpu %" PRIu32 " went backwards: %" PRIu64 " to %" PRIu64
 			 " delta: -%" PRIu64,
 			 event->cpu, last, event->ts, last - event->ts);
-	return event->ts ? number_map_set(&lines->last, stream, event->ts) : 0;
+	return number_map_set(&lines->last, stream, event->ts + 1);
 }
 
 /* Print a line. 1; 0: it cannot be written; -ENOMEM. */

@@ -86,12 +86,7 @@ int report_damage(const struct report *r, const struct dat_merge *merge)
 {
 	struct dat_error error;
 	uint32_t cpu;
-	uint64_t pages = dat_merge_damaged(merge, &error, &cpu);
+	const uint64_t pages = dat_merge_damaged(merge, &error, &cpu);
 
-	if (!pages)
-		return 0;
-	complain(opts_command(),
-		 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
-		 r->path, pages, pages == 1 ? "" : "s", cpu, error.offset, error.text);
-	return 1;
+	return complain_damaged(opts_command(), r->path, pages, cpu, &error);
 }

@@ -123,13 +123,15 @@ static int add_buffers(struct dat_copy *copy, unsigned int flags)
 	dat_write_page_size(copy->writer, 0, file->page_size);
 	for (size_t i = 0; i < file->nr_buffers && !err; i++) {
 		const struct dat_buffer *buffer = &file->buffers[i];
+		size_t twin;
 
 		if (!buffer->name[0] && !has_top) {
 			has_top = true;
 			continue;
 		}
-		if (flags & DAT_COPY_EVENTS && find_twin(file, i) < i) {
-			copy->buffers[i] = copy->buffers[find_twin(file, i)];
+		twin = flags & DAT_COPY_EVENTS ? find_twin(file, i) : i;
+		if (twin < i) {
+			copy->buffers[i] = copy->buffers[twin];
 			continue;
 		}
 		err = dat_write_buffer(copy->writer, buffer->name, &copy->buffers[i]);
