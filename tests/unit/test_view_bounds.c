@@ -123,7 +123,7 @@ Test(view_bounds, circle_of_events)
 Test(view_bounds, reset_of_a_circle)
 {
 	make_circle(3);
-	/* By its numbers the lane holds so many events that to skip them all would never end. */
+	/* The numbers in the lane claim so many events that a reader would never finish skipping them. */
 	lane->subbufs[4].first = UINT64_C(1) << 40;
 	cr_expect_eq(rec_view_reset(view, 0), -EBADMSG);
 	cr_expect_eq(consume(), -EBADMSG);
