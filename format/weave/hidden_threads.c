@@ -6,6 +6,9 @@
 
 #include "format/dat/dat_notes.h"
 
+/* common_flags: in a hard, a soft or a non-maskable interrupt (facts trace-dat 1.7). */
+#define IN_INTERRUPT 0x58
+
 int hidden_threads_parse(const char *text, struct hidden_threads *ret_hidden)
 {
 	struct hidden_threads hidden = { .mask = 0 };
@@ -62,5 +65,8 @@ bool hidden_threads_search(const struct hidden_threads *hidden, const struct ker
 {
 	const unsigned int place = tasks->by_id[id];
 
+	/* An interrupt is the CPU's, whatever thread it interrupts: a timer that wakes another thread, for example. */
+	if (((const unsigned char *)payload)[2] & IN_INTERRUPT)
+		return false;
 	return has(hidden, tid) && !(place && names_another(hidden, &tasks->fields[place - 1], payload, size));
 }

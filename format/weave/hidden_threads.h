@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Threads whose own kernel events are left out of the file: those of the recorder. Events that concern another thread
- * stay: switches, and those by which a hidden thread wakes, creates or waits for another thread.
+ * stay: switches, and those by which a hidden thread wakes, creates or waits for another thread. Events of interrupts
+ * that came while such a thread ran stay, too.
  */
 #ifndef FORMAT_HIDDEN_THREADS_H
 #define FORMAT_HIDDEN_THREADS_H

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The events of the recorder's own threads are left out of the file, except for switches and events that concern others;
-# tracefs is not configured for this. --no-filter keeps them.
+# The events of the recorder's own threads are left out of the file, except for switches, events that concern others and
+# interrupts; tracefs is not configured for this. --no-filter keeps them.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/tracefs.sh"
@@ -29,7 +29,7 @@ is "tracefs filters nothing" "$(<notrace)" ""
 is "the recorder's system calls are left out" "$(own 'sys_(enter|exit)')" 0
 ok "others' are not" test "$("$RECORDER" report out.dat | grep -c 'sys_enter: ')" -gt 1000
 ok "its switches are kept" test "$(own sched_switch)" -gt 0
-woken=$("$RECORDER" report out.dat | sed -nE 's/^.*-([0-9]+) +\[[0-9]+\].* sched_waking: comm=.* pid=([0-9]+) .*$/\1 \2/p' |
+woken=$("$RECORDER" report -I -S out.dat | sed -nE 's/^.*-([0-9]+) +\[[0-9]+\].* sched_waking: comm=.* pid=([0-9]+) .*$/\1 \2/p' |
 	grep -wFf tids | awk 'NR == FNR { own[$1] = 1; next } $1 in own && $2 in own' tids - | wc -l)
 is "how its threads wake each other is left out" "$woken" 0
 ok "the file passes verify" "$RECORDER" verify out.dat

@@ -150,6 +150,42 @@ Test(weave_kernel, ids_and_sizes_that_cannot_be)
 	}
 }
 
+/* Put sched:tick of a thread, with common_flags; `number` shows which one it is. */
+static void put_flagged(struct both *b, uint64_t time, int32_t tid, unsigned char flags)
+{
+	const struct fake_event event = { { ID_TICK, flags, 0, tid }, flags };
+
+	fake_put_bytes(b->w.fake, b->lanes, 0, time, &event, sizeof(event));
+}
+
+/* Of a hidden thread, the events of interrupts that came while it ran are kept. */
+Test(weave_kernel, interrupts_of_hidden_threads)
+{
+	/* irqs off, hard interrupt with irqs off, soft interrupt, bottom halves off, non-maskable interrupt */
+	static const unsigned char flags[] = { 0x01, 0x09, 0x10, 0x80, 0x40 };
+	unsigned int with_user;
+
+	for (with_user = 0; with_user < 2; with_user++) {
+		struct both b;
+		struct seen *seen;
+
+		both_begin(&b, 1, 1);
+		b.w.params.notes.hidden = "4711";
+		if (with_user)
+			both_put_user(&b, 0, 0, 500, 9);
+		put_flagged(&b, 999, 77, 0);
+		for (unsigned int i = 0; i < 5; i++)
+			put_flagged(&b, 1000 + i, 4711, flags[i]);
+		put_flagged(&b, 2000, 77, 0);
+		seen = weave(&b.w);
+		cr_assert_eq(seen->nr, 5 + with_user);
+		check_event(&seen->events[1 + with_user], "sched:tick", 0, 1001, 0x09);
+		check_event(&seen->events[2 + with_user], "sched:tick", 0, 1002, 0x10);
+		check_event(&seen->events[3 + with_user], "sched:tick", 0, 1004, 0x40);
+		weaving_end(&b.w, seen);
+	}
+}
+
 /* A time that goes back is raised to the time before it; the next event has its own time again, once that is later. */
 Test(weave_kernel, times_that_go_back)
 {
