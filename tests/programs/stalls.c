@@ -201,6 +201,7 @@ static void *medium(void *arg)
 	(void)arg;
 	rec_thread_name("medium");
 	set_priority(1);
+	sem_post(&held);
 	sem_wait(&begun);
 	burn(STALL_NS);
 	return NULL;
@@ -218,8 +219,10 @@ static void inversion_stall(void)
 	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
 	pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
 	pthread_attr_setschedparam(&attr, &other);
-	pthread_create(&threads[0], &attr, low, NULL);
-	pthread_create(&threads[1], &attr, medium, NULL);
+	/* Before low takes the lock, medium has its priority. */
+	pthread_create(&threads[0], &attr, medium, NULL);
+	sem_wait(&held);
+	pthread_create(&threads[1], &attr, low, NULL);
 	sem_wait(&held);
 	REC(io, request_begin, 42);
 	sem_post(&begun);
