@@ -264,7 +264,9 @@ static int list_file(const char *path)
 
 	if (err)
 		return err;
-	printf("%s%s%s\n", paint(PAINT_TITLE), path, paint_end());
+	printf("%s", paint(PAINT_TITLE));
+	show_name(stdout, path, show_escapes(stdout));
+	printf("%s\n", paint_end());
 	if (!print_log(log, size, NULL))
 		puts("  no events");
 	free(log);

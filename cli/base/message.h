@@ -23,6 +23,7 @@ enum message_word {
 	WORD_GRAPH_FUNCTION,
 	WORD_KEEP_LAST,
 	WORD_LANE_SIZE,
+	WORD_LEAVE_OUT,
 	WORD_LIST_EVENTS,   /* the command that shows the events of a program, which follows */
 	WORD_LIST_PROGRAMS, /* the command that shows the programs that use librecorder */
 	WORD_MODULE,

@@ -25,3 +25,10 @@ int proc_stat_of(uint32_t pid, struct rec_proc_stat *ret_stat)
 	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
 	return proc_stat_read(AT_FDCWD, path, ret_stat);
 }
+
+bool proc_stat_halted(uint32_t pid)
+{
+	struct rec_proc_stat stat;
+
+	return !proc_stat_of(pid, &stat) && (stat.state == 'T' || stat.state == 't');
+}

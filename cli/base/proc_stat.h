@@ -14,4 +14,7 @@ int proc_stat_read(int dir, const char *path, struct rec_proc_stat *ret_stat);
 /* Reads the same file of a process or thread. As above; -ENOENT: no process or thread has this number. */
 int proc_stat_of(uint32_t pid, struct rec_proc_stat *ret_stat);
 
+/* Whether a process or thread is stopped by a signal, or by a debugger. False also if it does not exist. */
+bool proc_stat_halted(uint32_t pid);
+
 #endif

@@ -18,6 +18,7 @@ static const char *const options[WORDS] = {
 	[WORD_GRAPH_FUNCTION] = "-g",
 	[WORD_KEEP_LAST] = "-m",
 	[WORD_LANE_SIZE] = "-b",
+	[WORD_LEAVE_OUT] = "-x",
 	[WORD_MODULE] = "--module",
 	[WORD_NO_FUNCTION] = "-n",
 	[WORD_OPTION] = "-O",

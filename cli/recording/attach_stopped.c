@@ -4,15 +4,6 @@
 
 #include "cli/base/proc_stat.h"
 
-/* Whether the program is stopped by a signal (T), or by a debugger (t). */
-static bool is_halted(const struct rec_view *view)
-{
-	struct rec_proc_stat stat;
-	const uint32_t pid = rec_view_pid(view);
-
-	return pid && !proc_stat_of(pid, &stat) && (stat.state == 'T' || stat.state == 't');
-}
-
 static void look_at(const struct message_sink *sink, const struct rec_view *view)
 {
 	const char *comm = rec_view_info(view)->comm;
@@ -23,7 +14,7 @@ static void look_at(const struct message_sink *sink, const struct rec_view *view
 		message(sink,
 			"process %s (%s) is stopped: it is not recorded until '%s %s' or rec_start()", pid, comm,
 			message_word(sink, WORD_START_PROGRAM), pid);
-	if (is_halted(view))
+	if (rec_view_pid(view) && proc_stat_halted(rec_view_pid(view)))
 		message(sink, "process %s (%s) is stopped by a signal: it is not recorded until SIGCONT", pid,
 			comm);
 }

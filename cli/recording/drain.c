@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/base/now.h"
+#include "cli/base/proc_stat.h"
 
 /*
  * Pages taken from a lane before the other lanes have their turn, so that a lane that is written to without pause does
@@ -88,8 +89,8 @@ int drain_add_rates(struct drain *drain)
 }
 
 /*
- * Count programs that are stopped or have all events off; except programs that the user named, because their events are
- * already switched off again.
+ * Count programs that are stopped or have all events off. Events of programs that the user named do not count as off:
+ * the recorder has already switched them off again.
  */
 static void note_switches(struct drain *drain, const struct drained *one)
 {
@@ -102,6 +103,8 @@ static void note_switches(struct drain *drain, const struct drained *one)
 		drain->trouble.stopped++;
 		return;
 	}
+	if (rec_view_pid(one->view) && proc_stat_halted(rec_view_pid(one->view)))
+		drain->trouble.halted++;
 	while ((record = rec_log_next(entry->log, entry->log_size, &offset)))
 		if (record->kind == REC_LOG_EVENT) {
 			events++;
@@ -375,6 +378,7 @@ void drain_trouble_add(struct drain_trouble *all, const struct drain_trouble *on
 	all->no_buffers += one->no_buffers;
 	all->living += one->living;
 	all->stopped += one->stopped;
+	all->halted += one->halted;
 	all->off += one->off;
 }
 

@@ -38,6 +38,7 @@ struct drain_trouble {
 	int no_buffer_errno;	    /* the reason of the last one */
 	unsigned int living;	    /* buffers of programs that were still running at the end */
 	unsigned int stopped;	    /* buffers of programs that were stopped at the end (rec_stop()) */
+	unsigned int halted;	    /* buffers of other programs that were stopped by a signal at the end */
 	unsigned int off; /* buffers of other programs whose events were all off at the end; not with DRAIN_NAMED */
 	int bad_errno;		    /* reason why the first bad buffer could not be opened: positive errno */
 	char bad_file[256];

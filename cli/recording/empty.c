@@ -51,6 +51,9 @@ static const char *of_programs(const struct spool *spool, const struct drain_tro
 	if (trouble->off == programs)
 		return programs == 1 ? "all events of the program are off (rec_disable())"
 				     : "all events of the programs are off (rec_disable())";
+	if (trouble->halted == programs)
+		return programs == 1 ? "the program is stopped by a signal; SIGCONT continues it"
+				     : "the programs are stopped by a signal; SIGCONT continues them";
 	return "none of the selected events occurred";
 }
 
@@ -63,6 +66,9 @@ void say_empty(const struct output *output, const struct spool *spool, const str
 
 	if (selections && programs && trouble->stopped == programs)
 		put_stopped(output->sink, programs, why, sizeof(why));
+	else if (selections && programs && selections_only_left_out(selections, spool))
+		snprintf(why, sizeof(why), "all selected events are left out%s",
+			 message_remark(output->sink, WORD_LEAVE_OUT).text);
 	else if (selections && programs && has_event(spool) && !selections_any_met(selections, spool))
 		snprintf(why, sizeof(why), "no event matches; '%s PROGRAM' shows a program's events",
 			 message_word(output->sink, WORD_LIST_EVENTS));

@@ -71,6 +71,9 @@ bool selections_fit_binary(const struct message_sink *sink, const struct selecti
 /* Whether a recording has an event that matches one of the patterns; the default patterns match any. */
 bool selections_any_met(const struct selections *selections, const struct spool *spool);
 
+/* Whether the patterns match events of the recording, and all of these are left out. */
+bool selections_only_left_out(const struct selections *selections, const struct spool *spool);
+
 /* Report which patterns matched no event of a recording, and which filters did not fit. */
 void selections_report(const struct message_sink *sink, const struct selections *selections, const struct spool *spool);
 

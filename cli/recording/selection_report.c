@@ -160,10 +160,29 @@ bool selections_any_met(const struct selections *selections, const struct spool 
 	return selections->is_default && !selections->nr_left_out;
 }
 
+bool selections_only_left_out(const struct selections *selections, const struct spool *spool)
+{
+	for (unsigned int i = 0; i < selections->nr; i++)
+		if (is_met(selections->list[i].given, spool))
+			return !selections_any_met(selections, spool);
+	return false;
+}
+
 static void say_unmet(const struct message_sink *sink, const char *patterns)
 {
 	message(sink, "no process has an event that matches '%s' ('%s PROGRAM' shows a program's events)",
 		patterns, message_word(sink, WORD_LIST_EVENTS));
+}
+
+/* Report patterns that no event matches, or only events that are left out. */
+static void say_selection_unmet(const struct message_sink *sink, const struct selection *selection,
+				const struct spool *spool)
+{
+	if (is_met(selection->given, spool))
+		message(sink, "all events that match '%s' are left out%s", selection->given,
+			message_remark(sink, WORD_LEAVE_OUT).text);
+	else
+		say_unmet(sink, selection->given);
 }
 
 void selections_report(const struct message_sink *sink, const struct selections *selections, const struct spool *spool)
@@ -172,7 +191,7 @@ void selections_report(const struct message_sink *sink, const struct selections 
 		const struct selection *selection = &selections->list[i];
 
 		if (!selections->is_default && !is_met(selection->patterns, spool))
-			say_unmet(sink, selection->given);
+			say_selection_unmet(sink, selection, spool);
 		if (selection->filter)
 			say_unfit(sink, selections, selection, spool);
 	}

@@ -28,6 +28,11 @@ nothing()
 
 nothing "not linked" "no process of 'sh' uses librecorder" sh -c 'exit 0'
 nothing "no event matches" "no event matches; 'recorder list" -u 'nosuch:x' sh -c "echo go | '$told'"
+nothing "all left out" "all selected events are left out \\(-x\\)" -x '*' sh -c "echo go | '$told'"
+run "$RECORDER" record -u kv:put,nosuch -u net -x kv:put sh -c "echo go | '$told'"
+is "left out, in a recording with other events" "$status $(counts trace.dat)" "0 idle 10"
+is "is reported" "$(head -n 1 <<<"$err")" "recorder record: all events that match 'kv:put,nosuch' are left out (-x)"
+cp -p good.dat trace.dat
 nothing "no event occurred" "none of the selected events occurred" sh -c "echo start | '$told'"
 nothing "all off" "all events of the program are off" sh -c "printf 'off\ngo\n' | '$told'"
 nothing "stopped" "the program is stopped \\(rec_stop\\(\\)\\)" sh -c "printf 'stop\ngo\n' | '$told'"
@@ -79,6 +84,13 @@ wait_until grep -q 'State:.T' "/proc/$pid/status"
 recorder=$!
 wait_until grep -q SIGCONT err
 like "one that a signal has stopped is named, too" "$(<err)" "process $pid \\(told\\) is stopped by a signal"
+wait_until is_attached trace.dat.spool "$told"
+kill -INT $recorder
+wait $recorder
+like "if it stays so, that is the reason" "$(tail -n 1 err)" "'trace.dat' is unchanged: the program is stopped by a signal; SIGCONT continues it\$"
+"$RECORDER" record -P "$pid" 2>err &
+recorder=$!
+wait_until grep -q SIGCONT err
 kill -CONT "$pid"
 wait_until is_attached trace.dat.spool "$told"
 tell go

@@ -79,6 +79,10 @@ for command in "ps" "list -P $hostile" "stat -P $hostile" "enable -P $hostile te
 	on_terminal "$RECORDER" $command
 	like "$command: the name is shown" "$(plain <<<"$out")" 'Grüße\?\?\?31m\?1m'
 done
+cp strings $'Gr\303\274\303\237e\033[31m'
+on_terminal "$RECORDER" list $'./Gr\303\274\303\237e\033[31m'
+like "list FILE: on a terminal, its name with escapes" "$(plain <<<"$out")" '^\./Grüße\\033\[31m'
+is "list FILE, piped: its name as it is" "$("$RECORDER" list $'./Gr\303\274\303\237e\033[31m' | head -n 1)" $'./Gr\303\274\303\237e\033[31m'
 fails "a message names a file" "$RECORDER" report $'no\302\23331m'
 is "and so does it" "$err" "recorder report: no??31m: cannot open: No such file or directory"
 echo >&9
