@@ -5,6 +5,7 @@
 # ordering or one check damaged, and the configuration named there must fail. Those that are marked spare must not be
 # noticed. MUTANTS="name..." runs only these; MUTANTS_STRIDE=N one in N, of which RECORDER_SEED chooses the first.
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/model/damage.sh"
 
 [ "$(uname -m)" = x86_64 ] || skip_all "the checker switches stacks on x86-64 only"
 
@@ -22,30 +23,18 @@ bash "$top_srcdir/tests/model/build.sh" "$sources" "$base" 2>&1 || exit 1
 # Damage a copy of the file, build it, run the configurations on it. One line of result in $TMP/NAME.result.
 try()
 {
-	local name=$1 file=$2 configs=$3 work=$TMP/$1 files=$2 text rest checker=model program=model
+	local name=$1 file=$2 configs=$3 work=$TMP/$1 files checker=model program=model
 	shift 3
 
+	if ! damage "$sources" "$file" "$@" >"$work.result"; then
+		return
+	fi
 	cp -r "$base" "$work"
 	cp -r "$sources" "$work/source"
-	text=$(<"$sources/$file")
-	while [ $# -ge 2 ]; do
-		if [ "$1" = in ]; then
-			printf '%s\n' "$text" >"$work/source/$file"
-			file=$2
-			files+=" $file"
-			text=$(<"$work/source/$file")
-			shift 2
-			continue
-		fi
-		rest=${text/"$1"/}
-		if [ "$rest" = "$text" ] || [ "${rest/"$1"/}" != "$rest" ]; then
-			echo "this is not there exactly once in $file: $1" >"$work.result"
-			return
-		fi
-		text=${text/"$1"/"$2"}
-		shift 2
+	for file in "${!damaged[@]}"; do
+		printf '%s\n' "${damaged[$file]}" >"$work/source/$file"
 	done
-	printf '%s\n' "$text" >"$work/source/$file"
+	files=${!damaged[*]}
 	# Configurations of the lanes begin with that word.
 	[[ $configs != lane-* ]] || checker=lanes program=lanes/lanes
 	case $checker:$files in
@@ -53,7 +42,7 @@ try()
 		lane_grow share lane_thread geometry reader_lane reader_wait kernel view action ;;
 	lanes:*/lane_share.c) set -- share ;;
 	*.h* | *' '*) set -- ring ring_commit ring_consume ring_count ring_enter ring_init ring_left ring_reader page handle spoil action ;;
-	*) set -- "$(basename "$file" .c)" ;;
+	*) set -- "$(basename "$files" .c)" ;;
 	esac
 	if ! CHECKERS=$checker MODEL_CFLAGS="-O1 -w" bash "$top_srcdir/tests/model/build.sh" "$work/source" "$work" "$@" >"$work.log" 2>&1; then
 		echo "does not compile" >"$work.result"
