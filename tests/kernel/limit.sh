@@ -118,6 +118,30 @@ first=$((16#$(numbers killed.dat | head -1)))
 is "killed: those before them are lost" "$(dropped killed.dat)" "$first"
 is "killed: nothing is left" "$(echo killed*)" killed.dat
 
+# Killed after it noted which pages it overwrites, before the first of them is written: that is one of two splices which
+# follow each other, from the ring and to the file. A turn overwrites half of the places at most.
+for when in 40 41; do
+	name="killed at splice $when"
+	if ! strace -qq -o trace -e inject=write:delay_enter=1:when=1 true 2>/dev/null; then
+		skip "$name" "strace is not installed, or cannot trace here"
+		continue
+	fi
+	rm -f killed.dat*
+	"$RECORDER" record -q --drain splice -m 256 -o killed.dat -e raw_syscalls:sys_enter -f "$mine" taskset -c 0 "./$calls" 0 >log 2>&1 &
+	recorder=$!
+	wait_until went_round
+	child=$(cat /proc/$recorder/task/$recorder/children)
+	strace -qq -f -o trace -e trace=splice -e inject=splice:signal=KILL:when=$when -p "$recorder"
+	# shellcheck disable=SC2086 # one or none
+	kill -KILL $child
+	wait $recorder 2>/dev/null
+	is "$name: it is killed" $? 137
+	run "$RECORDER" recover killed.dat.spool
+	is "$name: recovered" "$status" 0
+	nr=$(numbers killed.dat | wc -l)
+	ok "$name: $nr events" test "$nr" -gt 1800
+done
+
 # ---- what is refused
 
 run "$RECORDER" record -m 64 -o no.dat true
