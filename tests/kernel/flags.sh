@@ -181,11 +181,19 @@ like "without -F others have events, too" "$(record -e raw_syscalls ./family && 
 kill $other
 unlike "but the recorder has none" "$("$RECORDER" report out.dat | grep -w "recorder-$pid ")" .
 
+# waits PID COMMAND FILE: it is COMMAND, whose standard input is FILE, and sleeps
+waits()
+{
+	[ "$(cut -d ' ' -f 2,3 "/proc/$1/stat")" = "($2) S" ] && [ "$(readlink "/proc/$1/fd/0")" = "$3" ]
+}
 mkfifo fifo
 bash -c 'read -r <>fifo' &
 first=$!
-sleep 1000 &
+sleep 1000 </dev/null &
 second=$!
+# Both are in their last system call.
+wait_until waits "$first" bash "$PWD/fifo"
+wait_until waits "$second" sleep /dev/null
 for which in "$first" "$first,$second"; do
 	"$RECORDER" record -o out.dat -e raw_syscalls -P "$which" 2>log &
 	recorder=$!

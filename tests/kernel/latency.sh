@@ -23,12 +23,12 @@ read=$(printf '#include <sys/syscall.h>\nSYS_read\n' | $CC -E - | tail -n 1)
 ok "system calls of dd" "$RECORDER" record -q -b 65536 -o calls.dat -e raw_syscalls dd if=/dev/zero of=/dev/null bs=64 count=2000
 agrees "read, by its number" calls.dat call "$((read))" sys_read
 ok "all of them" test "$(count)" -ge 2000
-ok "both kinds of events" "$RECORDER" record -q -b 65536 -o both.dat -e raw_syscalls -e syscalls:sys_enter_read \
+ok "both kinds of events" "$RECORDER" record -q -F -b 65536 -o both.dat -e raw_syscalls -e syscalls:sys_enter_read \
 	-e syscalls:sys_exit_read dd if=/dev/zero of=/dev/null bs=64 count=20000
 "$RECORDER" latency --json both.dat sys_read >answer.json
 once=$(count)
-# Other programs read meanwhile, but not as often as dd.
-ok "each call counts once" test "$once" -ge 20000 -a "$once" -lt 39000
+# The dynamic loader reads, too.
+ok "each call counts once" test "$once" -ge 20000 -a "$once" -lt 20100
 ok "events of this call alone" "$RECORDER" record -q -b 65536 -o own.dat -e syscalls:sys_enter_read -e syscalls:sys_exit_read \
 	dd if=/dev/zero of=/dev/null bs=64 count=2000
 "$RECORDER" latency --json own.dat sys_read >answer.json
