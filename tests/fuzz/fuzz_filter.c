@@ -115,53 +115,16 @@ Test(filter, no_condition_leads_outside)
 	cr_assert_lt(passed, rounds - rounds / 100);
 }
 
-/* Words of the grammar and characters, combined at random. */
+/* Words of the grammar. */
+static const char *const words[] = {
+	"a", "b", "g", "h", "path", "sub", "op", "load", "raw", "list", "CPU", "common_pid", "none", "OP_GET", "==",
+	"!=", "<", "<=", ">", ">=", "&", "~", "&&", "||", "!", "(", ")", "'x*'", "\"[a-\"", "'", "\"", "0", "-1",
+	"0x1f", "077", "1.25", "99999999999999999999", " ", "  ", "\t", "5", "200",
+};
+
+/* Words and characters, combined at random. */
 static size_t make_text(char *text, size_t max)
 {
-	static const char *const words[] = {
-		"a",
-		"b",
-		"g",
-		"h",
-		"path",
-		"sub",
-		"op",
-		"load",
-		"raw",
-		"list",
-		"CPU",
-		"common_pid",
-		"none",
-		"OP_GET",
-		"==",
-		"!=",
-		"<",
-		"<=",
-		">",
-		">=",
-		"&",
-		"~",
-		"&&",
-		"||",
-		"!",
-		"(",
-		")",
-		"'x*'",
-		"\"[a-\"",
-		"'",
-		"\"",
-		"0",
-		"-1",
-		"0x1f",
-		"077",
-		"1.25",
-		"99999999999999999999",
-		" ",
-		"  ",
-		"\t",
-		"5",
-		"200",
-	};
 	const unsigned int nr = draw(24);
 	size_t used = 0;
 

@@ -77,6 +77,15 @@ static void read_all(void)
 		read_lane(index);
 }
 
+static void wait_and_read(void)
+{
+	const int r = rec_view_wait(&m.view, REC_ALL_LANES, 100, -1);
+
+	if (r < 0)
+		fail("a wait ends with %d", r);
+	read_all();
+}
+
 static void set_aside(void)
 {
 	unsigned int lane = 0;
@@ -115,6 +124,14 @@ static void resize(unsigned int lane)
 		fail("a lane cannot be resized: %d", r);
 }
 
+static void resize_own(void)
+{
+	unsigned int lane = 0;
+
+	if (rec_thread_lane(&lane) == 0)
+		resize(lane);
+}
+
 static void disable(unsigned int lane)
 {
 	const int r = rec_lane_disable(lane);
@@ -136,9 +153,6 @@ static void enable(void)
 
 void act(char action)
 {
-	unsigned int lane = 0;
-	int r;
-
 	switch (action) {
 	case 's':
 		write_event(4);
@@ -166,8 +180,7 @@ void act(char action)
 		take_back_first();
 		break;
 	case 'z':
-		if (rec_thread_lane(&lane) == 0)
-			resize(lane);
+		resize_own();
 		break;
 	case 'Z':
 		resize(0);
@@ -192,10 +205,7 @@ void act(char action)
 		view_end();
 		break;
 	case 'w':
-		r = rec_view_wait(&m.view, REC_ALL_LANES, 100, -1);
-		if (r < 0)
-			fail("a wait ends with %d", r);
-		read_all();
+		wait_and_read();
 		break;
 	default:
 		fail("no such action: %c", action);
