@@ -2,16 +2,17 @@
 /* Mouse, touch and keys. They only call methods of the page. */
 "use strict";
 
-function listenToPointer(page) {
-	const { canvas, view } = page, tip = document.getElementById("tip"), pointer = document.getElementById("pointer");
-	let drag = null;
-	const at = (event) => {
-		const box = canvas.getBoundingClientRect();
-		return { x: event.clientX - box.left, y: event.clientY - box.top };
-	};
+/* Where an event of the mouse is in the chart. */
+function placeIn(canvas, event) {
+	const box = canvas.getBoundingClientRect();
+	return { x: event.clientX - box.left, y: event.clientY - box.top };
+}
+
+function listenToWheel(page) {
+	const { canvas, view } = page;
 
 	canvas.addEventListener("wheel", (event) => {
-		const { x } = at(event), unit = event.deltaMode ? 30 : 1;
+		const { x } = placeIn(canvas, event), unit = event.deltaMode ? 30 : 1;
 		event.preventDefault();
 		if (event.ctrlKey || event.metaKey) {
 			page.zoom(Math.exp(event.deltaY * unit * 0.004), view.time(Math.max(x, LABELS)));
@@ -22,96 +23,129 @@ function listenToPointer(page) {
 			page.changed();
 		}
 	}, { passive: false });
+}
 
+/* What the pointer is over: the time, and a tip that describes the item. */
+class Hover {
+	constructor(page) {
+		this.page = page;
+		this.tip = document.getElementById("tip");
+		this.pointer = document.getElementById("pointer");
+	}
+
+	hide() {
+		this.tip.hidden = true;
+	}
+
+	leave() {
+		this.hide();
+		this.page.view.hover = null;
+		this.pointer.textContent = "";
+		this.page.redraw();
+	}
+
+	move(x, y) {
+		const { canvas, view } = this.page, item = view.itemAt(x, y);
+		const same = item && view.hover && item.line === view.hover.line && item.i === view.hover.i;
+		const time = x >= LABELS ? view.time(x) : -1, inside = time >= 0 && time <= view.trace.length;
+		this.pointer.textContent = inside ? `Pointer: ${view.trace.absolute(time)} ${view.trace.dayTime(time)}` : "";
+		canvas.style.cursor = item || (view.rowAt(y)?.kind === "group") ? "pointer" : x > LABELS ? "crosshair" : "default";
+		if (!same) {
+			view.hover = item;
+			this.page.redraw();
+			this.tip.hidden = !item;
+			if (item)
+				this.describe(item);
+		}
+		if (item)
+			this.place(x, y);
+	}
+
+	place(x, y) {
+		const { tip } = this, { view } = this.page;
+		tip.style.left = `${Math.min(x + 14, Math.max(view.width - tip.offsetWidth - 8, 0))}px`;
+		tip.style.top = `${y + 18 + tip.offsetHeight < view.height ? y + 18 : Math.max(y - tip.offsetHeight - 10, 0)}px`;
+	}
+
+	async describe(item) {
+		const { panels, view } = this.page;
+		const about = panels.describe(item), title = element("b", { textContent: about.name }), fields = element("div");
+		const length = item.line.kind === "points" ? "" : `, ${duration(about.length, view.trace.seconds)}`;
+		this.tip.replaceChildren(title, fields, element("span", { textContent: `${about.row.name}, CPU ${about.cpu}` }),
+			element("span", { textContent: `at ${view.trace.absolute(about.time)}${length}` }),
+			element("span", { textContent: view.trace.dayTime(about.time) }),
+			...about.notes.map((note) => element("span", { textContent: note })));
+		const text = await panels.fields(item);
+		if (view.hover === item)
+			fields.textContent = text.length > 400 ? `${text.slice(0, 400)}…` : text;
+	}
+}
+
+/* Moves the chart, or selects a time, from where the button was pressed to where the pointer is now. */
+function dragTo(page, drag, x, y) {
+	const { view } = page;
+
+	drag.moved ||= Math.hypot(x - drag.x, y - drag.y) > 4;
+	if (!drag.moved)
+		return;
+	if (drag.pan) {
+		const step = (drag.x - x) / view.chart * (drag.to - drag.from);
+		view.show(drag.from + step, drag.to + step);
+		view.scrollTo(drag.scroll + drag.y - y);
+		page.changed();
+	} else if (drag.x >= LABELS) {
+		const time = view.time(Math.max(x, LABELS));
+		page.select(Math.min(drag.time, time), Math.max(drag.time, time));
+	}
+}
+
+function click(page, x, y) {
+	const row = page.view.rowAt(y), item = page.view.itemAt(x, y);
+
+	if (item)
+		page.chooseItem(item);
+	else if (row?.kind === "group")
+		page.fold(row);
+	else if (row)
+		page.chooseRow(row);
+	else
+		page.drop();
+}
+
+function listenToPointer(page) {
+	const { canvas, view } = page, hover = new Hover(page);
+	let drag = null;
+
+	listenToWheel(page);
 	canvas.addEventListener("pointerdown", (event) => {
-		const { x, y } = at(event);
+		const { x, y } = placeIn(canvas, event);
 		if (event.button > 1)
 			return;
 		canvas.setPointerCapture(event.pointerId);
 		drag = { x, y, from: view.from, to: view.to, scroll: view.scroll, time: view.time(x), moved: false,
 			pan: event.button === 1 || event.shiftKey || event.pointerType === "touch" || y < AXIS };
-		tip.hidden = true;
+		hover.hide();
 	});
-
 	canvas.addEventListener("pointermove", (event) => {
-		const { x, y } = at(event);
-		if (!drag) {
-			hover(x, y);
-			return;
-		}
-		drag.moved ||= Math.hypot(x - drag.x, y - drag.y) > 4;
-		if (!drag.moved)
-			return;
-		if (drag.pan) {
-			const step = (drag.x - x) / view.chart * (drag.to - drag.from);
-			view.show(drag.from + step, drag.to + step);
-			view.scrollTo(drag.scroll + drag.y - y);
-			page.changed();
-		} else if (drag.x >= LABELS) {
-			const time = view.time(Math.max(x, LABELS));
-			page.select(Math.min(drag.time, time), Math.max(drag.time, time));
-		}
-	});
-
-	canvas.addEventListener("pointerup", (event) => {
-		const { x, y } = at(event), was = drag;
-		drag = null;
-		if (!was || was.moved)
-			return;
-		const row = view.rowAt(y), item = view.itemAt(x, y);
-		if (item)
-			page.chooseItem(item);
-		else if (row?.kind === "group")
-			page.fold(row);
-		else if (row)
-			page.chooseRow(row);
+		const { x, y } = placeIn(canvas, event);
+		if (drag)
+			dragTo(page, drag, x, y);
 		else
-			page.drop();
+			hover.move(x, y);
+	});
+	canvas.addEventListener("pointerup", (event) => {
+		const { x, y } = placeIn(canvas, event), was = drag;
+		drag = null;
+		if (was && !was.moved)
+			click(page, x, y);
 	});
 	canvas.addEventListener("pointercancel", () => drag = null);
-
 	canvas.addEventListener("dblclick", (event) => {
-		const { x, y } = at(event), item = view.itemAt(x, y);
+		const { x, y } = placeIn(canvas, event), item = view.itemAt(x, y);
 		if (item)
 			page.zoomTo(item);
 	});
-
-	canvas.addEventListener("pointerleave", () => {
-		tip.hidden = true;
-		view.hover = null;
-		pointer.textContent = "";
-		page.redraw();
-	});
-
-	function hover(x, y) {
-		const item = view.itemAt(x, y), same = item && view.hover && item.line === view.hover.line && item.i === view.hover.i;
-		const time = x >= LABELS ? view.time(x) : -1, inside = time >= 0 && time <= view.trace.length;
-		pointer.textContent = inside ? `Pointer: ${view.trace.absolute(time)} ${view.trace.dayTime(time)}` : "";
-		canvas.style.cursor = item || (view.rowAt(y)?.kind === "group") ? "pointer" : x > LABELS ? "crosshair" : "default";
-		if (!same) {
-			view.hover = item;
-			page.redraw();
-			tip.hidden = !item;
-			if (item)
-				tell(item);
-		}
-		if (item) {
-			tip.style.left = `${Math.min(x + 14, Math.max(view.width - tip.offsetWidth - 8, 0))}px`;
-			tip.style.top = `${y + 18 + tip.offsetHeight < view.height ? y + 18 : Math.max(y - tip.offsetHeight - 10, 0)}px`;
-		}
-	}
-
-	async function tell(item) {
-		const about = page.panels.describe(item), title = element("b", { textContent: about.name }), fields = element("div");
-		const length = item.line.kind === "points" ? "" : `, ${duration(about.length, view.trace.seconds)}`;
-		tip.replaceChildren(title, fields, element("span", { textContent: `${about.row.name}, CPU ${about.cpu}` }),
-			element("span", { textContent: `at ${view.trace.absolute(about.time)}${length}` }),
-			element("span", { textContent: view.trace.dayTime(about.time) }),
-			...about.notes.map((note) => element("span", { textContent: note })));
-		const text = await page.panels.fields(item);
-		if (view.hover === item)
-			fields.textContent = text.length > 400 ? `${text.slice(0, 400)}…` : text;
-	}
+	canvas.addEventListener("pointerleave", () => hover.leave());
 }
 
 function listenToOverview(page) {
