@@ -268,7 +268,7 @@ int sql_open(sqlite3 *db, struct sql_traces *traces, const char *path, bool take
 	return code;
 }
 
-/* The name of the file, and what is missing from it. */
+/* The result of recorder_open(): the name of the file and, if it is incomplete, what is missing from it. */
 static void return_opened(sqlite3_context *context, const struct sql_trace *trace)
 {
 	const char *missing = trace->file->missing.text;

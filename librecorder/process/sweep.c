@@ -198,7 +198,10 @@ static void sweep_old(struct sweep *sweep)
 	}
 }
 
-/* Takes only the names that one call of the kernel returns; readdir() would ask for a thousand at once. */
+/*
+ * A directory entry as getdents64() stores it. The sweep calls getdents64() itself with a small buffer, because few
+ * names suffice: readdir() asks the kernel for about a thousand at once.
+ */
 struct entry {
 	uint64_t inode;
 	uint64_t offset;

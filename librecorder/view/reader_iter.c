@@ -206,7 +206,10 @@ static int look_at_shape(struct rec_iter *iter)
 	return 1;
 }
 
-/* The position of the lane's reader: the number of the next event, and the refusals reported. */
+/*
+ * Find where the lane's reader is: the number of the event that it reads next, and how many refused events it has
+ * reported so far.
+ */
 static void find_start(const struct rec_ring_reader *ring, uint64_t *ret_next, uint64_t *ret_refused)
 {
 	const struct rec_lane_reader *words = ring->words;

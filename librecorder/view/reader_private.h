@@ -23,8 +23,8 @@ struct view_lane {
 	struct rec_ring_reader ring;
 	struct view_map shared; /* reader words and links; empty: not opened */
 	bool damaged;
-	bool promised;	      /* a wait has reported an event, */
-	uint64_t promised_at; /* when the reader was at this position */
+	bool promised;	      /* a wait has reported that the lane has an event */
+	uint64_t promised_at; /* the reader's position at the last such report */
 };
 
 /* A lane in the merge of all lanes. */

@@ -81,7 +81,10 @@ int rec_view_map_private(struct rec_view *view, struct view_map *map, uint64_t o
 {
 	const int r = map_as(view, map, PROT_READ, MAP_PRIVATE, offset, size);
 
-	/* A thread that has made parts of it writable may be writing there. */
+	/*
+	 * The caller may make parts of this mapping writable. Memory that replaces the mapping, if the file is
+	 * truncated, must accept writes as well.
+	 */
 	if (r == 0)
 		map->prot = PROT_READ | PROT_WRITE;
 	return r;
