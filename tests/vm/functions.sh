@@ -60,6 +60,15 @@ if grep -qw function_graph <<<"$(mkdir $tracing/instances/look && cat $tracing/i
 	record -p function_graph -l '*_sys_clone*' -l '*_sys_exit*' -l 'do_exit' -l kernel_clone -e sched_switch sh -c '"$0" 3; "$0" 2' "./$calls"
 	ok "calls of calls" grep -qE 'funcgraph_entry: +\|  +kernel_clone\(\)' <("$RECORDER" report out.dat)
 	same_text "calls of calls"
+	if [ -e $tracing/instances/look/max_graph_depth ]; then
+		record -p function_graph --max-graph-depth 1 -l '*_sys_clone*' -l kernel_clone sh -c '"$0" 3; "$0" 2' "./$calls"
+		ok "--max-graph-depth 1: no calls of calls" grep -q 'funcgraph_entry: .*_sys_clone' <("$RECORDER" report out.dat)
+		unlike "--max-graph-depth 1: only these" "$("$RECORDER" report out.dat)" 'funcgraph_entry: .* kernel_clone'
+	else
+		refused "--max-graph-depth, which instances have not" \
+			"this kernel cannot set the depth of an instance's graph \\(--max-graph-depth\\)" \
+			-p function_graph --max-graph-depth 1 touch started
+	fi
 else
 	refused "-p function_graph, where instances have none" "this kernel has no tracer 'function_graph' for an instance; it has: function nop" \
 		-p function_graph -l '*_sys_getppid' touch started
@@ -67,6 +76,8 @@ fi
 rmdir $tracing/instances/look
 refused "-g, which instances have not" "this kernel's instances have no such function filter \\(-g\\)" -p function -g vfs_read touch started
 refused "no such function" "this kernel has no function 'frob_\\*' to trace \\(-l\\)" -p function -l 'frob_*' touch started
+refused "--module, of none" "cannot trace functions of the module 'nosuch' alone \\(--module\\): " -p function --module nosuch touch started
+refused "-l, of no module" "this kernel has no function 'vfs_read' to trace \\(-l\\)" -p function -l vfs_read --module nosuch touch started
 refused "no such function to leave out" "this kernel has no function 'frob' to trace \\(-n\\)" -p function -n frob touch started
 top >after
 ok "the top level is as it was before" diff before after
