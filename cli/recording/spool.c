@@ -73,7 +73,7 @@ int spool_create(const char *path, const struct spool_head *head, struct spool *
 	spool->head = *head;
 	spool->head.magic = SPOOL_MAGIC;
 	spool->head.compatible = SPOOL_FEATURES_COMPATIBLE;
-	/* Set only the bits of features that this spool uses: an earlier version can read every spool without such bits. */
+	/* Set only the bits of features that this spool uses, so that an earlier version can read all other spools. */
 	spool->head.incompatible = head->incompatible & SPOOL_FEATURES_INCOMPATIBLE;
 	spool->head.version = spool->head.incompatible ? SPOOL_VERSION_FEATURES : SPOOL_VERSION;
 	spool_boot(spool->head.boot, sizeof(spool->head.boot));

@@ -203,7 +203,6 @@ static void run_exports(void)
 	run(cmd_export, folded);
 }
 
-/* Those that only read: what every input goes through, and one form of the report. */
 static void run_readers(size_t size)
 {
 	static const char *const report[] = { "report", "-N", NULL };
@@ -272,11 +271,10 @@ static void run_commands(const unsigned char *data, size_t size)
 	run_one_of_many(size);
 	run_queries(size / 16);
 	run_questions(size / 16);
-	if (size % 16 < 8) {
+	if (size % 16 < 8)
 		run(cmd_report, spans);
-	} else {
+	else
 		run_exports();
-	}
 	unlink(output);
 	unlink(part);
 }

@@ -65,6 +65,12 @@ Test(filter, numbers_of_all_sizes_and_signs)
 		{ "t == true", true },
 		{ "t != true", false },
 		{ "t == false", false },
+		{ "list[0] == 0", true },
+		{ "list[2] == 65535 && list[1] == 0", true },
+		{ "list[1] > 0", false },
+		{ "a == 0310", true },
+		{ "a==200&&b==-1", true },
+		{ "  a\t==\n200  ", true },
 	};
 	struct filter_record record;
 
@@ -80,24 +86,6 @@ Test(filter, numbers_of_all_sizes_and_signs)
 	record.x = 0xdeadbeef;
 	record.p = 0x7fff00001000;
 	record.t = 1;
-	TRY(trials, &record, 0);
-}
-
-Test(filter, elements_of_arrays_and_ways_to_write_a_number)
-{
-	static const struct trial trials[] = {
-		{ "list[0] == 0", true },
-		{ "list[2] == 65535 && list[1] == 0", true },
-		{ "list[1] > 0", false },
-		{ "a == 0310", true },
-		{ "a==200&&b==-1", true },
-		{ "  a\t==\n200  ", true },
-	};
-	struct filter_record record;
-
-	filter_record_init(&record);
-	record.a = 200;
-	record.b = -1;
 	record.list[2] = UINT16_MAX;
 	TRY(trials, &record, 0);
 }
