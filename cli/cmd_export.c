@@ -115,13 +115,14 @@ static int write_events(struct export *e, int fd)
 	return err ? err : end;
 }
 
-/* Report damage: the output lacks events that the file should have. */
+/* Report what the output lacks: ends of spans, and with damage events that the file should have. */
 static int check_damage(const struct export *e)
 {
 	struct dat_error error;
 	uint32_t cpu;
 	const uint64_t pages = dat_merge_damaged(e->merge, &error, &cpu);
 
+	complain_given_up(COMMAND, e->path, e->trace.given_up);
 	return pages ? complain_damaged(COMMAND, e->path, pages, cpu, &error)
 		     : complain_missing(COMMAND, e->path, e->file);
 }

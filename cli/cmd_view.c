@@ -98,6 +98,8 @@ static int run(const struct view_request *request, const char *output)
 	else if (result.left_out)
 		complain(COMMAND, "%s: the fields of %" PRIu64 " events are not in '%s', which would be too large",
 			 request->path, result.left_out, output);
+	if (!err)
+		complain_given_up(COMMAND, request->path, result.given_up);
 	/* The page was written, but events are missing from it. */
 	if (!err && result.damaged)
 		complain_damaged(COMMAND, request->path, result.damaged, result.cpu, &result.error);

@@ -11,6 +11,17 @@
 #include "cli/common/opts.h"
 #include "format/dat/dat_read.h"
 
+/*
+ * Print one line if the meaning of events is incomplete because more spans were open, or more states known, than are
+ * kept; see struct model_sink.
+ */
+static inline void complain_given_up(const char *command, const char *path, uint64_t given_up)
+{
+	if (given_up)
+		complain(command, "%s: the ends of %" PRIu64 " spans and states were not awaited: too many were open",
+			 path, given_up);
+}
+
 /* The exit status: 0 if the file has all its parts; else one line was printed. */
 static inline int complain_missing(const char *command, const char *path, const struct dat_file *file)
 {

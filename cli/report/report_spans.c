@@ -26,6 +26,7 @@
 struct spans {
 	struct report_lines *lines;
 	bool seconds;
+	uint64_t given_up;     /* as in struct model_sink */
 	uint64_t waiting;      /* the span whose begin is not printed yet; 0: none */
 	struct trace_seq head; /* first part of its line: thread, CPU, time */
 	struct trace_seq body; /* the rest of its line: name and fields */
@@ -294,7 +295,9 @@ static int take_loss(void *arg, const struct model_loss *loss)
 
 static int print_all(struct spans *s, const struct model_rules *rules)
 {
-	const struct model_sink sink = { .arg = s, .span = take_span, .span_begin = take_begin, .loss = take_loss };
+	const struct model_sink sink = {
+		.arg = s, .span = take_span, .span_begin = take_begin, .loss = take_loss, .given_up = &s->given_up
+	};
 	struct dat_event event;
 	struct model *model;
 	int err = model_open(rules, &sink, &model);
@@ -311,7 +314,7 @@ static int print_all(struct spans *s, const struct model_rules *rules)
 	return err;
 }
 
-int report_spans_print(struct report_lines *lines, bool seconds)
+int report_spans_print(struct report_lines *lines, bool seconds, uint64_t *ret_given_up)
 {
 	struct spans s = { .lines = lines, .seconds = seconds };
 	struct model_rules *rules;
@@ -323,6 +326,7 @@ int report_spans_print(struct report_lines *lines, bool seconds)
 	trace_seq_init(&s.body);
 	trace_seq_init(&s.line);
 	err = print_all(&s, rules);
+	*ret_given_up = s.given_up;
 	trace_seq_destroy(&s.head);
 	trace_seq_destroy(&s.body);
 	trace_seq_destroy(&s.line);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The report as text: its first line, then one for each event (report_lines.h). */
+#include "cli/common/missing_parts.h"
 #include "cli/report/report.h"
 #include "cli/report/report_spans.h"
 
@@ -102,7 +103,8 @@ int report_text(struct report *r)
 int report_spans(struct report *r)
 {
 	struct dat_merge *merge;
-	int status;
+	uint64_t given_up = 0;
+	int err, status;
 
 	if (!report_head(r))
 		return 0;
@@ -111,9 +113,9 @@ int report_spans(struct report *r)
 	r->lines.printer = &r->printer;
 	r->lines.merge = merge;
 	r->lines.select = &r->select;
-	status = report_spans_print(&r->lines, r->time.seconds) ? report_fail_memory(r) :
-		 r->lines.write_error				? 0 :
-								  report_damage(r, merge);
+	err = report_spans_print(&r->lines, r->time.seconds, &given_up);
+	status = err ? report_fail_memory(r) : r->lines.write_error ? 0 : report_damage(r, merge);
+	complain_given_up(opts_command(), r->path, given_up);
 	dat_merge_close(merge);
 	return status;
 }

@@ -135,6 +135,7 @@ int view_file(const struct view_request *request, const struct view_sink *sink, 
 	if (err == -ENOMEM)
 		snprintf(reading.result.error.text, sizeof(reading.result.error.text), "not enough memory");
 	reading.result.left_out = reading.texts.left_out;
+	reading.result.given_up = reading.trace.given_up;
 	if (reading.file)
 		reading.result.missing = reading.file->missing;
 	*ret_result = reading.result;

@@ -17,6 +17,7 @@ struct view_request {
 
 struct view_result {
 	uint64_t left_out; /* events whose texts had no room */
+	uint64_t given_up; /* as in struct model_sink */
 	uint64_t damaged;  /* number of damaged pages; some or all of their events are missing */
 	uint32_t cpu;	   /* CPU of the first damaged page */
 	struct dat_error error; /* the reason of a failure; or of the first damage */

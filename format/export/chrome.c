@@ -357,6 +357,7 @@ static int chrome_open(struct export_trace *trace, struct export_out *out, void 
 		.task = on_task,
 		.loss = on_loss,
 		.point = on_point,
+		.given_up = &trace->given_up,
 	};
 
 	if (!c || export_contexts_open(trace) || model_open(trace->rules, &sink, &c->model)) {

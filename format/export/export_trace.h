@@ -21,6 +21,7 @@ struct export_trace {
 	struct clock_reading readings[CLOCK_READINGS];
 	unsigned int nr_readings; /* 0: the file has none */
 	struct event_contexts contexts; /* empty before export_contexts_open() */
+	uint64_t given_up; /* as in struct model_sink; only for the writers that use the model */
 	const struct overlay *overlay; /* for the writers that show them; NULL: none */
 };
 

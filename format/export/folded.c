@@ -194,7 +194,9 @@ static void folded_close(void *state)
 static int folded_open(struct export_trace *trace, struct export_out *out, void **ret_state)
 {
 	struct folded *f = calloc(1, sizeof(*f));
-	const struct model_sink sink = { .arg = f, .span = on_span, .span_begin = on_span_begin };
+	const struct model_sink sink = {
+		.arg = f, .span = on_span, .span_begin = on_span_begin, .given_up = &trace->given_up
+	};
 
 	if (!f || model_open(trace->rules, &sink, &f->model)) {
 		folded_close(f);

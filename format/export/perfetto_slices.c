@@ -17,6 +17,7 @@
 #include <string.h>
 
 #define NAME_MAX_BYTES 320u
+#define POOLS_MAX      65536u /* see find_pool() */
 
 /*
  * Tracks of the same name below the same parent, as many as there were slices at a time. `least` is a binary tree in an
@@ -41,18 +42,24 @@ int perfetto_slices_open(struct perfetto *p)
 	p->pools = calloc(1, sizeof(*p->pools));
 	if (!p->pools)
 		return -ENOMEM;
-	p->pools->keys.max = UINT32_MAX;
+	p->pools->keys.max = POOLS_MAX;
 	return 0;
+}
+
+static void free_pools(struct perfetto_pools *pools)
+{
+	for (uint32_t i = 0; i < pools->keys.used; i++) {
+		free(pools->pools[i].tracks);
+		free(pools->pools[i].least);
+	}
+	string_table_clear(&pools->keys);
 }
 
 void perfetto_slices_free(struct perfetto *p)
 {
 	if (!p->pools)
 		return;
-	for (uint32_t i = 0; i < p->pools->keys.used; i++) {
-		free(p->pools->pools[i].tracks);
-		free(p->pools->pools[i].least);
-	}
+	free_pools(p->pools);
 	free(p->pools->pools);
 	string_table_free(&p->pools->keys);
 	free(p->pools);
@@ -70,13 +77,21 @@ struct pool_key {
 	uint64_t keys[MODEL_KEYS_MAX];
 };
 
+/*
+ * Each key of a state, and each task, has a pool of its own. If there are too many, all are forgotten: the next slice
+ * of a key is on another track of the same name.
+ */
 static struct perfetto_pool *find_pool(struct perfetto *p, const struct pool_key *key)
 {
 	struct perfetto_pools *pools = p->pools;
 	bool is_new;
-	const uint32_t number = string_table_number(&pools->keys, key, sizeof(*key), &is_new);
+	uint32_t number = string_table_number(&pools->keys, key, sizeof(*key), &is_new);
 	struct perfetto_pool *more;
 
+	if (!number && pools->keys.used == POOLS_MAX) {
+		free_pools(pools);
+		number = string_table_number(&pools->keys, key, sizeof(*key), &is_new);
+	}
 	if (!number)
 		return NULL;
 	if (number > pools->room) {
@@ -397,5 +412,6 @@ struct model_sink perfetto_sink(struct perfetto *p)
 		.task = on_task,
 		.point = on_point,
 		.span_begin = on_span_begin,
+		.given_up = &p->trace->given_up,
 	};
 }

@@ -66,6 +66,12 @@ struct model_thread *model_thread(struct model *model, int32_t tid)
 	return thread;
 }
 
+void model_count_given_up(const struct model *model)
+{
+	if (model->sink.given_up)
+		++*model->sink.given_up;
+}
+
 static struct model_cpu *cpu_of(struct model *model, uint32_t cpu)
 {
 	if (cpu >= model->nr_cpus) {

@@ -144,7 +144,7 @@ struct model_counter {
 struct model_state {
 	const struct model_rule *rule;
 	uint64_t begin, end;
-	bool is_open; /* ended with the trace */
+	bool is_open; /* its end was not seen: it ended with the trace, or was given up because too many are known */
 	unsigned int nr_keys;
 	uint64_t keys[MODEL_KEYS_MAX];
 	int64_t value;
@@ -239,6 +239,11 @@ struct model_sink {
 		     uint64_t span);
 	/* A span begins; span->end is 0. For consumers that need begins in time order. */
 	int (*span_begin)(void *arg, const struct model_span *span);
+	/*
+	 * NULL, or a counter: of the spans that were cut, and of the states whose end is not known, only because too
+	 * many were open or known at the same time.
+	 */
+	uint64_t *given_up;
 };
 
 struct model;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The last state of each keyed thing, and the last event with each flow number. They are kept until the trace ends. */
+/* The last state of each keyed thing. */
 struct last_state {
 	struct model_state state;
 	struct last_state *next;  /* in its chain */
@@ -15,6 +15,7 @@ struct last_state {
 	uint32_t room;
 };
 
+/* The last event with a flow number. */
 struct last_flow {
 	uint64_t ts;
 	uint64_t span;
@@ -38,6 +39,7 @@ struct model_items {
 	struct last_state **chains;
 	size_t nr_chains; /* a power of two, or 0 */
 	size_t nr_states;
+	uint64_t state_bytes; /* allocated for their records */
 	struct last_state *first, *newest;
 	struct flows flows[2];	      /* the newest flow numbers, and the same number of older ones */
 	struct number_map task_names; /* by task: address of struct task_name */
@@ -174,13 +176,14 @@ static struct last_state *last_of(struct model_items *items, const struct model_
  * Copy the record, which must outlive the event. All records of a state have the same size, so memory is allocated only
  * for the first.
  */
-static int keep_record(struct last_state *last, const struct model_record *record)
+static int keep_record(struct model_items *items, struct last_state *last, const struct model_record *record)
 {
 	if (!last->bytes || last->room < record->size) {
 		unsigned char *more = realloc(last->bytes, record->size ? record->size : 1);
 
 		if (!more)
 			return -ENOMEM;
+		items->state_bytes += record->size - last->room;
 		last->bytes = more;
 		last->room = record->size;
 	}
@@ -189,9 +192,33 @@ static int keep_record(struct last_state *last, const struct model_record *recor
 	return 0;
 }
 
+/* Give the state that was known first to the sink, and forget it: its end is not known. */
+static int give_up(struct model *model, uint64_t ts)
+{
+	struct model_items *items = model->items;
+	struct last_state *last = items->first, **at = &items->chains[hash_of(&last->state) & (items->nr_chains - 1)];
+	int err = 0;
+
+	while (*at != last)
+		at = &(*at)->next;
+	*at = last->next;
+	items->first = last->later;
+	items->nr_states--;
+	items->state_bytes -= last->room;
+	last->state.end = ts;
+	last->state.is_open = true;
+	model_count_given_up(model);
+	if (last->bytes && model->sink.state)
+		err = model->sink.state(model->sink.arg, &last->state);
+	free(last->bytes);
+	free(last);
+	return err;
+}
+
 int model_state_event(struct model *model, const struct model_step *step)
 {
 	struct model_state state = { .rule = step->rule, .begin = step->event->ts, .nr_keys = step->rule->nr_keys };
+	struct model_items *items = model->items;
 	struct last_state *last;
 	int err = 0;
 
@@ -199,7 +226,7 @@ int model_state_event(struct model *model, const struct model_step *step)
 		state.keys[i] = (uint64_t)model_number(step->rule->keys[i], &step->record);
 	state.value = model_number(step->rule->value, &step->record);
 	state.tid = step->thread->tid;
-	last = last_of(model->items, &state);
+	last = last_of(items, &state);
 	if (!last)
 		return -ENOMEM;
 	if (last->bytes && model->sink.state) {
@@ -207,7 +234,11 @@ int model_state_event(struct model *model, const struct model_step *step)
 		err = model->sink.state(model->sink.arg, &last->state);
 	}
 	last->state = state;
-	return err ? err : keep_record(last, &step->record);
+	err = err ? err : keep_record(items, last, &step->record);
+	while (!err && items->nr_states > 1 &&
+	       (items->nr_states > MODEL_KNOWN_MAX || items->state_bytes > MODEL_BYTES_MAX))
+		err = give_up(model, step->event->ts);
+	return err;
 }
 
 int model_states_stop(struct model *model, uint64_t ts)

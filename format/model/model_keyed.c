@@ -67,6 +67,7 @@ int model_keyed_add(struct model_keyed *k, struct model_open *open)
 	*(k->newest ? &k->newest->newer : &k->oldest) = open;
 	k->newest = open;
 	k->used++;
+	k->bytes += open->room;
 	return 0;
 }
 
@@ -78,6 +79,7 @@ static struct model_open *take(struct model_keyed *k, struct model_open *open)
 	*(open->older ? &open->older->newer : &k->oldest) = open->newer;
 	*(open->newer ? &open->newer->older : &k->newest) = open->older;
 	k->used--;
+	k->bytes -= open->room;
 	return open;
 }
 

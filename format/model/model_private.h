@@ -31,10 +31,14 @@ struct model_open {
 #define MODEL_DEPTH_MAX 1024u
 
 /*
- * If more keyed spans than this are open, the oldest is cut. At most this many flow numbers are kept; the last
- * MODEL_KNOWN_MAX / 2 always are. At most this many names of tasks are kept.
+ * If more keyed spans than this are open, the oldest is cut. If more states than this are known, the one that was
+ * known first is given up. At most this many flow numbers are kept; the last MODEL_KNOWN_MAX / 2 always are. At most
+ * this many names of tasks are kept.
  */
 #define MODEL_KNOWN_MAX (1u << 18)
+
+/* The same for the bytes of the records of keyed spans, and of states: a record may be as large as a page. */
+#define MODEL_BYTES_MAX (UINT64_C(1) << 26)
 
 /* A stack of open spans; `top` is the innermost, `bottom` the outermost. */
 struct model_stack {
@@ -76,6 +80,7 @@ struct model_keyed {
 	struct model_open **chains;
 	size_t nr_chains; /* a power of two, or 0 */
 	size_t used;
+	uint64_t bytes; /* allocated for their records */
 	struct model_open *oldest, *newest;
 };
 
@@ -112,6 +117,9 @@ struct model_step {
 
 /* The thread with this number; NULL: out of memory. */
 struct model_thread *model_thread(struct model *model, int32_t tid);
+
+/* A span or a state is given up because there are too many. */
+void model_count_given_up(const struct model *model);
 
 /* model_names.c: the name of a span by its record, see model_span.name; NULL: out of memory. */
 struct model_names;

@@ -28,6 +28,12 @@ static struct model_open *open_take(struct model *m)
 
 static void open_give(struct model *m, struct model_open *open)
 {
+	/* Records are small. Many large ones must not be kept with the unused spans. */
+	if (open->room > 256) {
+		free(open->bytes);
+		open->bytes = NULL;
+		open->room = 0;
+	}
 	open->outer = m->unused;
 	m->unused = open;
 }
@@ -125,6 +131,7 @@ static int give_up(struct model *m, struct model_stack *stack, uint64_t ts)
 	open->span.end = ts;
 	open->span.own = duration > open->inner ? duration - open->inner : 0;
 	open->span.flags |= MODEL_CUT;
+	model_count_given_up(m);
 	err = give(m, &open->span);
 	open_give(m, open);
 	return err;
@@ -201,22 +208,23 @@ static int begin_beside(struct model *m, struct model_thread *thread, struct mod
 /* Begin a keyed span. 0; -ENOMEM; what the sink returned. */
 static int begin_keyed(struct model *m, const struct model_step *step, struct model_open *open)
 {
-	struct model_open *oldest;
-	int err;
+	int err = 0;
 
 	open->process = process_of(m, step);
 	if (model_keyed_add(&m->keyed, open)) {
 		open_give(m, open);
 		return -ENOMEM;
 	}
-	if (m->keyed.used <= MODEL_KNOWN_MAX)
-		return 0;
-	oldest = model_keyed_oldest(&m->keyed);
-	oldest->span.end = step->event->ts;
-	oldest->span.own = oldest->span.end - oldest->span.begin;
-	oldest->span.flags |= MODEL_CUT;
-	err = give(m, &oldest->span);
-	open_give(m, oldest);
+	while (!err && m->keyed.used > 1 && (m->keyed.used > MODEL_KNOWN_MAX || m->keyed.bytes > MODEL_BYTES_MAX)) {
+		struct model_open *oldest = model_keyed_oldest(&m->keyed);
+
+		oldest->span.end = step->event->ts;
+		oldest->span.own = oldest->span.end - oldest->span.begin;
+		oldest->span.flags |= MODEL_CUT;
+		model_count_given_up(m);
+		err = give(m, &oldest->span);
+		open_give(m, oldest);
+	}
 	return err;
 }
 

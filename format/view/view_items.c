@@ -359,6 +359,7 @@ struct model_sink view_items_sink(struct view_items *items)
 		.thread_state = add_thread_state,
 		.loss = add_loss,
 		.point = add_point,
+		.given_up = &items->trace->given_up,
 	};
 }
 

@@ -118,6 +118,7 @@ struct view_trace {
 	uint64_t events;	/* in the file */
 	uint64_t lost;		/* number of lost events, of losses with a known number */
 	uint64_t gaps;		/* places where events are missing */
+	uint64_t given_up;	/* as in struct model_sink */
 	uint64_t resolution;	/* shorter items were merged because there are too many; 0: all items are kept */
 	size_t nr_rows, nr_arrows, all_arrows, nr_strings;
 	struct view_row *rows;

@@ -40,4 +40,30 @@ cp .out spans
 is "spans beyond the limit are cut, the others are open" \
 	"$(grep -c '; cut: end not seen \*/' spans) $(grep -c '; end not seen \*/' spans)" "$((nr - known)) $known"
 
+# More keys of states than are kept, and than Perfetto's tables hold.
+cat >keys.c <<'END'
+#include <librecorder/event.h>
+
+enum { OPEN, CLOSED };
+
+REC_STATE(conn, state, key(u64(id)), named(value, OPEN, CLOSED));
+
+int main(void)
+{
+	for (uint64_t i = 1; i <= NR; i++)
+		REC(conn, state, i, OPEN);
+	return 0;
+}
+END
+nr=$((known + 10000))
+# shellcheck disable=SC2086
+ok "compile" $CC -D_GNU_SOURCE -DNR=$nr $CFLAGS_FOR_TEST -pthread -o keys keys.c $LDADD_FOR_TEST
+ok "record" env RECORDER_BUFFER_KB=65536 "$RECORDER" record -q -o keys.dat ./keys
+for format in chrome perfetto; do
+	ok "--$format of states" limited "$RECORDER" export --$format keys.dat -o keys.$format
+	like "the states that are given up are counted" "$(<.err)" \
+		"^recorder export: keys.dat: the ends of 10000 spans and states were not awaited: too many were open$"
+done
+is "no state is left out" "$(grep -c '"ph":"b"' keys.chrome)" "$nr"
+
 done_testing

@@ -22,6 +22,8 @@ char items_text[8192];
 uint32_t items_waits[8];
 unsigned int items_nr_waits;
 
+uint64_t items_given_up;
+
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 static void say(const char *format, ...)
@@ -130,8 +132,10 @@ void model_fixture_open(void)
 		.thread_state = say_thread_state,
 		.loss = say_loss,
 		.point = say_point,
+		.given_up = &items_given_up,
 	};
 
+	items_given_up = 0;
 	table = table_of(model_formats, NR_FORMATS, notes);
 	cr_assert_eq(event_table_add_symbols(table, symbols, sizeof(symbols) - 1), 0);
 	cr_assert_eq(model_rules_open(table, &rules), 0);
@@ -145,8 +149,15 @@ void model_fixture_close(void)
 	event_table_close(table);
 }
 
-static unsigned char record[64];
+static unsigned char record[4096];
 static uint32_t record_size;
+
+void event_put_padding(uint32_t size)
+{
+	cr_assert_leq(size, sizeof(record) - record_size);
+	memset(record + record_size, 0, size);
+	record_size += size;
+}
 
 static void put(const void *value, size_t size)
 {

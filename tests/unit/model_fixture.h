@@ -52,6 +52,9 @@ enum {
 /* The items so far, one on each line. */
 extern char items_text[8192];
 
+/* The number of spans and states that the model gave up. */
+extern uint64_t items_given_up;
+
 /* The CPUs for which threads waited. */
 extern uint32_t items_waits[8];
 extern unsigned int items_nr_waits;
@@ -65,6 +68,7 @@ void event_of(int id, int32_t tid);
 void event_put32(int32_t value);
 void event_put64(int64_t value);
 void event_put_text(const char *value);
+void event_put_padding(uint32_t size); /* zeros */
 void event_feed(uint64_t ts, uint32_t cpu);
 void event_feed_lost(uint64_t ts, uint32_t cpu, int64_t lost); /* events were lost before it */
 

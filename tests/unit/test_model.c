@@ -8,6 +8,8 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 
+#define KNOWN_MAX 262144 /* MODEL_KNOWN_MAX */
+
 TestSuite(model, .init = model_fixture_open, .fini = model_fixture_close);
 
 /* ------------------------------------------------------------------------------------------------------------ spans */
@@ -307,6 +309,50 @@ Test(model, a_state_lasts_until_the_next_of_its_key)
 		     "conn:state 30-40 of 1: 4\n"
 		     "conn:state 40-40 of 1: 4 open\n"
 		     "conn:state 20-40 of 2: 0 open\n");
+}
+
+/* Those that were known first are given up. The next state of such a key begins anew. */
+Test(model, states_of_too_many_things)
+{
+	for (int32_t id = 0; id < KNOWN_MAX + 2; id++)
+		state_of(10 + (uint64_t)id, id, 0);
+	cr_assert_str_eq(items_text, "conn:state 10-262154 of 0: 0 open\n"
+				     "conn:state 11-262155 of 1: 0 open\n");
+	items_text[0] = '\0';
+	state_of(300000, 2, 1);
+	state_of(300001, 0, 1);
+	cr_assert_str_eq(items_text, "conn:state 12-300000 of 2: 0\n"
+				     "conn:state 300000-300001 of 2: 1 open\n");
+	cr_assert_eq(items_given_up, 3);
+}
+
+Test(model, keyed_spans_that_never_end)
+{
+	for (int id = 0; id < KNOWN_MAX + 2; id++)
+		feed_int((uint64_t)id, RPC_BEGIN, 1, id);
+	cr_assert_str_eq(items_text, "net:rpc 1 0-262144 own 262144 depth 0 cut key 0\n"
+				     "net:rpc 1 1-262145 own 262144 depth 0 cut key 1\n");
+	cr_assert_eq(items_given_up, 2);
+}
+
+/* Few, but their records are large. */
+Test(model, large_records_of_what_never_ends)
+{
+	const int fit = (64 << 20) / 4096;
+
+	for (int id = 0; id < fit + 1; id++) {
+		event_of(RPC_BEGIN, 1);
+		event_put32(id);
+		event_put_padding(4096 - 12);
+		event_feed((uint64_t)id, 0);
+		event_of(STATE, 1);
+		event_put32(id);
+		event_put_padding(4096 - 12);
+		event_feed((uint64_t)id, 0);
+	}
+	cr_assert_str_eq(items_text, "net:rpc 1 0-16384 own 16384 depth 0 cut key 0\n"
+				     "conn:state 0-16384 of 0: 0 open\n");
+	cr_assert_eq(items_given_up, 2);
 }
 
 Test(model, flows_link_events_with_the_same_number)
