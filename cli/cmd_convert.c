@@ -36,13 +36,14 @@ static int fail(const struct convert *c, int err, const struct dat_error *error)
 	return EXIT_FAILURE;
 }
 
-static int report_damage(const struct convert *c, uint64_t damaged, const struct dat_error *error)
+/* Report damage and missing parts of the input, which did not end the conversion. */
+static int report_damage(const struct convert *c, const struct dat_file *file, uint64_t damaged,
+			 const struct dat_error *error)
 {
-	if (!damaged)
-		return 0;
-	complain(COMMAND, "%s: damaged: events of %" PRIu64 " page%s are missing; page at %" PRIu64 ": %s", c->input,
-		 damaged, damaged == 1 ? "" : "s", error->offset, error->text);
-	return EXIT_FAILURE;
+	if (damaged)
+		complain(COMMAND, "%s: damaged: events of %" PRIu64 " page%s are missing; page at %" PRIu64 ": %s",
+			 c->input, damaged, damaged == 1 ? "" : "s", error->offset, error->text);
+	return complain_missing(COMMAND, c->input, file) || damaged ? EXIT_FAILURE : 0;
 }
 
 /* Weave a raw file. Damaged pages of the input do not end the conversion. */
@@ -65,7 +66,7 @@ static int weave(const struct convert *c, struct dat_copy *copy)
 		error.text[0] = '\0';
 		return fail(c, err, &error);
 	}
-	return report_damage(c, damaged, &error);
+	return report_damage(c, copy->file, damaged, &error);
 }
 
 /* Copy the rest of a cut or unfinished file. Its last page may be incomplete, so pages are made anew. */
@@ -78,7 +79,7 @@ static int copy_rest(const struct convert *c, struct dat_copy *copy)
 	if (!err)
 		err = dat_copy_finish(copy, NULL);
 	if (!err)
-		return report_damage(c, damaged, &error);
+		return report_damage(c, copy->file, damaged, &error);
 	error.text[0] = '\0';
 	return fail(c, err, &error);
 }
@@ -126,8 +127,6 @@ static int convert(const struct convert *c)
 		status = c->woven ? weave(c, &copy) : is_whole ? copy_all(c, &copy) : copy_rest(c, &copy);
 		dat_copy_close(&copy);
 	}
-	if (!status)
-		status = complain_missing(COMMAND, c->input, file);
 	dat_close(file);
 	return status;
 }

@@ -123,8 +123,7 @@ static int check_damage(const struct export *e)
 	const uint64_t pages = dat_merge_damaged(e->merge, &error, &cpu);
 
 	complain_given_up(COMMAND, e->path, e->trace.given_up);
-	return pages ? complain_damaged(COMMAND, e->path, pages, cpu, &error)
-		     : complain_missing(COMMAND, e->path, e->file);
+	return complain_incomplete(COMMAND, e->path, e->file, pages, cpu, &error);
 }
 
 static int export_to_file(struct export *e)

@@ -94,8 +94,7 @@ static int report_damage(const struct merge *merge)
 		uint32_t cpu;
 		const uint64_t damaged = dat_merge_damaged(file->merge, &error, &cpu);
 
-		if (complain_damaged(COMMAND, file->path, damaged, cpu, &error) ||
-		    complain_missing(COMMAND, file->path, file->file))
+		if (complain_incomplete(COMMAND, file->path, file->file, damaged, cpu, &error))
 			status = EXIT_FAILURE;
 	}
 	return status;

@@ -98,8 +98,7 @@ static int report_damage(const struct split *split)
 	uint32_t cpu;
 	const uint64_t damaged = split_damaged(split, &error, &cpu);
 
-	return damaged ? complain_damaged(COMMAND, split->input, damaged, cpu, &error)
-		       : complain_missing(COMMAND, split->input, split->file);
+	return complain_incomplete(COMMAND, split->input, split->file, damaged, cpu, &error);
 }
 
 static int write_pieces(struct split *split)

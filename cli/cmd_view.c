@@ -103,7 +103,7 @@ static int run(const struct view_request *request, const char *output)
 	/* The page was written, but events are missing from it. */
 	if (!err && result.damaged)
 		complain_damaged(COMMAND, request->path, result.damaged, result.cpu, &result.error);
-	else if (!err && result.missing.text[0])
+	if (!err && result.missing.text[0])
 		complain(COMMAND, "%s: %s; the rest of the file was read", request->path, result.missing.text);
 	return err || result.damaged || result.missing.text[0] ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -43,6 +43,15 @@ static inline int complain_damaged(const char *command, const char *path, uint64
 	return EXIT_FAILURE;
 }
 
+/* The exit status: 0 if the file is neither damaged nor lacks parts; else a line was printed for each of the two. */
+static inline int complain_incomplete(const char *command, const char *path, const struct dat_file *file,
+				      uint64_t pages, uint32_t cpu, const struct dat_error *error)
+{
+	const int status = complain_damaged(command, path, pages, cpu, error);
+
+	return complain_missing(command, path, file) ? EXIT_FAILURE : status;
+}
+
 /* Whether both paths lead to the same file. */
 static inline bool is_in_place(const char *input, const char *output)
 {

@@ -88,5 +88,6 @@ int report_damage(const struct report *r, const struct dat_merge *merge)
 	uint32_t cpu;
 	const uint64_t pages = dat_merge_damaged(merge, &error, &cpu);
 
-	return complain_damaged(opts_command(), r->path, pages, cpu, &error);
+	/* Without damage, missing parts are reported at the end of the command. */
+	return pages ? complain_incomplete(opts_command(), r->path, r->file, pages, cpu, &error) : 0;
 }

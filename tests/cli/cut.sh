@@ -72,6 +72,31 @@ for format in perfetto chrome folded ctf; do
 	same 1 "export --$format" export --$format -o ../output
 done
 
+# The commit field of a page is greater than the page.
+mkdir both
+cp cut/trace.dat both
+at=$(($(stat -c %s cut/trace.dat) / 4096 * 4096 - 4096))
+printf '\377\377' | dd of=both/trace.dat bs=1 seek=$((at + 8)) conv=notrunc 2>.err || exit 1
+# both NAME ARGUMENT...: the command reports damage and the cut
+both()
+{
+	local name=$1
+
+	shift
+	rm -rf output
+	fails "$name" "$RECORDER" "$@"
+	is "reports both" "$(grep -c ': damaged: ' .err) $(grep -c ': truncated: .* the rest of the file was read$' .err)" \
+		"1 1" || tap_show_run "$RECORDER" "$@"
+}
+both "report of a file that is damaged and cut" report both/trace.dat
+both "view" view both/trace.dat -o output
+both "convert" convert -i both/trace.dat -o output
+both "split" split -i both/trace.dat -o output
+both "merge" merge -o output rest/trace.dat both/trace.dat
+for format in perfetto chrome folded ctf; do
+	both "export --$format" export --$format both/trace.dat -o output
+done
+
 fails "an assertion that does not fail" "$RECORDER" assert cut/trace.dat 'count(io:note) > 10' --junit junit.xml
 like "the cut is an error for JUnit" "$(<junit.xml)" 'tests="2" failures="0" errors="1".* name="the trace is whole">[[:space:]]*<error message="truncated: '
 fails "lost events" "$RECORDER" assert cut/trace.dat 'lost == 0'
