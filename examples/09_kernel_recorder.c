@@ -74,7 +74,7 @@ static bool start(struct recording *recording, char **argv)
 	int err = child_fork(&recording->child, argv + 3, env);
 
 	if (!err)
-		err = kernel_add_pid(recording->kernel, recording->child.pid);
+		err = kernel_add_tids(recording->kernel, &recording->child.pid, 1);
 	if (err)
 		return failed("start the command", err);
 	if (!kernel_drain_start(recording->drain))

@@ -155,12 +155,9 @@ int kernel_stop(struct kernel *kernel)
 	return tracefs_trace_off_fd(kernel->on) < 0 ? -errno : 0;
 }
 
-int kernel_add_pid(struct kernel *kernel, pid_t pid)
+int kernel_add_tids(struct kernel *kernel, const pid_t *tids, unsigned int nr)
 {
-	char tid[16];
-
-	snprintf(tid, sizeof(tid), "%d", (int)pid);
-	return kernel_settings_add_tids(&kernel->instance, kernel->request, tid);
+	return kernel_settings_add_tids(&kernel->instance, kernel->request, tids, nr);
 }
 
 /* ----------------------------------------------------------------------------------------------------- what it is */

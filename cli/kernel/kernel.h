@@ -35,10 +35,11 @@ int kernel_start(struct kernel *kernel);
 int kernel_stop(struct kernel *kernel);
 
 /*
- * Record this process, too. For -F, because COMMAND's pid is not known earlier; call it between COMMAND's fork and
- * exec. Children follow if the request asks for it. 0 or -errno (-ESRCH: it is gone), nothing printed.
+ * Record these threads, too. For -F, because COMMAND's pid is not known earlier: call it between COMMAND's fork and
+ * exec. Children follow if the request asks for it. Pass all at once: a call takes the kernel some tens of milliseconds.
+ * 0 or -errno (-ESRCH: it is gone), nothing printed.
  */
-int kernel_add_pid(struct kernel *kernel, pid_t pid);
+int kernel_add_tids(struct kernel *kernel, const pid_t *tids, unsigned int nr);
 
 /* ------------------------------------------------------------------------------------------------- what it is */
 

@@ -14,6 +14,7 @@
 
 #include "cli/base/proc_stat.h"
 #include "cli/base/read_at.h"
+#include "cli/kernel/kernel.h"
 
 /* The inode of /proc/self/ns/pid in the first pid namespace: PROC_PID_INIT_INO of the kernel's proc_ns.h. */
 #define FIRST_PID_NS 0xeffffffcu
@@ -78,6 +79,14 @@ static unsigned long process_of(int dir)
 	return process;
 }
 
+static bool has_tid(const struct kernel_request *request, unsigned long tid)
+{
+	for (unsigned int i = 0; i < request->nr_tids; i++)
+		if (request->tids[i] == (pid_t)tid)
+			return true;
+	return false;
+}
+
 static bool add_threads(const struct search *search, int dir)
 {
 	const int fd = openat(dir, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -85,9 +94,12 @@ static bool add_threads(const struct search *search, int dir)
 	const struct dirent *entry;
 	bool good = true;
 
-	while (tasks && good && (entry = readdir(tasks)))
-		if (entry->d_name[0] != '.')
-			good = add_tid(search, strtoul(entry->d_name, NULL, 10));
+	while (tasks && good && (entry = readdir(tasks))) {
+		const unsigned long tid = strtoul(entry->d_name, NULL, 10);
+
+		if (tid && !has_tid(search->request, tid))
+			good = add_tid(search, tid);
+	}
 	if (tasks)
 		closedir(tasks);
 	else if (fd >= 0)
@@ -98,23 +110,25 @@ static bool add_threads(const struct search *search, int dir)
 static bool add_process(const struct search *search, unsigned long pid, bool threads)
 {
 	struct kernel_pids *pids = search->pids;
-	int *dirs = realloc(pids->dirs, (pids->nr + 1) * sizeof(*dirs));
+	struct kernel_pid *list = realloc(pids->list, (pids->nr + 1) * sizeof(*list));
 	unsigned long process;
 	char path[32];
+	int dir;
 
-	if (!dirs)
+	if (!list)
 		return out_of_memory(search);
-	pids->dirs = dirs;
+	pids->list = list;
 	snprintf(path, sizeof(path), "/proc/%lu", pid);
-	dirs[pids->nr] = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	process = dirs[pids->nr] < 0 ? 0 : process_of(dirs[pids->nr]);
-	pids->nr += dirs[pids->nr] >= 0;
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	process = dir < 0 ? 0 : process_of(dir);
+	if (dir >= 0)
+		list[pids->nr++] = (struct kernel_pid){ .dir = dir, .has_all = threads && process == pid };
 	if (!process) {
 		message(search->sink, "there is no process %lu%s: it has ended", pid,
 			message_remark(search->sink, WORD_PROCESSES).text);
 		return false;
 	}
-	return threads && process == pid ? add_threads(search, dirs[pids->nr - 1]) : add_tid(search, pid);
+	return threads && process == pid ? add_threads(search, dir) : add_tid(search, pid);
 }
 
 static bool was_seen(const struct search *search, unsigned long pid)
@@ -254,6 +268,30 @@ bool kernel_pids_threads(const struct message_sink *sink, const char *tids, stru
 	return add_list(&search, tids, false);
 }
 
+bool kernel_pids_catch_up(const struct message_sink *sink, const struct kernel_pids *pids,
+			  struct kernel_request *request, struct kernel *kernel)
+{
+	const struct search search = { .sink = sink, .request = request };
+	unsigned int known;
+	bool good = true;
+
+	/* A thread that is not recorded yet may begin others. */
+	do {
+		known = request->nr_tids;
+		for (unsigned int i = 0; i < pids->nr && good; i++)
+			good = !pids->list[i].has_all || add_threads(&search, pids->list[i].dir);
+		if (good && request->nr_tids > known) {
+			const int err = kernel_add_tids(kernel, request->tids + known, request->nr_tids - known);
+
+			good = !err;
+			if (err)
+				message(sink, "cannot record the processes%s: %s",
+					message_remark(sink, WORD_PROCESSES).text, strerror(-err));
+		}
+	} while (good && request->nr_tids > known);
+	return good;
+}
+
 /* --------------------------------------------------------------------------------------------------------- living */
 
 static bool is_alive(int dir)
@@ -272,7 +310,7 @@ static bool is_alive(int dir)
 void kernel_pids_each(const struct kernel_pids *pids, void (*each)(pid_t pid, void *arg), void *arg)
 {
 	for (unsigned int i = 0; i < pids->nr; i++) {
-		const pid_t pid = (pid_t)process_of(pids->dirs[i]);
+		const pid_t pid = (pid_t)process_of(pids->list[i].dir);
 
 		if (pid > 0)
 			each(pid, arg);
@@ -282,7 +320,7 @@ void kernel_pids_each(const struct kernel_pids *pids, void (*each)(pid_t pid, vo
 bool kernel_pids_alive(const struct kernel_pids *pids)
 {
 	for (unsigned int i = 0; i < pids->nr; i++)
-		if (is_alive(pids->dirs[i]))
+		if (is_alive(pids->list[i].dir))
 			return true;
 	return false;
 }
@@ -290,7 +328,7 @@ bool kernel_pids_alive(const struct kernel_pids *pids)
 void kernel_pids_close(struct kernel_pids *pids)
 {
 	for (unsigned int i = 0; i < pids->nr; i++)
-		close(pids->dirs[i]);
-	free(pids->dirs);
+		close(pids->list[i].dir);
+	free(pids->list);
 	*pids = (struct kernel_pids){ NULL, 0 };
 }

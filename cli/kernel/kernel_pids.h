@@ -9,8 +9,13 @@
 #include "cli/kernel/kernel_request.h"
 #include "cli/recording/programs.h"
 
+struct kernel;
+
 struct kernel_pids {
-	int *dirs; /* /proc/PID of each: the descriptor keeps referring to this process */
+	struct kernel_pid {
+		int dir; /* /proc/PID: the descriptor keeps referring to this process */
+		bool has_all; /* all its threads are recorded */
+	} *list;
 	unsigned int nr;
 };
 
@@ -25,6 +30,13 @@ bool kernel_pids_find(const struct message_sink *sink, const struct programs *wh
 /* Instead, put the threads with these ids, separated by commas, into the request. */
 bool kernel_pids_threads(const struct message_sink *sink, const char *tids, struct kernel_request *request,
 			 struct kernel_pids *pids);
+
+/*
+ * Record the threads, too, that these processes began between kernel_pids_find() and kernel_open(); since then the
+ * kernel itself follows forks. They are added to the request. False: one line was printed.
+ */
+bool kernel_pids_catch_up(const struct message_sink *sink, const struct kernel_pids *pids,
+			  struct kernel_request *request, struct kernel *kernel);
 
 /* Call `each` with the pid of every process that still exists. */
 void kernel_pids_each(const struct kernel_pids *pids, void (*each)(pid_t pid, void *arg), void *arg);

@@ -39,7 +39,7 @@ struct kernel_request {
 	unsigned int nr_options;
 	pid_t *tids;		   /* -P: only events of these threads */
 	unsigned int nr_tids;
-	bool only_command;   /* -F: also those that kernel_add_pid() adds */
+	bool only_command;   /* -F: also those that kernel_add_tids() adds */
 	bool follow;	     /* -c: their children, too */
 	bool discard;	     /* --mode discard */
 	const char *clock;   /* a word of trace_clock; NULL: the one of programs */

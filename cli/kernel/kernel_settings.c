@@ -261,33 +261,32 @@ static int set_options(const struct setting *setting)
 
 /* ---------------------------------------------------------------------------------------------- processes */
 
-int kernel_settings_add_tids(const struct instance *instance, const struct kernel_request *request,
-			     const char *tids)
+int kernel_settings_add_tids(const struct instance *instance, const struct kernel_request *request, const pid_t *tids,
+			     unsigned int nr)
 {
-	int err;
+	const size_t size = nr * sizeof("2147483647 ");
+	char *text = malloc(size);
+	size_t at = 0;
+	int err = text ? 0 : -ENOMEM;
 
-	err = request->nr_events ? write_file(instance, "set_event_pid", tids) : 0;
+	for (unsigned int i = 0; i < nr && !err; i++)
+		at += (size_t)snprintf(text + at, size - at, "%d ", (int)tids[i]);
+	if (!err && request->nr_events)
+		err = write_file(instance, "set_event_pid", text);
 	if (!err && request->tracer)
-		err = write_file(instance, "set_ftrace_pid", tids);
+		err = write_file(instance, "set_ftrace_pid", text);
+	free(text);
 	return err;
 }
 
 static int add_requested(const struct setting *setting)
 {
 	const struct kernel_request *request = setting->request;
-	const size_t size = request->nr_tids * sizeof("2147483647 ");
-	char *tids = malloc(size);
-	size_t at = 0;
-	int err = tids ? 0 : -ENOMEM;
+	const int err = kernel_settings_add_tids(setting->instance, request, request->tids, request->nr_tids);
 
-	for (unsigned int i = 0; i < request->nr_tids && !err; i++)
-		at += (size_t)snprintf(tids + at, size - at, "%d ", (int)request->tids[i]);
-	if (!err)
-		err = kernel_settings_add_tids(setting->instance, request, tids);
 	if (err)
 		message(setting->sink, "cannot record the processes%s: %s",
 			message_remark(setting->sink, WORD_PROCESSES).text, strerror(-err));
-	free(tids);
 	return err;
 }
 

@@ -21,11 +21,11 @@ const char *kernel_settings_clock(const struct instance *instance, const struct 
 bool kernel_settings_has_clock(const struct message_sink *sink, const struct instance *instance, const char *clock);
 
 /*
- * Record these threads, ids separated by blanks. Pass all at once, because each call takes the kernel some tens of
- * milliseconds. 0 or -errno, nothing printed.
+ * Record these threads. Pass all at once, because each call takes the kernel some tens of milliseconds. 0 or -errno,
+ * nothing printed.
  */
-int kernel_settings_add_tids(const struct instance *instance, const struct kernel_request *request,
-			     const char *tids);
+int kernel_settings_add_tids(const struct instance *instance, const struct kernel_request *request, const pid_t *tids,
+			     unsigned int nr);
 
 /* Whether a CPU is in a mask of kernel_settings_set(); NULL contains all CPUs. */
 bool kernel_mask_has(const char *mask, unsigned int cpu);

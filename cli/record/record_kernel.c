@@ -98,6 +98,9 @@ int record_kernel_open(const struct message_sink *sink, struct record_kernel *ha
 			snprintf(suffix, sizeof(suffix), "-buffer%c%c", 'a' + (char)((i - 1) / 26),
 				 'a' + (char)((i - 1) % 26));
 		err = kernel_open(sink, &buffer->request, suffix, &buffer->kernel);
+		if (!err && buffer->request.follow && &buffer->request == restricted(half) &&
+		    !kernel_pids_catch_up(sink, &half->pids, &buffer->request, buffer->kernel))
+			err = -EINVAL;
 	}
 	return err;
 }
@@ -175,7 +178,7 @@ bool record_kernel_start(const struct message_sink *sink, struct record_kernel *
 		return true;
 	for (unsigned int i = 0; !err && (buffer = record_buffers_get(&half->buffers, i)); i++)
 		if (child && buffer->request.only_command)
-			err = kernel_add_pid(buffer->kernel, child);
+			err = kernel_add_tids(buffer->kernel, &child, 1);
 	clock_watch_start(&half->clocks);
 	if (!err && !start_drains(half))
 		return false;

@@ -57,30 +57,28 @@ static size_t share(unsigned int nr)
  * Restrict the kernel's events to those of the chosen programs, and of threads and processes that they start. False:
  * one line was printed.
  */
-static bool restrict_kernel(struct view_live *live)
+static bool restrict_kernel(struct view_live *live, struct kernel_pids *pids)
 {
-	struct kernel_pids pids = { NULL, 0 };
-	bool is_found;
-
 	if (!live->programs.word)
 		return true;
-	is_found = kernel_pids_find(&sink, &live->programs, true, &live->request, &pids);
-	kernel_pids_close(&pids);
 	live->request.follow = true;
-	return is_found && kernel_pids_are_ours(&sink);
+	return kernel_pids_find(&sink, &live->programs, true, &live->request, pids) && kernel_pids_are_ours(&sink);
 }
 
 /* False: one line was printed. */
 static bool open_kernel(struct view_live *live)
 {
+	struct kernel_pids pids = { NULL, 0 };
 	char path[PATH_MAX + 16];
 	unsigned int nr = 0;
+	bool good;
 	int err;
 
 	instance_sweep(&sink, false);
-	if (!restrict_kernel(live))
-		return false;
-	if (kernel_open(&sink, &live->request, "", &live->kernel))
+	good = restrict_kernel(live, &pids) && !kernel_open(&sink, &live->request, "", &live->kernel) &&
+	       kernel_pids_catch_up(&sink, &pids, &live->request, live->kernel);
+	kernel_pids_close(&pids);
+	if (!good)
 		return false;
 	kernel_cpus(live->kernel, &nr);
 	path_of(live, "texts", path, sizeof(path));

@@ -214,6 +214,42 @@ is "-P ends with the process" $? 0
 is "and has its events" "$(threads)" "$first"
 kill "$second"
 
+# -c: a program begins threads while the recorder starts. Each calls the kernel again and again.
+cat >growing.py <<'END'
+import os, threading, time
+def live():
+    while True:
+        os.getppid()
+        time.sleep(0.05)
+while len(os.listdir("/proc/self/task")) < 300:
+    threading.Thread(target=live, daemon=True).start()
+    time.sleep(0.002)
+live()
+END
+# The number of times that each thread of the program has slept.
+slept()
+{
+	grep -H '^voluntary' /proc/"$growing"/task/*/status
+}
+all_called()
+{
+	awk 'NR == FNR { n[$1] = $2; next } $1 in n && $2 < n[$1] + 2 { late = 1 } END { exit late }' at_begin <(slept)
+}
+python3 growing.py &
+growing=$!
+has_begun() { [ "$(ls /proc/$growing/task | wc -l)" -ge 20 ]; }
+wait_until has_begun
+"$RECORDER" record -o out.dat -e raw_syscalls -P $growing -u none -c 2>log &
+recorder=$!
+wait_until traces "$recorder"
+slept >at_begin
+wait_until all_called
+kill -INT "$recorder"
+wait "$recorder"
+is "-P -c while threads begin: status" $? 0
+kill $growing
+is "threads without events" "$(comm -23 <(sed 's|.*/task/\([0-9]*\)/.*|\1|' at_begin | sort) <(threads | sort))" ""
+
 # ---- programs by name
 
 # named ARGUMENT...: records the named programs while the program writes ten of each event; the recorder's messages are
