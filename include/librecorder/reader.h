@@ -222,7 +222,8 @@ int rec_view_stats(const struct rec_view *view, unsigned int lane, struct rec_la
 
 /*
  * Empty a lane, as a write to the kernel's `trace` file does: events that were committed before the call are skipped
- * and not counted, and the statistics begin again at 0. Writers can write during the call. 0 or as rec_view_read().
+ * and not counted, and the statistics begin again at 0. Writers can write during the call. Returns 0; -EROFS: the file
+ * system is read-only, even if the program is dead; or another error of rec_view_read().
  */
 int rec_view_reset(struct rec_view *view, unsigned int lane);
 

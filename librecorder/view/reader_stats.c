@@ -159,8 +159,12 @@ int rec_view_reset(struct rec_view *view, unsigned int index)
 {
 	struct view_lane *lane = NULL;
 	struct rec_ring_counts counts;
-	int r = rec_view_lane(view, index, &lane);
+	int r;
 
+	/* The reset would be visible to nobody else, and of a lane without a ring not even to this view. */
+	if (view->read_only && !rec_view_is_cut(view) && index < rec_view_lanes(view))
+		return -EROFS;
+	r = rec_view_lane(view, index, &lane);
 	if (r < 0)
 		return r == -ENODATA ? reset_without_ring(view, index) : r;
 	rec_ring_read_done(&lane->ring);

@@ -2,6 +2,7 @@
 /* Statistics of a lane that the program has given up, and of the same lane when it has been made again. */
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
+#include "librecorder/view/reader_private.h"
 #include "numbered.h"
 
 #include <criterion/criterion.h>
@@ -131,4 +132,30 @@ Test(grow_stats, a_reset_meanwhile)
 	cr_assert_eq(rec_view_reset(view, 0), 0);
 	cr_assert_eq(rec_view_reset(view, 1 + rec_view_lanes(view)), -EINVAL);
 	rec_view_close(view);
+}
+
+/*
+ * On a read-only file system nothing can be reset: not a lane that was given up, nor one that is in use, whether or not
+ * the program is gone.
+ */
+Test(grow_stats, no_reset_on_a_read_only_file_system)
+{
+	struct rec_view *view = NULL;
+	struct rec_lane_stats before;
+
+	give_up_one_with_losses();
+	before = stats_of(0);
+	cr_assert_gt(before.read_events, 0);
+	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	view->read_only = true;
+	for (unsigned int lane = 0; lane < rec_view_lanes(view); lane++)
+		cr_expect_eq(rec_view_reset(view, lane), -EROFS);
+	rec_process.header->state = REC_BUFFER_REPLACED;
+	cr_assert_not(rec_view_alive(view));
+	for (unsigned int lane = 0; lane < rec_view_lanes(view); lane++)
+		cr_expect_eq(rec_view_reset(view, lane), -EROFS);
+	cr_assert_eq(rec_view_reset(view, rec_view_lanes(view)), -EINVAL);
+	rec_view_close(view);
+	rec_process.header->state = REC_BUFFER_LIVE;
+	cr_assert_eq(stats_of(0).read_events, before.read_events);
 }
