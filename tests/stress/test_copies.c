@@ -8,7 +8,9 @@
 
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <errno.h>
 #include <librecorder/event.h>
+#include <librecorder/ffi.h>
 #include <librecorder/lane.h>
 #include <pthread.h>
 #include <sched.h>
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -448,4 +451,50 @@ Test(copies, an_interrupted_event_ends_in_the_child)
 		memset(payload, 0, 64);
 		rec_commit(&slot);
 	}
+}
+
+/* The first access to the fields makes a copy of the process, and waits for its end. Later accesses succeed. */
+static unsigned char *fields;
+static pid_t copy;
+
+static void on_first_access(int signal)
+{
+	/* The copy must not make copies of itself if it fails. */
+	sigaction(signal, &(struct sigaction){ .sa_handler = SIG_DFL }, NULL);
+	mprotect(fields, 4096, PROT_READ);
+	copy = raw_fork();
+	if (copy > 0 && !ends_well(copy))
+		_exit(3);
+}
+
+/*
+ * A handler copies the process while rec_event_write() has reserved an event that has a filter, and returns in the
+ * copy. The event is its parent's: the copy reports that, counts nothing, and leaves the lane alone.
+ */
+Test(copies, a_raw_copy_in_the_middle_of_a_filtered_event)
+{
+	const pid_t self = getpid();
+	const uint64_t number = 4;
+	struct rec_event *event;
+	struct seen *seen = beside_memory(sizeof(*seen));
+	int r;
+
+	cr_assert_eq(rec_event_declare("copies", "filtered, u64(number)", NULL, 0, &event), 0);
+	cr_assert_eq(rec_enable("copies:filtered if number == 4"), 1);
+	fields = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memcpy(fields, &number, sizeof(number));
+	cr_assert_eq(rec_event_write(event, fields, sizeof(number)), 1);
+	mprotect(fields, 4096, PROT_NONE);
+	signal(SIGSEGV, on_first_access);
+	r = rec_event_write(event, fields, sizeof(number));
+	if (getpid() != self) {
+		const uint64_t lost = rec_process.header->lost_no_lane;
+		const int again = rec_event_write(event, fields, sizeof(number));
+
+		strcpy(seen->path, rec_process.path);
+		_exit(r != -EBUSY || again != 1 || lost || rec_process.header->pid != (uint32_t)getpid());
+	}
+	cr_assert(r == 1 && copy > 0 && rec_process.header->lost_no_lane == 0);
+	cr_assert_eq(numbers_of(seen->path), 4);
+	cr_assert_eq(numbers_of(rec_process.path), 44);
 }
