@@ -45,7 +45,7 @@ static void sift_down(struct heap *heap, unsigned int at)
 static void end_input(struct weave *weave, struct weave_input *input)
 {
 	const struct weave_loss trailing = weave_input_trailing(input);
-	struct weave_owner *owner = &weave->owners[input->process];
+	struct weave_owner *owner = &weave->out.owners[input->process];
 
 	if (!weave_loss_any(&trailing))
 		return;
@@ -97,7 +97,7 @@ static int merge_heap(struct weave *weave, struct heap *heap)
 		struct weave_input *input = heap->inputs[0];
 		int got;
 
-		err = weave_out_event(weave, input, cpu_of(weave, input));
+		err = weave_out_event(&weave->out, input, cpu_of(weave, input));
 		if (err)
 			break;
 		got = weave_input_next(input);
@@ -119,7 +119,7 @@ uint64_t weave_end_time(const struct weave *weave, unsigned int number)
 {
 	const struct weave_process *process = &weave->meta.processes[number];
 	const bool raw = weave->raw_tsc;
-	uint64_t time = raw ? 0 : weave->last_ns;
+	uint64_t time = raw ? 0 : weave->out.last_ns;
 	unsigned int i;
 
 	for (i = 0; raw && i < weave->in.source->nr_streams; i++)
@@ -144,16 +144,16 @@ static int end_processes(struct weave *weave)
 	int err = 0;
 
 	for (i = 0; i < meta->nr_processes && !err; i++) {
-		struct weave_owner *owner = &weave->owners[i];
+		struct weave_owner *owner = &weave->out.owners[i];
 		const bool of_lane = meta->raw && !owner->is_kernel;
 
 		if (weave_loss_any(&owner->trailing))
-			err = weave_out_end(weave, of_lane ? weave->nr_lanes : owner->last_cpu, i,
+			err = weave_out_end(&weave->out, of_lane ? weave->nr_lanes : owner->last_cpu, i,
 					    weave_end_time(weave, i), owner->trailing, owner->trailing_since,
 					    owner->no_lane);
 		owner->trailing = (struct weave_loss){ 0, false };
 	}
-	return err ? err : weave_out_flush_all(weave);
+	return err ? err : weave_out_flush_all(&weave->out);
 }
 
 /* Write the kernel's streams of other buffers than the top one: nothing is woven into these. */
@@ -190,7 +190,7 @@ static int put_kernel(struct weave *weave)
 		if (!err)
 			err = weave_kernel_pages(weave, input);
 	}
-	return err || !is_straight ? err : dat_write_scratch(weave->writer);
+	return err || !is_straight ? err : dat_write_scratch(weave->out.writer);
 }
 
 static int merge(struct weave *weave)
@@ -230,20 +230,20 @@ static void clean_up(struct weave *weave)
 {
 	unsigned int i, j;
 
-	dat_write_close(weave->writer);
-	page_store_close(weave->stage);
-	for (i = 0; weave->buffers && i < weave->nr_buffers; i++) {
-		for (j = 0; j < weave->buffers[i].max_cpus; j++)
-			free(weave->buffers[i].cpus[j].page);
-		free(weave->buffers[i].cpus);
+	dat_write_close(weave->out.writer);
+	page_store_close(weave->out.stage);
+	for (i = 0; weave->out.buffers && i < weave->out.nr_buffers; i++) {
+		for (j = 0; j < weave->out.buffers[i].max_cpus; j++)
+			free(weave->out.buffers[i].cpus[j].page);
+		free(weave->out.buffers[i].cpus);
 	}
-	free(weave->buffers);
-	dat_losses_free(&weave->losses);
-	kernel_tasks_free(weave->tasks);
-	hidden_threads_free(&weave->hidden);
+	free(weave->out.buffers);
+	dat_losses_free(&weave->out.losses);
+	kernel_tasks_free(weave->of_kernel.tasks);
+	hidden_threads_free(&weave->of_kernel.hidden);
 	free(weave->kernel_inputs);
 	free(weave->inputs);
-	free(weave->owners);
+	free(weave->out.owners);
 	trace_info_free(weave->in.info);
 	time_map_free(&weave->maps[REC_CLOCK_TSC]);
 }
@@ -251,7 +251,7 @@ static void clean_up(struct weave *weave)
 int weave_to_dat(const struct weave_params *params, struct weave_stats *ret_stats)
 {
 	struct weave weave = {
-		.page_size = params->page_size ? params->page_size : REC_SUBBUF_MIN,
+		.out.page_size = params->page_size ? params->page_size : REC_SUBBUF_MIN,
 	};
 	int err = weave_check(&weave, params);
 
@@ -262,10 +262,10 @@ int weave_to_dat(const struct weave_params *params, struct weave_stats *ret_stat
 		weave.nr_cpus = 1;
 	err = weave_take(&weave, params);
 	if (!err)
-		err = dat_write_open(params->output, params->version ? params->version : 6, weave.page_size,
-				     weave.nr_cpus * weave.nr_buffers, &weave.writer);
+		err = dat_write_open(params->output, params->version ? params->version : 6, weave.out.page_size,
+				     weave.nr_cpus * weave.out.nr_buffers, &weave.out.writer);
 	if (!err && params->packing)
-		err = dat_write_pack(weave.writer, params->packing, weave.nr_cpus * weave.nr_buffers);
+		err = dat_write_pack(weave.out.writer, params->packing, weave.nr_cpus * weave.out.nr_buffers);
 	if (!err)
 		err = weave_name_buffers(&weave);
 	if (!err)

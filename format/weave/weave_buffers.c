@@ -15,20 +15,20 @@ int weave_take_buffers(struct weave *weave)
 	unsigned int lanes = 0; /* the buffer of all lanes, if they have one of their own */
 	unsigned int i;
 
-	weave->nr_buffers = 1;
+	weave->out.nr_buffers = 1;
 	for (i = 0; i < meta->nr_processes; i++) {
 		const struct weave_kernel *kernel = meta->processes[i].kernel;
 
 		if (kernel ? kernel->buffer != NULL : meta->split)
-			weave->owners[i].buffer = weave->nr_buffers++;
+			weave->out.owners[i].buffer = weave->out.nr_buffers++;
 		if (kernel || !meta->raw || !weave->kernel)
 			continue;
 		if (!lanes)
-			lanes = weave->nr_buffers++;
-		weave->owners[i].buffer = lanes;
+			lanes = weave->out.nr_buffers++;
+		weave->out.owners[i].buffer = lanes;
 	}
-	weave->buffers = calloc(weave->nr_buffers, sizeof(*weave->buffers));
-	return weave->buffers ? 0 : -ENOMEM;
+	weave->out.buffers = calloc(weave->out.nr_buffers, sizeof(*weave->out.buffers));
+	return weave->out.buffers ? 0 : -ENOMEM;
 }
 
 int weave_name_buffers(struct weave *weave)
@@ -40,7 +40,7 @@ int weave_name_buffers(struct weave *weave)
 	int err = 0;
 
 	for (i = 0; i < meta->nr_processes && !err; i++) {
-		if (weave->owners[i].buffer <= last)
+		if (weave->out.owners[i].buffer <= last)
 			continue;
 		if (meta->processes[i].kernel)
 			blob_printf(&name, "%s", meta->processes[i].kernel->buffer);
@@ -49,7 +49,7 @@ int weave_name_buffers(struct weave *weave)
 		else
 			blob_printf(&name, "%s-%u", meta->processes[i].comm, meta->processes[i].pid);
 		blob_put(&name, "", 1);
-		err = name.error ? name.error : dat_write_buffer(weave->writer, (const char *)name.data, &number);
+		err = name.error ? name.error : dat_write_buffer(weave->out.writer, (const char *)name.data, &number);
 		name.size = 0;
 		last++;
 	}

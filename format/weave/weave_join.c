@@ -29,28 +29,29 @@ struct staged {
 int weave_stage_begin(struct weave *weave)
 {
 	const unsigned int cpus = weave->nr_cpus;
-	const int err = page_store_open(dat_write_target(weave->writer), weave->page_size, cpus, &weave->stage);
+	struct weave_out *out = &weave->out;
+	const int err = page_store_open(dat_write_target(out->writer), out->page_size, cpus, &out->stage);
 
-	weave->is_staging = !err;
+	out->is_staging = !err;
 	return err;
 }
 
-int weave_stage_page(struct weave *weave, struct weave_cpu *cpu)
+int weave_stage_page(struct weave_out *out, struct weave_cpu *cpu)
 {
 	if (!cpu->has_stage) {
-		const int err = page_store_add(weave->stage, &cpu->stage);
+		const int err = page_store_add(out->stage, &cpu->stage);
 
 		if (err)
 			return err;
 		cpu->has_stage = true;
 	}
-	return page_store_put(weave->stage, cpu->stage, cpu->page);
+	return page_store_put(out->stage, cpu->stage, cpu->page);
 }
 
 /* Takes the input's next page. 1; 0: the input is at its end; -errno. */
 static int next_page(struct weave *weave, struct staged *staged)
 {
-	const uint32_t page_size = weave->page_size;
+	const uint32_t page_size = weave->out.page_size;
 	struct weave_input *input = &staged->input;
 	const unsigned char *page;
 	int err;
@@ -58,7 +59,7 @@ static int next_page(struct weave *weave, struct staged *staged)
 	if (staged->taken == staged->size) {
 		staged->taken = 0;
 		staged->size = 0;
-		err = staged->has_track ? page_store_take(weave->stage, staged->track, staged->block,
+		err = staged->has_track ? page_store_take(weave->out.stage, staged->track, staged->block,
 							  page_size > BLOCK ? page_size : BLOCK, &staged->size) : 0;
 		if (err || !staged->size)
 			return err;
@@ -92,12 +93,12 @@ static int put_programs(struct weave *weave, struct staged *staged, unsigned int
 {
 	struct weave_input *input = &staged->input;
 	struct weave_cpu *cpu;
-	int err = weave_cpu_get(weave, 0, number, &cpu);
+	int err = weave_cpu_get(&weave->out, 0, number, &cpu);
 
 	while (!err && !input->ended && input->ns <= until) {
-		err = weave_put_record(weave, cpu, input);
+		err = weave_put_record(&weave->out, cpu, input);
 		if (!err)
-			err = weave_put_run(weave, cpu, input, until);
+			err = weave_put_run(&weave->of_kernel, cpu, input, until);
 		if (err >= 0)
 			err = next_event(weave, staged);
 	}
@@ -127,7 +128,7 @@ static int join(struct weave *weave, struct staged *staged, struct weave_input *
 
 static int join_cpu(struct weave *weave, struct staged *staged, unsigned int number)
 {
-	const struct weave_buffer *top = &weave->buffers[0];
+	const struct weave_buffer *top = &weave->out.buffers[0];
 	struct weave_input *kernel = number < weave->max_kernel_inputs ? weave->kernel_inputs[number] : NULL;
 	struct weave_cpu *cpu;
 	int err;
@@ -140,30 +141,30 @@ static int join_cpu(struct weave *weave, struct staged *staged, unsigned int num
 	staged->input = (struct weave_input){ .staged = true, .time = &weave->maps[REC_CLOCK_MONO] };
 	err = join(weave, staged, kernel, number);
 	if (!err)
-		err = weave_cpu_get(weave, 0, number, &cpu);
-	return err ? err : weave_out_flush(weave, cpu);
+		err = weave_cpu_get(&weave->out, 0, number, &cpu);
+	return err ? err : weave_out_flush(&weave->out, cpu);
 }
 
 int weave_straight(struct weave *weave)
 {
 	const int err = weave_texts(weave);
 
-	return err ? err : dat_write_straight(weave->writer, weave->nr_cpus,
+	return err ? err : dat_write_straight(weave->out.writer, weave->nr_cpus,
 					      ROOM_NAMES + (uint64_t)weave->nr_cpus * ROOM_CPU);
 }
 
 int weave_join(struct weave *weave)
 {
-	const uint32_t page_size = weave->page_size;
+	const uint32_t page_size = weave->out.page_size;
 	struct staged staged = { .block = malloc(page_size > BLOCK ? page_size : BLOCK) };
 	unsigned int i;
 	int err = staged.block ? 0 : -ENOMEM;
 
-	weave->is_staging = false;
+	weave->out.is_staging = false;
 	if (!err)
 		err = weave_straight(weave);
-	for (i = 0; !err && (i < weave->max_kernel_inputs || i < weave->buffers[0].max_cpus); i++)
+	for (i = 0; !err && (i < weave->max_kernel_inputs || i < weave->out.buffers[0].max_cpus); i++)
 		err = join_cpu(weave, &staged, i);
 	free(staged.block);
-	return err ? err : dat_write_scratch(weave->writer);
+	return err ? err : dat_write_scratch(weave->out.writer);
 }

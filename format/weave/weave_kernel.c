@@ -24,12 +24,11 @@ int weave_kernel_next_on_page(struct weave *weave, struct weave_input *input, co
 			weave_input_lose(input, 1, input->ns);
 			continue;
 		}
-		err = kernel_tasks_see(weave->tasks, id, input->record.time, input->record.payload,
+		err = kernel_tasks_see(weave->of_kernel.tasks, id, input->record.time, input->record.payload,
 				       input->record.size);
 		if (err)
 			return err;
-		if (hidden_threads_leave_out(&weave->hidden, weave->tasks, id, input->record.payload,
-					     input->record.size)) {
+		if (weave_leaves_out(&weave->of_kernel, id, input->record.payload, input->record.size)) {
 			input->left_out++;
 			continue;
 		}
@@ -67,15 +66,15 @@ int weave_kernel_put(struct weave *weave, struct weave_input *input, uint64_t un
 	uint64_t last = first;
 	uint64_t events = 0;
 	struct weave_cpu *cpu;
-	int err = weave_cpu_get(weave, weave->owners[input->process].buffer, input->cpu, &cpu);
+	int err = weave_cpu_get(&weave->out, weave->out.owners[input->process].buffer, input->cpu, &cpu);
 
 	while (!err && !input->ended && input->ns <= until) {
 		int more;
 
-		err = weave_put_record(weave, cpu, input);
+		err = weave_put_record(&weave->out, cpu, input);
 		if (err)
 			break;
-		more = weave_put_run(weave, cpu, input, until);
+		more = weave_put_run(&weave->of_kernel, cpu, input, until);
 		if (more < 0)
 			return more;
 		events += 1 + (uint64_t)more;
@@ -84,9 +83,9 @@ int weave_kernel_put(struct weave *weave, struct weave_input *input, uint64_t un
 	}
 	if (err)
 		return err;
-	weave_out_account(weave, cpu, input->process, events, first, last);
-	if (events && last > weave->last_ns)
-		weave->last_ns = last;
+	weave_out_account(&weave->out, cpu, input->process, events, first, last);
+	if (events && last > weave->out.last_ns)
+		weave->out.last_ns = last;
 	return 0;
 }
 
@@ -96,6 +95,6 @@ int weave_kernel_end(struct weave *weave, struct weave_input *input)
 
 	if (!weave_loss_any(&trailing))
 		return 0;
-	return weave_out_end(weave, input->cpu, input->process, weave_end_time(weave, input->process), trailing,
+	return weave_out_end(&weave->out, input->cpu, input->process, weave_end_time(weave, input->process), trailing,
 			     input->lost_since, 0);
 }

@@ -42,7 +42,7 @@ static int put_formats_of(struct weave *weave, const struct weave_kernel *kernel
 		if (!id || id >= REC_EVENT_ID_FIRST || given[id])
 			continue;
 		given[id] = true;
-		err = dat_write_format(weave->writer, format->system, format->text.data, format->text.size);
+		err = dat_write_format(weave->out.writer, format->system, format->text.data, format->text.size);
 	}
 	return err;
 }
@@ -75,7 +75,7 @@ static int put_text(struct weave *weave, enum dat_id id, const struct weave_text
 	err = make(weave->in.info, &text);
 
 	if (!err && text.size)
-		err = dat_write_text(weave->writer, id, text.data, text.size);
+		err = dat_write_text(weave->out.writer, id, text.data, text.size);
 	blob_free(&text);
 	return err;
 }
@@ -86,7 +86,7 @@ static int put_string(struct weave *weave, enum dat_id id, struct blob *text)
 	int err;
 
 	blob_put(text, "", 1);
-	err = text->error ? text->error : dat_write_option(weave->writer, id, text->data, text->size);
+	err = text->error ? text->error : dat_write_option(weave->out.writer, id, text->data, text->size);
 	text->size = 0;
 	return err;
 }
@@ -120,11 +120,11 @@ static int put_notes(struct weave *weave)
 		if (weave->meta.processes[i].other_pids)
 			trace_info_threads_of(weave->in.info, i, &others);
 	blob_put(&others, "", 1);
-	dat_losses_join(&weave->losses);
-	dat_losses_put(&weave->losses, &losses);
+	dat_losses_join(&weave->out.losses);
+	dat_losses_put(&weave->out.losses, &losses);
 	blob_put(&losses, "", 1);
 	err = err ? err : processes.error ? processes.error : others.error ? others.error : losses.error;
-	err = err ? err : weave->losses.error;
+	err = err ? err : weave->out.losses.error;
 	if (!err) {
 		notes.program = notes.program ? notes.program : "librecorder";
 		notes.time_error = weave->stats.time_error;
@@ -204,7 +204,7 @@ static const struct weave_input *find_kernel_input(const struct weave *weave, un
 	for (unsigned int i = 0; i < weave->in.source->nr_streams; i++) {
 		const struct weave_input *input = &weave->inputs[i];
 
-		if (input->is_kernel && input->cpu == cpu && weave->owners[input->process].buffer == buffer)
+		if (input->is_kernel && input->cpu == cpu && weave->out.owners[input->process].buffer == buffer)
 			return input;
 	}
 	return NULL;
@@ -218,7 +218,7 @@ static void put_kernel_stats(struct weave *weave, const struct weave_kernel *ker
 			     unsigned int cpu, struct blob *text)
 {
 	static const struct weave_figures none;
-	const struct weave_buffer *buffer = &weave->buffers[number];
+	const struct weave_buffer *buffer = &weave->out.buffers[number];
 	const struct weave_input *input = find_kernel_input(weave, number, cpu);
 	const bool is_given = cpu < kernel->nr_cpu_stats && kernel->cpu_stats[cpu].size;
 
@@ -230,7 +230,7 @@ static void put_kernel_stats(struct weave *weave, const struct weave_kernel *ker
 		dat_stats_put(text, DAT_STAT_NOT_KEPT, input->stream->not_kept);
 	if (!is_given)
 		put_figures(text, cpu < buffer->max_cpus ? &buffer->cpus[cpu].kernel : &none,
-			    dat_write_size(weave->writer, number, cpu));
+			    dat_write_size(weave->out.writer, number, cpu));
 }
 
 /* Write the statistics of the kernel's other buffers, in trace-cmd's form. */
@@ -249,7 +249,7 @@ static int put_buffer_stats(struct weave *weave, unsigned int nr)
 		err = put_string(weave, DAT_CPUSTAT, &text);
 		for (unsigned int cpu = 0; cpu < nr && !err; cpu++) {
 			dat_stats_put(&text, DAT_STAT_CPU, cpu);
-			put_kernel_stats(weave, kernel, weave->owners[i].buffer, cpu, &text);
+			put_kernel_stats(weave, kernel, weave->out.owners[i].buffer, cpu, &text);
 			err = put_string(weave, DAT_CPUSTAT, &text);
 		}
 	}
@@ -267,10 +267,10 @@ static int put_cpu_stats(struct weave *weave, unsigned int nr)
 		struct weave_figures programs = { .events = 0 };
 		uint64_t bytes = 0;
 
-		for (j = 0; j < weave->nr_buffers; j++) {
-			bytes += dat_write_size(weave->writer, j, i);
-			if (i < weave->buffers[j].max_cpus)
-				add_figures(&programs, &weave->buffers[j].cpus[i].programs);
+		for (j = 0; j < weave->out.nr_buffers; j++) {
+			bytes += dat_write_size(weave->out.writer, j, i);
+			if (i < weave->out.buffers[j].max_cpus)
+				add_figures(&programs, &weave->out.buffers[j].cpus[i].programs);
 		}
 		dat_stats_put(&text, DAT_STAT_CPU, i);
 		if (weave->kernel)
@@ -298,7 +298,7 @@ static int put_tsc_line(struct weave *weave, uint64_t from, uint64_t to)
 	blob_u32(&data, line.mult);
 	blob_u32(&data, line.shift);
 	blob_u64(&data, 0); /* trace-cmd 3.1.6 ignores this offset and uses the option below */
-	err = data.error ? data.error : dat_write_option(weave->writer, DAT_TSC2NSEC, data.data, data.size);
+	err = data.error ? data.error : dat_write_option(weave->out.writer, DAT_TSC2NSEC, data.data, data.size);
 	data.size = 0;
 	if (!err) {
 		blob_printf(&data, "%" PRId64, line.offset);
@@ -331,11 +331,11 @@ static unsigned int count_cpus(const struct weave *weave)
 	unsigned int nr = 0;
 	unsigned int cpu, i;
 
-	for (cpu = 0; cpu < dat_write_cpus(weave->writer); cpu++) {
+	for (cpu = 0; cpu < dat_write_cpus(weave->out.writer); cpu++) {
 		uint64_t events = 0;
 
-		for (i = 0; i < weave->nr_buffers; i++) {
-			const struct weave_buffer *buffer = &weave->buffers[i];
+		for (i = 0; i < weave->out.nr_buffers; i++) {
+			const struct weave_buffer *buffer = &weave->out.buffers[i];
 
 			if (cpu < buffer->max_cpus)
 				events += buffer->cpus[cpu].programs.events + buffer->cpus[cpu].kernel.events;
@@ -365,7 +365,7 @@ static void sum_up(struct weave *weave, uint64_t *ret_from, uint64_t *ret_to)
 	if (to >= from)
 		stats->time_error = shown_error(weave, from, to);
 	for (i = 0; i < meta->nr_processes; i++)
-		stats->processes += weave->owners[i].events > 0 && !meta->processes[i].kernel;
+		stats->processes += weave->out.owners[i].events > 0 && !meta->processes[i].kernel;
 	stats->cpus = count_cpus(weave);
 	for (i = 0; i < weave->in.source->nr_streams; i++)
 		stats->kernel_cpus += weave->inputs[i].is_kernel && weave->inputs[i].events;
@@ -394,7 +394,7 @@ int weave_texts(struct weave *weave)
 	if (kernel)
 		err = put_kernel_formats(weave);
 	if (!err)
-		err = trace_info_formats(weave->in.info, emit_format, weave->writer);
+		err = trace_info_formats(weave->in.info, emit_format, weave->out.writer);
 	if (!err)
 		err = put_text(weave, DAT_KALLSYMS, kernel ? &kernel->kallsyms : NULL, trace_info_kallsyms);
 	if (!err)
@@ -405,7 +405,7 @@ int weave_texts(struct weave *weave)
 
 int weave_finish(struct weave *weave)
 {
-	unsigned int nr_cpus = dat_write_cpus(weave->writer);
+	unsigned int nr_cpus = dat_write_cpus(weave->out.writer);
 	uint64_t from, to;
 	int err;
 
@@ -417,7 +417,7 @@ int weave_finish(struct weave *weave)
 		weave->stats.time_error = UINT64_MAX;
 	err = weave_texts(weave);
 	if (!err && weave->stats.synthetic)
-		err = trace_info_end_format(emit_format, weave->writer);
+		err = trace_info_end_format(emit_format, weave->out.writer);
 	if (!err)
 		err = put_text(weave, DAT_CMDLINES, NULL, trace_info_cmdlines);
 	if (!err)
@@ -435,6 +435,6 @@ int weave_finish(struct weave *weave)
 	if (!err && weave->raw_tsc)
 		err = put_tsc_line(weave, from, to);
 	if (!err)
-		err = dat_write_finish(weave->writer, clock_name(weave), nr_cpus, &weave->stats.file_size);
+		err = dat_write_finish(weave->out.writer, clock_name(weave), nr_cpus, &weave->stats.file_size);
 	return err;
 }

@@ -127,19 +127,20 @@ static int take_kernel(struct weave *weave)
 {
 	const struct weave_kernel *kernel = weave->kernel->kernel, *one;
 	unsigned int i, j;
-	int err = kernel_tasks_new(&weave->tasks);
+	int err = kernel_tasks_new(&weave->of_kernel.tasks);
+	struct kernel_tasks *tasks = weave->of_kernel.tasks;
 
 	if (!err)
-		err = hidden_threads_parse(weave->meta.notes->hidden, &weave->hidden);
+		err = hidden_threads_parse(weave->meta.notes->hidden, &weave->of_kernel.hidden);
 	for (i = 0; i < weave->meta.nr_processes && !err; i++) {
 		one = weave->meta.processes[i].kernel;
 		for (j = 0; one && j < one->nr_formats; j++)
-			kernel_tasks_format(weave->tasks, one->formats[j].text.data, one->formats[j].text.size);
+			kernel_tasks_format(tasks, one->formats[j].text.data, one->formats[j].text.size);
 	}
 	if (!err && kernel->cmdlines.size)
-		err = kernel_tasks_saved(weave->tasks, kernel->cmdlines.data, kernel->cmdlines.size);
+		err = kernel_tasks_saved(weave->of_kernel.tasks, kernel->cmdlines.data, kernel->cmdlines.size);
 	if (!err)
-		trace_info_set_tasks(weave->in.info, weave->tasks);
+		trace_info_set_tasks(weave->in.info, weave->of_kernel.tasks);
 	return err;
 }
 
@@ -173,22 +174,24 @@ static int take_processes(struct weave *weave, const struct weave_params *params
 	unsigned int i;
 	int err;
 
-	weave->owners = calloc(params->nr_processes + 1u, sizeof(*weave->owners));
-	if (!weave->owners)
+	weave->out.owners = calloc(params->nr_processes + 1u, sizeof(*weave->out.owners));
+	if (!weave->out.owners)
 		return -ENOMEM;
 	err = trace_info_new(&weave->in.info);
+	weave->out.info = weave->in.info;
+	weave->out.stats = &weave->stats;
 	if (!err)
 		trace_info_set_wants(weave->in.info, params->wants, params->wants_arg);
 	for (i = 0; i < params->nr_processes && !err; i++) {
 		const struct weave_process *process = &params->processes[i];
 
-		if (process->subbuf_size > weave->page_size)
-			weave->page_size = process->subbuf_size;
+		if (process->subbuf_size > weave->out.page_size)
+			weave->out.page_size = process->subbuf_size;
 		all_tsc = all_tsc && process->clock == REC_CLOCK_TSC;
-		weave->owners[i].pid = process->pid;
-		weave->owners[i].is_kernel = process->kernel;
-		weave_loss_add(&weave->owners[i].trailing, process->lost);
-		weave->owners[i].no_lane = process->lost;
+		weave->out.owners[i].pid = process->pid;
+		weave->out.owners[i].is_kernel = process->kernel;
+		weave_loss_add(&weave->out.owners[i].trailing, process->lost);
+		weave->out.owners[i].no_lane = process->lost;
 		err = trace_info_add_process(weave->in.info, process->pid, process->comm, process->log,
 					     process->log_size);
 	}
@@ -232,7 +235,7 @@ static int take_streams(struct weave *weave, const struct weave_params *params)
 		input->subbuf_size = params->processes[input->process].subbuf_size;
 		input->time = &weave->maps[params->processes[input->process].clock];
 		input->ids = trace_info_map(weave->in.info, input->process);
-		input->is_kernel = weave->owners[input->process].is_kernel;
+		input->is_kernel = weave->out.owners[input->process].is_kernel;
 		if (input->is_kernel)
 			err = take_kernel_stream(weave, input);
 		else

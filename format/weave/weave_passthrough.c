@@ -27,10 +27,10 @@ static int walk_plain(const struct weave *weave, struct rec_page_iter *iter)
 		const unsigned int id = weave_kernel_id(event, size);
 		int err;
 
-		if (!id || hidden_threads_leave_out(&weave->hidden, weave->tasks, id, event, size))
+		if (!id || weave_leaves_out(&weave->of_kernel, id, event, size))
 			break;
 		clock += page_word_delta(word, 0);
-		err = kernel_tasks_see(weave->tasks, id, clock, event, size);
+		err = kernel_tasks_see(weave->of_kernel.tasks, id, clock, event, size);
 		if (err)
 			return err;
 		at += 4 + size;
@@ -50,7 +50,7 @@ static int walk_page(struct weave *weave, struct weave_input *input, struct walk
 
 	while ((got = page_next(&iter, &record)) > 0) {
 		const unsigned int id = weave_kernel_id(record.payload, record.size);
-		int more = kernel_tasks_see(weave->tasks, id, record.time, record.payload, record.size);
+		int more = kernel_tasks_see(weave->of_kernel.tasks, id, record.time, record.payload, record.size);
 
 		if (!walk.events) {
 			walk.first = record.time;
@@ -65,7 +65,7 @@ static int walk_page(struct weave *weave, struct weave_input *input, struct walk
 		/* The sum of all differences on a page wraps at most once. */
 		walk.whole &=
 			id &&
-			!hidden_threads_leave_out(&weave->hidden, weave->tasks, id, record.payload, record.size) &&
+			!weave_leaves_out(&weave->of_kernel, id, record.payload, record.size) &&
 			record.time >= walk.last && iter.time >= record.time;
 		walk.last = iter.time;
 	}
@@ -80,25 +80,25 @@ static int walk_page(struct weave *weave, struct weave_input *input, struct walk
  */
 static bool is_page_size(const struct weave *weave, const struct weave_input *input)
 {
-	return input->subbuf_size == weave->page_size;
+	return input->subbuf_size == weave->out.page_size;
 }
 
 /* Put the unchanged page: from its own file, or through the CPU's page. */
 static int put_page(struct weave *weave, struct weave_cpu *cpu, const struct weave_input *input)
 {
-	const uint32_t size = weave->page_size;
+	const uint32_t size = weave->out.page_size;
 	const struct weave_file *file = input->stream->file;
 	int err;
 
 	if (file)
-		return dat_write_range(weave->writer, cpu->buffer, cpu->number, file->fd,
+		return dat_write_range(weave->out.writer, cpu->buffer, cpu->number, file->fd,
 				       file->offset + (input->pages - 1) * size, size);
-	err = weave_cpu_page(weave, cpu);
+	err = weave_cpu_page(&weave->out, cpu);
 	if (err)
 		return err;
 	memcpy(cpu->page, input->page.data, REC_SUBBUF_HEADER_SIZE + input->page.size);
-	weave_page_seal(weave, cpu->page, input->page.size, input->page.lost);
-	return dat_write_page(weave->writer, cpu->buffer, cpu->number, cpu->page);
+	weave_page_seal(&weave->out, cpu->page, input->page.size, input->page.lost);
+	return dat_write_page(weave->out.writer, cpu->buffer, cpu->number, cpu->page);
 }
 
 /* Put the page event by event, in the kernel's own clock. */
@@ -109,12 +109,12 @@ static int put_page_events(struct weave *weave, struct weave_cpu *cpu, struct we
 	while ((got = weave_kernel_next_on_page(weave, input, &weave->maps[REC_CLOCK_MONO])) > 0) {
 		const uint64_t ns = weave_input_ns(input, input->record.time);
 
-		got = weave_put_record(weave, cpu, input);
+		got = weave_put_record(&weave->out, cpu, input);
 		if (got)
 			break;
-		weave_out_account(weave, cpu, input->process, 1, ns, ns);
+		weave_out_account(&weave->out, cpu, input->process, 1, ns, ns);
 	}
-	return got || !is_page_size(weave, input) ? got : weave_out_flush(weave, cpu);
+	return got || !is_page_size(weave, input) ? got : weave_out_flush(&weave->out, cpu);
 }
 
 static int put_whole(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input, const struct walk *walk)
@@ -125,9 +125,9 @@ static int put_whole(struct weave *weave, struct weave_cpu *cpu, struct weave_in
 	input->ns = walk->last;
 	input->events += walk->events;
 	input->seen = (uint32_t)walk->events;
-	weave_out_account(weave, cpu, input->process, walk->events, weave_input_ns(input, walk->first),
+	weave_out_account(&weave->out, cpu, input->process, walk->events, weave_input_ns(input, walk->first),
 			  weave_input_ns(input, walk->last));
-	weave_out_lost(weave, cpu, input->process, &input->loss, input->lost_since, walk->first);
+	weave_out_lost(&weave->out, cpu, input->process, &input->loss, input->lost_since, walk->first);
 	input->loss = (struct weave_loss){ 0, false };
 	weave_input_page_end(input, false);
 	return put_page(weave, cpu, input);
@@ -166,14 +166,14 @@ bool weave_kernel_as_is(const struct weave *weave, const struct weave_input *inp
 int weave_kernel_pages(struct weave *weave, struct weave_input *input)
 {
 	struct weave_cpu *cpu;
-	int got = weave_cpu_get(weave, weave->owners[input->process].buffer, input->cpu, &cpu);
+	int got = weave_cpu_get(&weave->out, weave->out.owners[input->process].buffer, input->cpu, &cpu);
 
 	if (!got && weave_kernel_as_is(weave, input)) {
 		do
 			got = take_page(weave, cpu, input);
 		while (got > 0);
-		if (!got && input->events && weave_input_ns(input, input->last_clock) > weave->last_ns)
-			weave->last_ns = weave_input_ns(input, input->last_clock);
+		if (!got && input->events && weave_input_ns(input, input->last_clock) > weave->out.last_ns)
+			weave->out.last_ns = weave_input_ns(input, input->last_clock);
 	} else if (!got) {
 		got = weave_kernel_begin(weave, input);
 		if (!got)
@@ -181,5 +181,5 @@ int weave_kernel_pages(struct weave *weave, struct weave_input *input)
 	}
 	if (!got)
 		got = weave_kernel_end(weave, input);
-	return got ? got : weave_out_flush(weave, cpu);
+	return got ? got : weave_out_flush(&weave->out, cpu);
 }

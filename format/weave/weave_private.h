@@ -123,16 +123,42 @@ struct weave_meta {
 	bool split; /* each process has a buffer */
 };
 
+/* The data that the files that write pages need: the buffers of the file, their CPUs, and the counts. */
+struct weave_out {
+	struct dat_writer *writer;
+	struct trace_info *info;
+	struct weave_stats *stats;
+	struct page_store *stage; /* for pages that wait; NULL: no page has to wait */
+	bool is_staging;	  /* pages go to the stage */
+	uint32_t page_size;
+	struct weave_buffer *buffers; /* the top one first */
+	unsigned int nr_buffers;
+	struct weave_owner *owners; /* by process */
+	struct dat_losses losses;   /* when events were lost */
+	uint64_t last_ns;	    /* time of the last event */
+};
+
+/* What all of the kernel's streams share. */
+struct weave_of_kernel {
+	struct kernel_tasks *tasks;
+	struct hidden_threads hidden; /* threads whose kernel events are left out */
+};
+
+/* Whether an event of the kernel is left out; `size` is at least that of its common fields. */
+static inline bool weave_leaves_out(const struct weave_of_kernel *of_kernel, unsigned int id, const void *payload,
+				    uint32_t size)
+{
+	return hidden_threads_leave_out(&of_kernel->hidden, of_kernel->tasks, id, payload, size);
+}
+
 struct weave {
 	struct weave_in in;
+	struct weave_out out;
+	struct weave_of_kernel of_kernel;
 	struct weave_meta meta;
 	struct weave_stats stats;
 	struct time_map maps[REC_CLOCK_MONO + 1]; /* by clock */
-	struct dat_writer *writer;
-	struct page_store *stage; /* for pages that wait; NULL: no page has to wait */
-	bool is_staging;	  /* pages go to the stage */
 	bool has_texts;		  /* the texts that are known before the last event have been written */
-	uint32_t page_size;
 	unsigned int nr_cpus; /* the smallest number of CPUs of the file */
 	unsigned int nr_lanes; /* streams of programs */
 	bool raw_tsc;	      /* pages keep their TSC times */
@@ -141,19 +167,12 @@ struct weave {
 	unsigned int max_kernel_inputs;
 	const struct weave_process *kernel; /* the kernel whose events are in the top buffer; NULL: none */
 	unsigned int nr_kernels;	    /* including those in other buffers */
-	struct kernel_tasks *tasks;
-	struct hidden_threads hidden; /* threads whose kernel events are left out */
-	struct weave_buffer *buffers; /* the top one first */
-	unsigned int nr_buffers;
-	struct weave_owner *owners;
-	struct dat_losses losses; /* when events were lost */
-	uint64_t last_ns;
 };
 
 /* Whether the stream is the kernel's and its pages go to a buffer of its own. */
 static inline bool weave_is_apart(const struct weave *weave, const struct weave_input *input)
 {
-	return input->is_kernel && weave->owners[input->process].buffer;
+	return input->is_kernel && weave->out.owners[input->process].buffer;
 }
 
 /* weave_params.c: 0, or as weave_to_dat(). */
@@ -217,19 +236,21 @@ int weave_kernel_pages(struct weave *weave, struct weave_input *input);
 bool weave_kernel_as_is(const struct weave *weave, const struct weave_input *input);
 
 /*
- * weave_run.c: write the current event of the kernel or of a stage, unchanged except for its time difference. 0,
- * -errno.
+ * weave_run.c, which uses only the parts of the weave in its parameters.
+ *
+ * Write the current event of the kernel or of a stage, unchanged except for its time difference. 0, -errno.
  */
-int weave_put_record(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input);
+int weave_put_record(struct weave_out *out, struct weave_cpu *cpu, struct weave_input *input);
 /*
  * Write the events after it on its page, up to and including `until`, as long as they are simple. Their number, or
  * -ENOMEM.
  */
-int weave_put_run(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input, uint64_t until);
+int weave_put_run(const struct weave_of_kernel *of_kernel, struct weave_cpu *cpu, struct weave_input *input,
+		  uint64_t until);
 
 /* weave_join.c: let the programs' pages wait, separately for each CPU. 0, -errno. */
 int weave_stage_begin(struct weave *weave);
-int weave_stage_page(struct weave *weave, struct weave_cpu *cpu);
+int weave_stage_page(struct weave_out *out, struct weave_cpu *cpu);
 /* Write everything that waits, and the kernel's streams. 0, -errno. */
 int weave_join(struct weave *weave);
 /* From now on pages go straight to their place, until dat_write_scratch(). 0, -errno. */
@@ -255,28 +276,28 @@ static inline uint64_t weave_input_ns(struct weave_input *input, uint64_t clock)
 	return time_map_ns(input->time, &input->hint, clock);
 }
 
-/* weave_out.c */
-int weave_cpu_get(struct weave *weave, unsigned int buffer, unsigned int number, struct weave_cpu **ret_cpu);
+/* weave_out.c, which uses only the part of the weave in its parameter. */
+int weave_cpu_get(struct weave_out *out, unsigned int buffer, unsigned int number, struct weave_cpu **ret_cpu);
 /* Memory for a page. */
-int weave_cpu_page(struct weave *weave, struct weave_cpu *cpu);
+int weave_cpu_page(struct weave_out *out, struct weave_cpu *cpu);
 /* Make room for an event on a CPU, after a loss. */
-int weave_out_room(struct weave *weave, struct weave_cpu *cpu, uint64_t time, uint32_t size,
+int weave_out_room(struct weave_out *out, struct weave_cpu *cpu, uint64_t time, uint32_t size,
 		   const struct weave_loss *loss, void **ret_room);
 /* Write the input's current event to a CPU of its buffer. */
-int weave_out_event(struct weave *weave, struct weave_input *input, unsigned int cpu);
+int weave_out_event(struct weave_out *out, struct weave_input *input, unsigned int cpu);
 /* The event that carries a loss that no event follows, on a CPU of the process's buffer. */
-int weave_out_end(struct weave *weave, unsigned int cpu, unsigned int process, uint64_t time, struct weave_loss loss,
+int weave_out_end(struct weave_out *out, unsigned int cpu, unsigned int process, uint64_t time, struct weave_loss loss,
 		  uint64_t since, uint64_t no_lane);
 /* Write the CPU's page, if one was begun. */
-int weave_out_flush(struct weave *weave, struct weave_cpu *cpu);
-int weave_out_flush_all(struct weave *weave);
+int weave_out_flush(struct weave_out *out, struct weave_cpu *cpu);
+int weave_out_flush_all(struct weave_out *out);
 /* Count a process's events or loss on a CPU; the loss was between the two times of the file. */
-void weave_out_account(struct weave *weave, struct weave_cpu *cpu, unsigned int process, uint64_t events,
+void weave_out_account(struct weave_out *out, struct weave_cpu *cpu, unsigned int process, uint64_t events,
 		       uint64_t first_ns, uint64_t last_ns);
-void weave_out_lost(struct weave *weave, struct weave_cpu *cpu, unsigned int process, const struct weave_loss *loss,
+void weave_out_lost(struct weave_out *out, struct weave_cpu *cpu, unsigned int process, const struct weave_loss *loss,
 		    uint64_t since, uint64_t until);
 /* Store the length, the loss and its count in a page of the file's size; clear the unused rest. */
-void weave_page_seal(const struct weave *weave, unsigned char *page, uint32_t size, uint64_t lost);
+void weave_page_seal(const struct weave_out *out, unsigned char *page, uint32_t size, uint64_t lost);
 
 /*
  * weave_buffers.c: which buffer of the file each process has, with memory for them; their names, in the file. 0,

@@ -16,7 +16,7 @@
 
 /* A page that is being made, and its state. */
 struct raw_page {
-	unsigned char *bytes; /* weave->page_size */
+	unsigned char *bytes; /* weave->out.page_size */
 	uint32_t size;	      /* bytes of data */
 	uint32_t events;
 	uint32_t left_out; /* number of events that were left out of it */
@@ -30,7 +30,7 @@ struct raw {
 	struct weave_input *input;
 	struct weave_cpu *cpu;
 	struct raw_page page;
-	unsigned char *other; /* weave->page_size, if a page is made anew */
+	unsigned char *other; /* weave->out.page_size, if a page is made anew */
 };
 
 /*
@@ -143,7 +143,7 @@ static int walk(struct raw *raw)
 /* Make the page begin with its first event; keep its times and, if there is room, its CPU. */
 static void begin_with_event(struct raw *raw)
 {
-	const uint32_t capacity = raw->weave->page_size - REC_SUBBUF_HEADER_SIZE;
+	const uint32_t capacity = raw->weave->out.page_size - REC_SUBBUF_HEADER_SIZE;
 	struct raw_page *page = &raw->page;
 	unsigned char *other = raw->other;
 	unsigned char *data = other + REC_SUBBUF_HEADER_SIZE;
@@ -177,8 +177,8 @@ static int put_page(struct raw *raw, uint64_t lost)
 
 	if (lost)
 		begin_with_event(raw);
-	weave_page_seal(raw->weave, page->bytes, page->size, lost);
-	return dat_write_page(raw->weave->writer, raw->cpu->buffer, raw->cpu->number, page->bytes);
+	weave_page_seal(&raw->weave->out, page->bytes, page->size, lost);
+	return dat_write_page(raw->weave->out.writer, raw->cpu->buffer, raw->cpu->number, page->bytes);
 }
 
 static int take_page(struct raw *raw)
@@ -187,7 +187,7 @@ static int take_page(struct raw *raw)
 	struct weave_input *input = raw->input;
 	struct raw_page *page = &raw->page;
 	struct weave_loss loss = input->loss; /* the loss before this page; walk() adds losses within it */
-	const uint32_t capacity = weave->page_size - REC_SUBBUF_HEADER_SIZE;
+	const uint32_t capacity = weave->out.page_size - REC_SUBBUF_HEADER_SIZE;
 	uint64_t since;
 	int err;
 
@@ -211,9 +211,9 @@ static int take_page(struct raw *raw)
 	since = input->last_clock;
 	input->last_clock = page->last_clock;
 	input->events += page->events;
-	weave_out_account(weave, raw->cpu, input->process, page->events, weave_input_ns(input, page->first_clock),
+	weave_out_account(&weave->out, raw->cpu, input->process, page->events, weave_input_ns(input, page->first_clock),
 			  weave_input_ns(input, page->last_clock));
-	weave_out_lost(weave, raw->cpu, input->process, &loss, since, page->first_clock);
+	weave_out_lost(&weave->out, raw->cpu, input->process, &loss, since, page->first_clock);
 	return put_page(raw, loss.unknown ? REC_LOST_UNKNOWN : loss.known);
 }
 
@@ -236,7 +236,7 @@ static int convert_stream(struct raw *raw)
 	int got;
 
 	while ((got = weave_input_next(raw->input)) > 0) {
-		got = weave_out_event(raw->weave, raw->input, raw->input->cpu);
+		got = weave_out_event(&raw->weave->out, raw->input, raw->input->cpu);
 		if (got < 0)
 			break;
 	}
@@ -247,13 +247,13 @@ static int take_stream(struct raw *raw, unsigned int number, bool last_of_proces
 {
 	struct weave *weave = raw->weave;
 	struct weave_input *input = &weave->inputs[number];
-	struct weave_owner *owner = &weave->owners[input->process];
+	struct weave_owner *owner = &weave->out.owners[input->process];
 	const bool convert = !weave->raw_tsc && !input->time->identity;
 	struct weave_loss trailing;
 	uint64_t no_lane = 0, end, since;
 	int err;
 
-	err = weave_cpu_get(weave, owner->buffer, input->cpu, &raw->cpu);
+	err = weave_cpu_get(&weave->out, owner->buffer, input->cpu, &raw->cpu);
 	if (err)
 		return err;
 	raw->input = input;
@@ -269,8 +269,8 @@ static int take_stream(struct raw *raw, unsigned int number, bool last_of_proces
 		owner->trailing = (struct weave_loss){ 0, false };
 	}
 	if (weave_loss_any(&trailing))
-		err = weave_out_end(weave, input->cpu, input->process, end, trailing, since, no_lane);
-	return err ? err : weave_out_flush(weave, raw->cpu);
+		err = weave_out_end(&weave->out, input->cpu, input->process, end, trailing, since, no_lane);
+	return err ? err : weave_out_flush(&weave->out, raw->cpu);
 }
 
 int weave_raw(struct weave *weave)
@@ -280,8 +280,8 @@ int weave_raw(struct weave *weave)
 	unsigned int i, j;
 	int err = 0;
 
-	raw.page.bytes = malloc(weave->page_size);
-	raw.other = malloc(weave->page_size);
+	raw.page.bytes = malloc(weave->out.page_size);
+	raw.other = malloc(weave->out.page_size);
 	if (!raw.page.bytes || !raw.other)
 		err = -ENOMEM;
 	for (i = 0; i < nr && !err; i++) {

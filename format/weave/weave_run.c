@@ -40,19 +40,19 @@ static bool copy_record(struct rec_page_writer *writer, const struct weave_input
 	return true;
 }
 
-int weave_put_record(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input)
+int weave_put_record(struct weave_out *out, struct weave_cpu *cpu, struct weave_input *input)
 {
 	void *payload;
 	int err;
 
 	if (cpu->open && !weave_loss_any(&input->loss) && copy_record(&cpu->writer, input))
 		return 0;
-	err = weave_out_room(weave, cpu, input->ns, input->record.size, &input->loss, &payload);
+	err = weave_out_room(out, cpu, input->ns, input->record.size, &input->loss, &payload);
 	if (err)
 		return err;
 	memcpy(payload, input->record.payload, input->record.size);
 	if (!input->staged)
-		weave_out_lost(weave, cpu, input->process, &input->loss, input->lost_since, input->ns);
+		weave_out_lost(out, cpu, input->process, &input->loss, input->lost_since, input->ns);
 	input->loss = (struct weave_loss){ 0, false };
 	return 0;
 }
@@ -95,9 +95,9 @@ static inline void copy_bytes(unsigned char *to, const unsigned char *from, uint
 		memcpy(to, from, PIECE);
 }
 
-/* Put records; `weave` is set for the kernel's records, otherwise NULL. Returns their number, or -ENOMEM. */
+/* Put records; `of_kernel` is set for the kernel's records, otherwise NULL. Returns their number, or -ENOMEM. */
 static inline __attribute__((always_inline)) int copy_run(struct run *run, const struct time_stretch *stretch,
-							  bool is_kernel, const struct weave *weave)
+							  bool is_kernel, const struct weave_of_kernel *of_kernel)
 {
 	const uint64_t mult = stretch->mult;
 	const uint64_t last = run->last - stretch->clock;
@@ -120,9 +120,9 @@ static inline __attribute__((always_inline)) int copy_run(struct run *run, const
 			const unsigned int id = weave_kernel_id(from + 4, payload);
 			int err;
 
-			if (!id || hidden_threads_leave_out(&weave->hidden, weave->tasks, id, from + 4, payload))
+			if (!id || weave_leaves_out(of_kernel, id, from + 4, payload))
 				break;
-			err = kernel_tasks_see(weave->tasks, id, stretch->clock + next, from + 4, payload);
+			err = kernel_tasks_see(of_kernel->tasks, id, stretch->clock + next, from + 4, payload);
 			if (err)
 				return err;
 		}
@@ -138,7 +138,8 @@ static inline __attribute__((always_inline)) int copy_run(struct run *run, const
 	return nr;
 }
 
-int weave_put_run(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input, uint64_t until)
+int weave_put_run(const struct weave_of_kernel *of_kernel, struct weave_cpu *cpu, struct weave_input *input,
+		  uint64_t until)
 {
 	struct rec_page_writer *writer = &cpu->writer;
 	struct rec_page_iter *iter = &input->iter;
@@ -166,7 +167,7 @@ int weave_put_run(struct weave *weave, struct weave_cpu *cpu, struct weave_input
 	if (input->staged)
 		nr = copy_run(&run, &stretch, false, NULL);
 	else
-		nr = copy_run(&run, &stretch, true, weave);
+		nr = copy_run(&run, &stretch, true, of_kernel);
 	if (nr <= 0)
 		return nr;
 	iter->offset += run.used;

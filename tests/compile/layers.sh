@@ -230,7 +230,7 @@ wholes()
 	grep -lE 'struct weave \*|\bweave->' "$@" | tr '\n' ' '
 }
 
-is "reading a stream needs no more than the stream has" "$(wholes format/weave/weave_stream.c)" ""
+is "neither what reads a stream nor what writes pages knows the whole weave" "$(wholes format/weave/weave_{stream,out,run}.c)" ""
 is "the merge needs it" "$(wholes format/weave/weave.c)" "format/weave/weave.c "
 
 # ------------------------------------------------------------------------------------------------ circles and lengths
