@@ -16,6 +16,7 @@ struct token {
 	const char *text;
 	size_t size;
 	bool is_spaced; /* blanks are before it */
+	bool is_name;	/* a backslash was before it: it is not a keyword */
 };
 
 /* Tokens from `first` until before `end`. */
@@ -35,7 +36,8 @@ struct statement {
 
 static bool is_word(const struct statement *s, unsigned int i, const char *word)
 {
-	return i < s->nr && s->tokens[i].size == strlen(word) && !strncasecmp(s->tokens[i].text, word, strlen(word));
+	return i < s->nr && !s->tokens[i].is_name && s->tokens[i].size == strlen(word) &&
+	       !strncasecmp(s->tokens[i].text, word, strlen(word));
 }
 
 static bool is_name_char(char c)
@@ -54,8 +56,10 @@ static size_t token_size(const char *text)
 			size++;
 		return size;
 	}
-	if (*text == '\'' || *text == '"') {
-		while (text[size] && text[size] != *text)
+	if (strchr("'\"`[", *text)) {
+		const char end = *text == '[' ? ']' : *text;
+
+		while (text[size] && text[size] != end)
 			size++;
 		return size + (text[size] != '\0');
 	}
@@ -92,23 +96,43 @@ static bool is_of_dialect(const struct statement *s, unsigned int i)
 	return word_of(s, i) < NR_WORDS && !is_word(s, i, "COMM");
 }
 
+/* SYSTEM.EVENT.FIELD becomes EVENT.FIELD: the last token is FIELD. */
+static void drop_system(struct statement *s)
+{
+	struct token *first;
+
+	if (s->nr < 5 || !is_word(s, s->nr - 2, ".") || !is_word(s, s->nr - 4, "."))
+		return;
+	first = &s->tokens[s->nr - 5];
+	first[2].is_spaced = first[0].is_spaced;
+	memmove(first, first + 2, 3 * sizeof(*first));
+	s->nr -= 2;
+}
+
 /* Split the statement into tokens. False: it is too long. */
 static bool read_tokens(const char *text, struct statement *s, const char **ret_rest)
 {
-	bool is_spaced = false;
+	struct token token = { 0 };
 
 	while (*text && *text != ';') {
 		if (isspace((unsigned char)*text)) {
 			text++;
-			is_spaced = true;
+			token.is_spaced = true;
 			continue;
+		}
+		if (*text == '\\' && is_name_char(text[1])) {
+			text++;
+			token.is_name = true;
 		}
 		if (s->nr == TOKENS_MAX)
 			return false;
-		s->tokens[s->nr] = (struct token){ text, token_size(text), is_spaced };
-		s->is_dialect |= is_of_dialect(s, s->nr++);
-		text += s->tokens[s->nr - 1].size;
-		is_spaced = false;
+		token.text = text;
+		token.size = token_size(text);
+		s->tokens[s->nr++] = token;
+		s->is_dialect |= is_of_dialect(s, s->nr - 1);
+		drop_system(s);
+		text += token.size;
+		token = (struct token){ 0 };
 	}
 	*ret_rest = *text ? text + 1 : text;
 	return true;
@@ -158,14 +182,26 @@ static bool read_table(struct statement *s, enum section section, unsigned int w
 	return i + 1 >= end;
 }
 
+/* Whether two tokens are the same name; each may be in quotes. */
+static bool is_same_name(struct token a, struct token b)
+{
+	struct token *both[] = { &a, &b };
+
+	for (size_t i = 0; i < 2; i++) {
+		if (both[i]->size >= 2 && strchr("\"`[", both[i]->text[0])) {
+			both[i]->text++;
+			both[i]->size -= 2;
+		}
+	}
+	return a.size == b.size && !strncasecmp(a.text, b.text, a.size);
+}
+
 /* 0 or 1: the table whose alias begins at a token, with a full stop; -1: none. */
 static int table_at(const struct statement *s, unsigned int i)
 {
 	for (int which = 0; which < 2; which++) {
-		const struct token *alias = &s->tokens[s->aliases[which].first];
-
-		if (i + 1 < s->nr && s->tokens[i].size == alias->size &&
-		    !strncasecmp(s->tokens[i].text, alias->text, alias->size) && is_word(s, i + 1, "."))
+		if (i + 1 < s->nr && is_word(s, i + 1, ".") &&
+		    is_same_name(s->tokens[i], s->tokens[s->aliases[which].first]))
 			return which;
 	}
 	return -1;
@@ -177,7 +213,11 @@ static void put_token(struct blob *out, const struct token *token)
 {
 	if (token->is_spaced)
 		blob_put(out, " ", 1);
+	if (token->is_name)
+		blob_put(out, "\"", 1);
 	blob_put(out, token->text, token->size);
+	if (token->is_name)
+		blob_put(out, "\"", 1);
 }
 
 static void put_name(struct blob *out, const struct statement *s, struct range name)
@@ -185,12 +225,53 @@ static void put_name(struct blob *out, const struct statement *s, struct range n
 	blob_put(out, s->tokens[name.first].text, s->tokens[name.first].size);
 }
 
-/* The dialect writes conditions as C does. */
+/* Whether a token can end a value, so that an operator after it has two sides. */
+static bool ends_value(const struct statement *s, unsigned int i)
+{
+	return is_name_char(s->tokens[i].text[0]) || strchr("'\"`[)", s->tokens[i].text[0]);
+}
+
+/* The dialect writes conditions as C does. In the columns of SELECT, || joins texts. */
 static bool put_operator(struct blob *out, const struct statement *s, unsigned int i)
 {
-	if (!is_word(s, i, "&&") && !is_word(s, i, "||"))
+	const bool is_condition = i >= s->sections[ON].first;
+
+	if (is_word(s, i, "&&"))
+		blob_printf(out, " AND ");
+	else if (is_condition && is_word(s, i, "||"))
+		blob_printf(out, " OR ");
+	else if (is_word(s, i, "!"))
+		blob_printf(out, " NOT ");
+	else if (i && is_word(s, i, "~") && (ends_value(s, i - 1) || is_word(s, i - 1, "!")))
+		blob_printf(out, " GLOB ");
+	else
 		return false;
-	blob_printf(out, "%s", is_word(s, i, "&&") ? " AND " : " OR ");
+	return true;
+}
+
+/*
+ * After an operator, a text in "" is not a name. SQLite would take the column, if there is one of this name. The
+ * kernel's patterns have [!a-z] where SQLite has [^a-z].
+ */
+static bool put_text(struct blob *out, const struct statement *s, unsigned int i)
+{
+	const struct token *token = &s->tokens[i];
+	char before = 0;
+
+	if (!i || token->text[0] != '"' || token->size < 2 || ends_value(s, i - 1) ||
+	    !strchr("=<>!~", s->tokens[i - 1].text[0]) || is_word(s, i + 1, "."))
+		return false;
+	blob_put(out, " '", 2);
+	for (size_t c = 1; c + 1 < token->size; c++) {
+		const char next = token->text[c];
+
+		if (before == '[' && next == '!' && is_word(s, i - 1, "~"))
+			blob_put(out, "^", 1);
+		else
+			blob_put(out, next == '\'' ? "''" : &next, next == '\'' ? 2 : 1);
+		before = next;
+	}
+	blob_put(out, "'", 1);
 	return true;
 }
 
@@ -200,7 +281,7 @@ static void put_range(struct blob *out, const struct statement *s, struct range 
 		const bool is_field = i >= 2 && i - 2 >= range.first && table_at(s, i - 2) >= 0;
 		const size_t w = word_of(s, i);
 
-		if (put_operator(out, s, i))
+		if (put_operator(out, s, i) || put_text(out, s, i))
 			continue;
 		if (table_at(s, i) >= 0 && i + 2 < range.end && word_of(s, i + 2) < NR_WORDS &&
 		    words[word_of(s, i + 2)].column) {
@@ -220,7 +301,7 @@ static void put_range(struct blob *out, const struct statement *s, struct range 
 	}
 }
 
-/* Takes the next of the conditions that AND separates out of a range. False: the range is empty. */
+/* Takes the next of the conditions that AND, or a comma, separates out of a range. False: the range is empty. */
 static bool take_term(const struct statement *s, struct range *range, struct range *ret_term)
 {
 	unsigned int i = range->first;
@@ -228,7 +309,7 @@ static bool take_term(const struct statement *s, struct range *range, struct ran
 
 	if (range->first >= range->end)
 		return false;
-	for (; i < range->end && (depth || (!is_word(s, i, "AND") && !is_word(s, i, "&&"))); i++)
+	for (; i < range->end && (depth || (!is_word(s, i, "AND") && !is_word(s, i, "&&") && !is_word(s, i, ","))); i++)
 		depth += is_word(s, i, "(") ? 1 : is_word(s, i, ")") ? -1 : 0;
 	*ret_term = (struct range){ range->first, i };
 	range->first = i + 1;
@@ -339,11 +420,9 @@ static bool put_query(struct blob *out, const struct statement *s)
 	blob_printf(out, " UNION ALL ");
 	if (!put_events(out, s, 1))
 		return false;
-	blob_printf(
-		out,
-		"), hist_pairs AS (SELECT hist_ts AS end_ts, hist_n AS end_n, hist_which AS end_which, "
-		"lag(hist_ts) OVER w AS start_ts, lag(hist_n) OVER w AS start_n, "
-		"lag(hist_which) OVER w AS start_which FROM hist_all WINDOW w AS (PARTITION BY ");
+	blob_printf(out, "), hist_pairs AS (SELECT hist_ts AS end_ts, hist_n AS end_n, hist_which AS end_which, "
+			 "lag(hist_ts) OVER w AS start_ts, lag(hist_n) OVER w AS start_n, "
+			 "lag(hist_which) OVER w AS start_which FROM hist_all WINDOW w AS (PARTITION BY ");
 	put_keys(out, nr_keys);
 	blob_printf(out, " ORDER BY hist_ts, hist_n, hist_which DESC)) SELECT");
 	put_range(out, s, s->sections[SELECT]);

@@ -166,6 +166,16 @@ is "the same kind of event twice" "$(io 'SELECT count(*), min(TIMESTAMP_DELTA) >
 is "a condition on both, and words that SQLite has" \
 	"$(io 'SELECT start.id FROM submit AS start JOIN done AS end ON start.id = end.id
 		WHERE (start.common_pid = end.common_pid || end.id < 0) AND TIMESTAMP_DELTA >= 0 ORDER BY start.id DESC LIMIT 2')" $'199\n199'
+is "names with their systems, and several keys with a comma" \
+	"$(io 'SELECT count(*), count(DISTINCT io.done.common_pid), sum(io.submit.id = io.done.id) FROM io.submit JOIN io.done
+		ON io.submit.common_pid = io.done.common_pid, io.submit.id = io.done.id')" "400|2|400"
+is "! and ~ in conditions, and texts in double quotes, which are no columns" \
+	"$(io 'SELECT a.id FROM submit a JOIN done b ON a.common_pid = b.common_pid, a.id = b.id
+		WHERE !(a.id < 198 || b.id > 198) && a.common_comm ~ "req*" && !(b.common_comm ~ "[!r]*") && b.common_comm != "comm"')" \
+	$'198\n198'
+is "names in quotes, or after a backslash; negative numbers; CAST and || of a column" \
+	"$(io 'SELECT CAST(-"a".\id AS TEXT) || "x", -1 - [b].[id] AS "n" FROM "submit" AS a JOIN `done` "b"
+		ON a.common_pid = "b".common_pid AND "A".id = b.id WHERE a.id > -1 AND -`a`.id <= -199 LIMIT 1')" "-199x|-200"
 is "a join without its words is one of SQL" \
 	"$(io 'SELECT count(*) FROM submit AS start JOIN done AS end ON start.id = end.id')" 800
 fails "a mistake in one" "$RECORDER" sql io.dat 'SELECT start.common_pid FROM submit AS start JOIN nowhere AS end ON start.id = end.id'
