@@ -123,20 +123,25 @@ struct making {
 /* Make a table. Takes ownership of the name, which may be NULL. */
 static int make_table(const struct making *m, char *name, const char *kind, const char *what)
 {
-	char prefix[16] = "";
-	int code = SQLITE_NOMEM;
+	char prefix[16] = "", *full, *statement;
+	int code;
 
 	if (m->number)
 		sqlite3_snprintf(sizeof(prefix), prefix, "f%u_", m->number + 1);
-	if (name) {
-		sqlite3_bind_text(m->insert, 1, sqlite3_mprintf("%s%s", prefix, name), -1, sqlite3_free);
-		sqlite3_bind_text(m->insert, 2,
-				  sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w%w\" USING recorder_table(%u, %s, %s)",
-						  prefix, name, m->number, kind, what),
-				  -1, sqlite3_free);
+	full = name ? sqlite3_mprintf("%s%s", prefix, name) : NULL;
+	statement = full ? sqlite3_mprintf("CREATE VIRTUAL TABLE \"%w\" USING recorder_table(%u, %s, %s)", full,
+					   m->number, kind, what)
+			 : NULL;
+	code = statement ? sqlite3_bind_text(m->insert, 1, full, -1, SQLITE_STATIC) : SQLITE_NOMEM;
+	if (code == SQLITE_OK)
+		code = sqlite3_bind_text(m->insert, 2, statement, -1, SQLITE_STATIC);
+	if (code == SQLITE_OK) {
 		sqlite3_step(m->insert);
 		code = sqlite3_reset(m->insert);
 	}
+	sqlite3_clear_bindings(m->insert);
+	sqlite3_free(statement);
+	sqlite3_free(full);
 	sqlite3_free(name);
 	return code;
 }
@@ -217,15 +222,25 @@ static void give_back(sqlite3 *db, struct permissions before)
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, before.is_defensive, NULL);
 }
 
+/* Execute statements, and keep the reason if one fails and no reason is known yet. */
+static int execute(struct making *m, const char *statements)
+{
+	const int code = sqlite3_exec(m->db, statements, NULL, NULL, NULL);
+
+	if (code != SQLITE_OK && code != SQLITE_NOMEM && !m->error)
+		m->error = sqlite3_mprintf("%s", sqlite3_errmsg(m->db));
+	return code;
+}
+
 /*
  * Make all tables of the trace, or none. Setting the schema's version makes the change one of the schema: if the
  * transaction is rolled back, SQLite reads the schema again.
  */
 static int add_tables(struct making *m, const struct sql_trace *trace)
 {
-	static const char end[] = "RELEASE recorder_open; PRAGMA writable_schema = RESET;"
-				  "PRAGMA temp.schema_version = 1";
-	int code = sqlite3_exec(m->db, "SAVEPOINT recorder_open", NULL, NULL, &m->error);
+	static const char undo[] = "ROLLBACK TO recorder_open; RELEASE recorder_open";
+	static const char read_again[] = "PRAGMA writable_schema = RESET; PRAGMA temp.schema_version = 1";
+	int code = execute(m, "SAVEPOINT recorder_open"), reset_code;
 	struct permissions before;
 
 	if (code != SQLITE_OK)
@@ -234,11 +249,13 @@ static int add_tables(struct making *m, const struct sql_trace *trace)
 	code = write_schema(m, trace);
 	if (code != SQLITE_OK && code != SQLITE_NOMEM && !m->error)
 		m->error = sqlite3_mprintf("%s", sqlite3_errmsg(m->db));
+	if (code == SQLITE_OK)
+		code = execute(m, "RELEASE recorder_open");
 	if (code != SQLITE_OK)
-		sqlite3_exec(m->db, "ROLLBACK TO recorder_open", NULL, NULL, NULL);
-	sqlite3_exec(m->db, end, NULL, NULL, NULL);
+		sqlite3_exec(m->db, undo, NULL, NULL, NULL);
+	reset_code = execute(m, read_again);
 	give_back(m->db, before);
-	return code;
+	return code == SQLITE_OK ? reset_code : code;
 }
 
 int sql_open(sqlite3 *db, struct sql_traces *traces, const char *path, bool takes_cut, char **ret_error)
@@ -251,7 +268,7 @@ int sql_open(sqlite3 *db, struct sql_traces *traces, const char *path, bool take
 	if (!more)
 		return SQLITE_NOMEM;
 	traces->traces = more;
-	if (sql_trace_open(path, &more[traces->nr], &error)) {
+	if (sql_trace_open(db, path, &more[traces->nr], &error)) {
 		*ret_error = sqlite3_mprintf("%s: %s", path, error.text);
 		return SQLITE_ERROR;
 	}

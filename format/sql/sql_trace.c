@@ -57,7 +57,7 @@ static int open_parts(struct sql_trace *t, const char *path, struct dat_error *e
 	return err;
 }
 
-int sql_trace_open(const char *path, struct sql_trace **ret_trace, struct dat_error *ret_error)
+int sql_trace_open(sqlite3 *db, const char *path, struct sql_trace **ret_trace, struct dat_error *ret_error)
 {
 	struct sql_trace *t = calloc(1, sizeof(*t));
 	int err;
@@ -73,6 +73,7 @@ int sql_trace_open(const char *path, struct sql_trace **ret_trace, struct dat_er
 		return err;
 	}
 	t->nr_users = 1;
+	t->db = db;
 	*ret_trace = t;
 	return 0;
 }
@@ -159,6 +160,15 @@ const char *sql_trace_line(struct sql_trace *trace, const struct dat_event *even
 
 volatile sig_atomic_t sql_interrupted;
 
+/*
+ * sqlite3_is_interrupted() exists only from SQLite 3.41 on. All versions refuse a new statement with SQLITE_INTERRUPT
+ * while one that was interrupted is still running. The new statement reads no table, so it takes no lock.
+ */
+bool sql_trace_is_interrupted(const struct sql_trace *trace)
+{
+	return sqlite3_exec(trace->db, "SELECT 1 WHERE 0", NULL, NULL, NULL) == SQLITE_INTERRUPT;
+}
+
 void sql_trace_read_all(struct sql_trace *trace, const struct sql_gaps *gaps, const struct dat_merge *merge)
 {
 	trace->gaps = *gaps;
@@ -172,6 +182,7 @@ int sql_trace_gaps(struct sql_trace *trace, struct sql_gaps *ret_gaps)
 	struct sql_gaps gaps = { 0 };
 	struct dat_merge *merge;
 	const struct dat_event *event;
+	uint64_t nr = 0;
 	int err = 0;
 
 	if (!trace->has_gaps) {
@@ -182,7 +193,7 @@ int sql_trace_gaps(struct sql_trace *trace, struct sql_gaps *ret_gaps)
 			dat_merge_only(merge, no_types);
 		while (!err && (event = dat_merge_take(merge))) {
 			sql_gaps_note(&gaps, event);
-			err = sql_interrupted ? -EINTR : 0;
+			err = sql_pass_ends(trace, nr++) ? -EINTR : 0;
 		}
 		if (!err)
 			sql_trace_read_all(trace, &gaps, merge);

@@ -11,6 +11,7 @@
 #include "format/io/number_map.h"
 #include "format/model/model.h"
 #include "format/io/text_pool.h"
+#include "format/sql/sql_sqlite.h"
 #include "format/sql/sql_value.h"
 #include "format/text/event_parse.h"
 #include "format/text/event_print.h"
@@ -32,6 +33,7 @@ struct sql_gaps {
 
 struct sql_trace {
 	unsigned int nr_users; /* tables, and the connection's list */
+	sqlite3 *db;
 	char *path;
 	struct dat_file *file;
 	struct dat_time time;
@@ -53,7 +55,7 @@ struct sql_trace {
  * The new trace has one user. If parts of the file are missing, the others are opened, and file->missing has the
  * reason. 0, or -errno with ret_error filled in.
  */
-int sql_trace_open(const char *path, struct sql_trace **ret_trace, struct dat_error *ret_error);
+int sql_trace_open(sqlite3 *db, const char *path, struct sql_trace **ret_trace, struct dat_error *ret_error);
 
 /* Removes a user; the last one closes the trace. Takes NULL; returns NULL. */
 struct sql_trace *sql_trace_close(struct sql_trace *trace);
@@ -77,6 +79,18 @@ const char *sql_trace_line(struct sql_trace *trace, const struct dat_event *even
  * between its own instructions; so passes over the file check this flag, too, and return -EINTR.
  */
 extern volatile sig_atomic_t sql_interrupted;
+
+/* Whether sqlite3_interrupt() was called for the statement that is running. Takes some microseconds. */
+bool sql_trace_is_interrupted(const struct sql_trace *trace);
+
+/* A pass over the file checks sqlite3_interrupt() once in this many events, which take some milliseconds. */
+#define SQL_EVENTS_A_CHECK 8192
+
+/* Whether a pass over the file ends before its event number nr, counted from 0. */
+static inline bool sql_pass_ends(const struct sql_trace *trace, uint64_t nr)
+{
+	return sql_interrupted || (nr % SQL_EVENTS_A_CHECK == 0 && sql_trace_is_interrupted(trace));
+}
 
 /* Called for each event in a pass over all events. At its end, sql_trace_read_all() stores the counts. */
 static inline void sql_gaps_note(struct sql_gaps *gaps, const struct dat_event *event)

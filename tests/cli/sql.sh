@@ -316,6 +316,22 @@ db.load_extension(sys.argv[1])
 print(*db.execute("SELECT recorder_open(?)", ("trace.dat",)).fetchone())
 print(*db.execute("SELECT count(*), sum(number) FROM count WHERE number >= ?", (10,)).fetchone())
 db.close()' "$extension" 2>&1)" $'trace.dat\n2970 1498365'
+		# stop() is called immediately before the scan begins, and result() after a scan that did not end early.
+		is "sqlite3_interrupt() ends scans of all kinds, and the next query works" "$($python -c '
+import sqlite3, sys
+db = sqlite3.connect(":memory:")
+db.enable_load_extension(True)
+db.load_extension(sys.argv[1])
+db.execute("SELECT recorder_open(?)", ("trace.dat",))
+db.create_function("stop", 0, lambda: db.interrupt() or 0)
+db.create_function("result", 1, print)
+for table in "count", "events", "spans", "threads":
+    try:
+        db.execute(f"SELECT result(count(*)) FROM {table} WHERE tid > stop() AND tid = 77").fetchone()
+    except sqlite3.OperationalError as error:
+        print(table, error)
+print(*db.execute("SELECT (SELECT count(*) FROM count), (SELECT count(*) FROM threads)").fetchone())
+db.close()' "$extension" 2>&1)" $'count interrupted\nevents interrupted\nspans interrupted\nthreads interrupted\n3000 3'
 	else
 		skip "in Python" "no Python that loads extensions of SQLite"
 	fi
