@@ -18,12 +18,13 @@
 struct collected {
 	struct dat_notes notes; /* the notes of the result; their strings are the blobs below */
 	struct dat_losses losses;
-	struct blob program, hidden, other_pids, processes, loss_list;
-	struct number_map hidden_seen, others_seen; /* by thread: 1 */
+	struct blob program, listed, hidden, other_pids, processes, loss_list;
+	struct number_map listed_seen, hidden_seen, others_seen; /* by thread: 1 */
 	struct clock_offset *offsets;
 	unsigned int nr_offsets;
 	char *offset_text;
 	bool has_any; /* a file has notes */
+	bool has_unlisted; /* a file has only the switches of some threads, and does not list them */
 };
 
 static const char *text_of(const struct merge_file *file)
@@ -146,9 +147,12 @@ static int add_file(struct collected *all, const struct merge *merge, const stru
 	dat_notes_of(file->file, &notes);
 	all->has_any = all->has_any || *text_of(file);
 	all->notes.some_threads = all->notes.some_threads || notes.some_threads;
+	all->has_unlisted = all->has_unlisted || (notes.some_threads && !notes.listed);
 	if (notes.time_error > all->notes.time_error)
 		all->notes.time_error = notes.time_error; /* UINT64_MAX: not known */
-	err = add_threads(notes.hidden, &all->hidden_seen, &all->hidden);
+	err = add_threads(notes.listed, &all->listed_seen, &all->listed);
+	if (!err)
+		err = add_threads(notes.hidden, &all->hidden_seen, &all->hidden);
 	if (!err)
 		err = add_threads(notes.other_pids, &all->others_seen, &all->other_pids);
 	if (!err)
@@ -177,8 +181,8 @@ static void take_first(struct collected *all, const struct merge *merge)
 
 static int put(struct collected *all, const struct merge *merge)
 {
-	struct blob *const texts[] = { &all->program, &all->hidden, &all->other_pids, &all->processes,
-				       &all->loss_list };
+	struct blob *const texts[] = { &all->program,	 &all->listed,	  &all->hidden,
+				       &all->other_pids, &all->processes, &all->loss_list };
 	struct blob text = BLOB_INIT;
 	int err = all->losses.error;
 
@@ -193,6 +197,7 @@ static int put(struct collected *all, const struct merge *merge)
 	if (err || !all->offset_text)
 		return -ENOMEM;
 	all->notes.program = (const char *)all->program.data;
+	all->notes.listed = all->has_unlisted ? NULL : (const char *)all->listed.data;
 	all->notes.hidden = (const char *)all->hidden.data;
 	all->notes.other_pids = (const char *)all->other_pids.data;
 	all->notes.processes = (const char *)all->processes.data;
@@ -220,10 +225,12 @@ int merge_put_notes(const struct merge *merge)
 		err = put(&all, merge);
 	dat_losses_free(&all.losses);
 	blob_free(&all.program);
+	blob_free(&all.listed);
 	blob_free(&all.hidden);
 	blob_free(&all.other_pids);
 	blob_free(&all.processes);
 	blob_free(&all.loss_list);
+	number_map_free(&all.listed_seen);
 	number_map_free(&all.hidden_seen);
 	number_map_free(&all.others_seen);
 	free(all.offsets);

@@ -220,13 +220,15 @@ int split_piece(struct split *split, const char *path, uint64_t *ret_events, str
 	const struct dat_packing packing = dat_pack_zstd(DAT_PACK_LEVEL);
 	const bool is_packed = file->compression && strcmp(file->compression, "none") != 0;
 	struct piece piece = { .events = 0 };
+	const bool has_some = split->select.pids.nr || split->select.comms.nr;
 	unsigned int nr = 1;
 	int err;
 
 	ret_error->text[0] = '\0';
 	if (!is_any_left(split))
 		return 0;
-	err = dat_copy_open(file, path, file->version, DAT_COPY_EVENTS, is_packed ? &packing : NULL, &piece.copy,
+	err = dat_copy_open(file, path, file->version,
+			    DAT_COPY_EVENTS | (has_some ? DAT_COPY_SOME_THREADS : 0u), is_packed ? &packing : NULL, &piece.copy,
 			    ret_error);
 	if (err)
 		return err;

@@ -159,6 +159,8 @@ int kernel_texts_begin(const struct kernel *kernel, struct spool *spool, unsigne
 	if (!err)
 		err = add_own(kernel, &place, SPOOL_TEXT_HEADER_EVENT, "", "events/header_event", true);
 	if (!err)
+		err = add_own(kernel, &place, SPOOL_TEXT_SOME, "first pids", "set_event_pid", false);
+	if (!err)
 		err = kernel_formats(kernel, add_format, &place);
 	return err || spool_buffer(&spool->entries[process]) ? err : kernel_texts_names(spool, process);
 }

@@ -170,14 +170,24 @@ static bool wants(void *arg, const struct rec_words *system, const struct rec_wo
 	return false;
 }
 
-/* Whether the kernel was asked to record only the switches of some threads. */
-static bool has_some_threads(const struct spool_entry *entry)
+/*
+ * Note whether the kernel was asked to record only the switches of some threads, and which. A filter may choose them by
+ * anything: then the threads are not known.
+ */
+static void note_some_threads(const struct spool_entry *entry, struct dat_notes *notes, bool *has_filter)
 {
-	const struct spool_text *pids = spool_text(entry, SPOOL_TEXT_SOME, "pids");
-	const struct spool_text *filter = spool_text(entry, SPOOL_TEXT_SOME, "filter");
+	static const char *const names[] = { "first pids", "pids" };
+	const struct spool_text *text = spool_text(entry, SPOOL_TEXT_SOME, "filter");
 
-	return (pids && strpbrk(pids->text, "0123456789")) ||
-	       (filter && filter->size && strncmp(filter->text, "none", 4));
+	if (text && text->size && strncmp(text->text, "none", 4))
+		*has_filter = notes->some_threads = true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		text = spool_text(entry, SPOOL_TEXT_SOME, names[i]);
+		if (!text || !strpbrk(text->text, "0123456789"))
+			continue;
+		notes->some_threads = true;
+		notes->listed = notes->listed ? notes->listed : text->text;
+	}
 }
 
 /* The notes for the file about how it was made. Their strings point into the spool. */
@@ -185,12 +195,15 @@ static struct dat_notes make_notes(const struct spool *spool)
 {
 	const struct spool_text *offsets = NULL, *hidden = NULL;
 	struct dat_notes notes = { .program = "recorder " PACKAGE_VERSION };
+	bool has_filter = false;
 
 	for (unsigned int i = 0; i < spool->nr_entries; i++) {
-		notes.some_threads = notes.some_threads || has_some_threads(&spool->entries[i]);
+		note_some_threads(&spool->entries[i], &notes, &has_filter);
 		offsets = offsets ? offsets : spool_text(&spool->entries[i], SPOOL_TEXT_OFFSETS, "");
 		hidden = hidden ? hidden : spool_text(&spool->entries[i], SPOOL_TEXT_HIDDEN, "");
 	}
+	if (has_filter)
+		notes.listed = NULL;
 	notes.offsets = offsets ? offsets->text : NULL;
 	notes.hidden = hidden ? hidden->text : NULL;
 	memcpy(notes.readings, spool->clocks, sizeof(notes.readings));

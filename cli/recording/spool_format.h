@@ -92,7 +92,11 @@ enum spool_text_kind {
 	SPOOL_TEXT_BOOT,     /* random/boot_id: kernels with the same one are one kernel */
 	SPOOL_TEXT_OFFSETS,  /* its clock against that of programs: clock_offsets_text() */
 	SPOOL_TEXT_HIDDEN,   /* ids of threads whose events the file leaves out: the recorder's */
-	SPOOL_TEXT_SOME,     /* why switches are missing: "pids", set_event_pid; "filter", that of sched_switch */
+	/*
+	 * Why switches are missing: "first pids" and "pids", set_event_pid at the beginning and at the end; "filter",
+	 * that of sched_switch.
+	 */
+	SPOOL_TEXT_SOME,
 	SPOOL_TEXT_MAP,	     /* of a process, by its pid: proc_maps.h */
 	SPOOL_TEXTS	     /* one more than the last */
 };

@@ -2,7 +2,9 @@
 /* See dat_copy.h. Pages of uncompressed files are copied by the kernel, from file to file. */
 #include "format/dat/dat_copy.h"
 #include "format/dat/dat_internal.h"
+#include "format/dat/dat_notes.h"
 #include "format/dat/dat_time.h"
+#include "format/io/blob.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -72,6 +74,22 @@ static bool is_of_layout(const struct dat_file *file, const struct dat_option *o
 	       (id >= DAT_BTF_FILE && id <= DAT_MODULES_FILE && option->size == sizeof(uint64_t));
 }
 
+/* The notes of a copy that has only the events of some threads. */
+static int put_some_threads(const struct dat_file *file, struct dat_writer *writer)
+{
+	const struct dat_option *version = dat_option(file, DAT_VERSION);
+	struct blob text = BLOB_INIT;
+	int err;
+
+	dat_notes_put_some(&text, version ? (const char *)version->data : "unknown");
+	blob_put(&text, "", 1);
+	err = text.error;
+	if (!err)
+		err = dat_write_option(writer, DAT_VERSION, text.data, text.size);
+	blob_free(&text);
+	return err;
+}
+
 static int copy_texts(const struct dat_file *file, struct dat_writer *writer, unsigned int flags)
 {
 	static const enum dat_id ids[] = { DAT_KALLSYMS, DAT_PRINTK, DAT_CMDLINES };
@@ -90,10 +108,11 @@ static int copy_texts(const struct dat_file *file, struct dat_writer *writer, un
 	for (size_t i = 0; i < file->nr_options && !err; i++) {
 		const struct dat_option *option = &file->options[i];
 
-		if (!is_of_layout(file, option) && !(flags & DAT_COPY_EVENTS && option->id == DAT_CPUSTAT))
+		if (!is_of_layout(file, option) && !(flags & DAT_COPY_EVENTS && option->id == DAT_CPUSTAT) &&
+		    !(flags & DAT_COPY_SOME_THREADS && option->id == DAT_VERSION))
 			err = dat_write_option(writer, option->id, option->data, option->size);
 	}
-	return err;
+	return err || !(flags & DAT_COPY_SOME_THREADS) ? err : put_some_threads(file, writer);
 }
 
 /*

@@ -21,6 +21,9 @@ struct dat_copy {
  */
 #define DAT_COPY_EVENTS 1u
 
+/* The caller leaves out the events of some threads: the notes of the copy state this. */
+#define DAT_COPY_SOME_THREADS 2u
+
 /*
  * Begin the copy of a file. packing NULL: uncompressed. 0; -EOPNOTSUPP with ret_error filled in: the version cannot
  * hold what the file has; or the error of dat_write_open() or dat_write_pack(), with ret_error->text empty.

@@ -155,7 +155,9 @@ void dat_notes_put(struct blob *text, const struct dat_notes *notes)
 	blob_printf(text, "%s", notes->program);
 	if (notes->offsets)
 		blob_printf(text, "; %s", notes->offsets);
-	if (notes->some_threads)
+	if (notes->some_threads && notes->listed && strpbrk(notes->listed, "0123456789"))
+		put_threads(text, SOME_THREADS ":", notes->listed);
+	else if (notes->some_threads)
 		blob_printf(text, "; " SOME_THREADS);
 	put_threads(text, HIDDEN, notes->hidden);
 	put_threads(text, OTHER_PIDS, notes->other_pids);
@@ -179,6 +181,16 @@ static const char *value_after(const char *text, const char *what)
 	const char *at = strstr(text, what);
 
 	return at ? at + strlen(what) : NULL;
+}
+
+void dat_notes_put_some(struct blob *text, const char *notes)
+{
+	const char *some = strstr(notes, SOME_THREADS);
+	const char *from = some ? some + strlen(SOME_THREADS) : notes + strcspn(notes, ";");
+
+	blob_put(text, notes, (size_t)((some ? some : from) - notes));
+	blob_printf(text, some ? SOME_THREADS : "; " SOME_THREADS);
+	blob_printf(text, "%s", from + (some ? strcspn(from, ";") : 0));
 }
 
 /* The number after `what`; 0: `what` does not occur. */
@@ -213,6 +225,7 @@ bool dat_notes_read(const char *text, struct dat_notes *ret_notes)
 		return false;
 	ret_notes->offsets = value_after(text, OFFSETS);
 	ret_notes->some_threads = strstr(text, SOME_THREADS);
+	ret_notes->listed = value_after(text, SOME_THREADS ":");
 	ret_notes->hidden = value_after(text, HIDDEN);
 	ret_notes->other_pids = value_after(text, OTHER_PIDS);
 	ret_notes->processes = value_after(text, PROCESSES);

@@ -3,10 +3,10 @@
  * The notes in a file about how it was made: the writer, how the clocks agreed, which threads the kernel left out. They
  * are one text, the option DAT_VERSION, which only this code writes and reads:
  *
- *	recorder 1.0; kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 1 ...; switches of some threads alone;
- *	hidden threads: 12 13; threads of other pid namespaces: 2; processes: 100 101 102, 200; time error at most 40
- *	ns; clocks: monotonic 5000 realtime 1700000000000005000 boottime 7000 ns, monotonic 9000 ...; clocks read
- *	within 50 ns; time of day within 2000000 ns; boot 1b4e28ba-2fa1-11d2-883f-0016d3cca427; merged within 4000100
+ *	recorder 1.0; kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 1 ...; switches of some threads alone:
+ *	100 101; hidden threads: 12 13; threads of other pid namespaces: 2; processes: 100 101 102, 200; time error at
+ *	most 40 ns; clocks: monotonic 5000 realtime 1700000000000005000 boottime 7000 ns, monotonic 9000 ...; clocks
+ *	read within 50 ns; time of day within 2000000 ns; boot 1b4e28ba-2fa1-11d2-883f-0016d3cca427; merged within 4000100
  *	ns and errors that are not stated; events lost from 100 to 200, 300 on
  *
  * "processes" has the process of each program and its further threads: trace.dat has no other place for that. "clocks"
@@ -66,6 +66,11 @@ struct dat_notes {
 	const char *program; /* name and version; what dat_notes_read() returns continues with the rest of the text */
 	const char *offsets; /* clock_offsets_text(); NULL: not measured */
 	bool some_threads;   /* the kernel recorded only the switches of some threads */
+	/*
+	 * With some_threads: the numbers of threads that the kernel recorded, in the form of `hidden`; of other threads,
+	 * it recorded only the switches and wake-ups that these have a part in. NULL: events were left out otherwise.
+	 */
+	const char *listed;
 	const char *hidden;  /* numbers of threads whose events are left out, separated by blanks; NULL: none */
 	const char
 		*other_pids;   /* ids of threads that have other ids for the kernel, separated by blanks; NULL: none */
@@ -83,6 +88,9 @@ struct dat_notes {
 /* Append the text, without its NUL. */
 void dat_notes_put(struct blob *text, const struct dat_notes *notes);
 
+/* Append the text of a file's notes, without its NUL, for a copy that has only the events of some threads. */
+void dat_notes_put_some(struct blob *text, const char *notes);
+
 /*
  * Parse the text; NULL: the file has none. Strings point into the text. False: another program wrote the file.
  */
@@ -94,7 +102,10 @@ bool dat_notes_read(const char *text, struct dat_notes *ret_notes);
  */
 bool dat_notes_next_member(const char **at, int32_t *pid, int32_t *ret_tid);
 
-/* The next number of notes.hidden or notes.other_pids at *at, which is advanced; false: there are no more. */
+/*
+ * The next number of notes.listed, notes.hidden or notes.other_pids at *at, which is advanced; false: there are no
+ * more.
+ */
 bool dat_notes_next_thread(const char **at, int32_t *ret_tid);
 
 #endif

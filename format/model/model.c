@@ -20,6 +20,10 @@ int model_open(const struct model_rules *rules, const struct model_sink *sink, s
 		free(m);
 		return -ENOMEM;
 	}
+	if (model_sched_open(m)) {
+		model_close(m);
+		return -ENOMEM;
+	}
 	*ret_model = m;
 	return 0;
 }

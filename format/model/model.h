@@ -71,6 +71,7 @@ struct model_rule {
 	const char *name;      /* of the span, counter, state: "request" for request_begin; of the event otherwise */
 	const struct event_type *type;
 	unsigned int pair;     /* the same number for begin and end of a span; every other rule has another number */
+	bool is_program;       /* a program's event; otherwise the kernel's */
 	bool is_kernel;	       /* one of the kernel's pairs */
 	bool is_of_cpu;	       /* nests on its CPU, not on a thread: interrupts */
 	bool is_keyed;	       /* begins and ends on any thread, found by its keys */

@@ -61,6 +61,7 @@ struct model_thread {
 	 */
 	uint64_t settled;
 	struct model_thread_state state; /* `end` is not set */
+	bool is_listed; /* all its switches were recorded: see model_sched.c */
 };
 
 struct model_cpu {
@@ -94,6 +95,8 @@ struct model {
 	bool has_begun;
 	uint64_t loss_ts; /* the last loss anywhere */
 	bool has_switch, has_waking;
+	bool some_threads; /* only the switches of some threads were recorded */
+	bool by_number;	   /* with some_threads: and only the events of these */
 	uint64_t next_id;
 	struct number_map threads; /* address of struct model_thread */
 	struct model_thread **list;
@@ -166,12 +169,14 @@ int model_task_stop(struct model *model, struct model_thread *thread, uint64_t t
 int model_states_stop(struct model *model, uint64_t ts);
 
 /*
- * model_sched.c: states of threads. model_sched_loss(): events of the step's CPU were lost before it.
+ * model_sched.c: states of threads. model_sched_open() takes the listed threads from the table: 0; -ENOMEM.
+ * model_sched_loss(): events of the step's CPU were lost before it.
  * model_sched_note(): called for each event, after model_sched_loss() and before the others: the event shows that its
  * thread runs.
  */
 int model_switch_event(struct model *model, const struct model_step *step);
 int model_wake_event(struct model *model, const struct model_step *step);
+int model_sched_open(struct model *model);
 int model_sched_loss(struct model *model, const struct model_step *step);
 int model_sched_note(struct model *model, const struct model_step *step);
 int model_sched_stop(struct model *model, struct model_thread *thread, uint64_t ts);

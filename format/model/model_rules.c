@@ -257,7 +257,8 @@ static int set_rule(struct model_rules *rules, uint32_t i, const struct event_ty
 	const int id = type->event->id;
 
 	*rule = (struct model_rule){ .type = type, .system = type->event->system, .name = type->event->name };
-	if (id >= PROGRAM_ID_FIRST && id < PROGRAM_ID_END)
+	rule->is_program = id >= PROGRAM_ID_FIRST && id < PROGRAM_ID_END;
+	if (rule->is_program)
 		set_program(rule, &rules->names[i]);
 	else
 		set_kernel(rule, &rules->names[i]);

@@ -6,6 +6,13 @@
  * Lost events may have been switches and wake-ups of any thread that was not running on another CPU. Such a thread is
  * in an unknown state from the last event before the loss until its next event. If that is a switch to it, it has
  * waited for a CPU since the first event after the loss: from then on nothing was missing.
+ *
+ * If the kernel recorded only the switches of some threads (recorder record -F, -P, or a filter), the states of the
+ * other threads are not known: a switch away from a recorded thread begins a state whose end is not in the trace. So
+ * only the states of listed threads are given: those that the file lists; those that the kernel switched to or from the
+ * idle task, because the idle task is not recorded for its own sake; and, if threads were chosen by their numbers,
+ * those in which the kernel recorded any other event. From the time at which this shows, their states are known, but a
+ * state that the next switch contradicts is unknown from its begin.
  */
 #include "format/model/model_private.h"
 
@@ -44,7 +51,7 @@ static int give(const struct model *m, struct model_thread *thread, uint64_t ts,
 	 * known.
 	 */
 	if (!thread->has_state || !m->sink.thread_state || thread->state.state == MODEL_DEAD ||
-	    ts <= thread->state.begin || !m->has_switch)
+	    ts <= thread->state.begin || !m->has_switch || (m->some_threads && !thread->is_listed))
 		return 0;
 	return m->sink.thread_state(m->sink.arg, &thread->state);
 }
@@ -81,6 +88,44 @@ static int settle(const struct model *m, struct model_thread *thread, uint32_t c
 	return err;
 }
 
+int model_sched_open(struct model *model)
+{
+	const struct event_table *table = model_rules_table(model->rules);
+
+	model->some_threads = table->some_threads;
+	model->by_number = table->nr_listed > 0;
+	for (size_t i = 0; i < table->nr_listed; i++) {
+		struct model_thread *thread = model_thread(model, table->listed[i]);
+
+		if (!thread)
+			return -ENOMEM;
+		thread->is_listed = true;
+	}
+	return 0;
+}
+
+/* It shows now that the thread is listed. What seemed to be its state may have been wrong. */
+static void list(struct model_thread *thread)
+{
+	if (!thread->is_listed)
+		thread->has_state = false;
+	thread->is_listed = true;
+}
+
+/* An event of the kernel in a thread whose state is not known: from now on it is known, if the thread is listed. */
+static void note_listed(const struct model *m, const struct model_step *step)
+{
+	struct model_thread *thread = step->thread;
+
+	if (!step->rule->type || step->rule->is_program || thread->tid == IDLE ||
+	    step->rule->meaning == MODEL_SWITCH || step->rule->meaning == MODEL_WAKE)
+		return;
+	if (m->by_number)
+		list(thread);
+	if (thread->is_listed && !thread->has_state)
+		set(thread, MODEL_RUNNING, step->event->cpu, step->event->ts, 0);
+}
+
 static int64_t number(const struct model_step *step, enum model_sched_field which)
 {
 	const struct tep_format_field *field = step->rule->sched[which];
@@ -98,6 +143,7 @@ static int leave(struct model *m, const struct model_step *step, struct model_th
 	int err = 0;
 
 	if (!thread->has_state || thread->state.state != MODEL_RUNNING || thread->state.cpu != cpu) {
+		since = m->some_threads ? ts : since;
 		since = since > m->first_ts ? since : m->first_ts;
 		if (thread->has_state && thread->state.begin > since)
 			since = thread->state.begin;
@@ -124,6 +170,9 @@ static int enter(struct model *m, const struct model_step *step, struct model_th
 {
 	int err = settle(m, thread, step->event->cpu, step->event->ts);
 
+	/* A switch from this thread is missing. */
+	if (m->some_threads && thread->has_state && thread->state.state == MODEL_RUNNING)
+		thread->state.state = MODEL_UNKNOWN;
 	if (thread->has_state && thread->state.state == MODEL_RUNNABLE && thread->state.cpu == UINT32_MAX)
 		thread->state.cpu = step->event->cpu;
 	if (!err)
@@ -132,7 +181,10 @@ static int enter(struct model *m, const struct model_step *step, struct model_th
 	return err;
 }
 
-/* The thread that ran on the CPU ran at least until the CPU's last event; from then on its state is unknown. */
+/*
+ * The thread that ran on the CPU ran at least until the CPU's last event; from then on its state is unknown. If only
+ * the switches of some threads were recorded, those events may be of other threads.
+ */
 static int stop_running(struct model *m, const struct model_step *step)
 {
 	const uint32_t cpu = step->event->cpu;
@@ -142,6 +194,10 @@ static int stop_running(struct model *m, const struct model_step *step)
 	step->cpu->is_running_known = false;
 	if (!thread || !thread->has_state || thread->state.state != MODEL_RUNNING || thread->state.cpu != cpu)
 		return 0;
+	if (m->some_threads) {
+		thread->state.state = MODEL_UNKNOWN;
+		return 0;
+	}
 	err = give(m, thread, step->cpu->last_ts > thread->state.begin ? step->cpu->last_ts : thread->state.begin,
 		   false);
 	set(thread, MODEL_UNKNOWN, UINT32_MAX, thread->state.end, thread->state.prio);
@@ -170,6 +226,12 @@ int model_switch_event(struct model *model, const struct model_step *step)
 	int err;
 
 	model->has_switch = true;
+	if (model->some_threads && (from == IDLE) != (to == IDLE)) {
+		thread = model_thread(model, from == IDLE ? to : from);
+		if (!thread)
+			return -ENOMEM;
+		list(thread);
+	}
 	err = miss_switch(model, step, from);
 	if (!err && from != IDLE) {
 		thread = model_thread(model, from);
@@ -207,6 +269,10 @@ int model_sched_note(struct model *model, const struct model_step *step)
 	uint64_t since = later(cpu->loss_ts, model->first_ts);
 	int err = 0;
 
+	if (model->some_threads) {
+		note_listed(model, step);
+		return 0;
+	}
 	if (cpu->is_running_known && !cpu->is_switched && cpu->running != thread->tid) {
 		err = stop_running(model, step);
 		cpu->is_switched = true;

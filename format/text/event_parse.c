@@ -380,12 +380,23 @@ static int prepare_functions(struct event_table *t, const struct dat_file *file,
 	return tep_set_function_resolver(t->tep, find_function, t) ? -ENOMEM : 0;
 }
 
-static int read_losses(const struct dat_file *file, struct dat_losses *ret_losses)
+static int read_notes(const struct dat_file *file, struct event_table *t)
 {
 	struct dat_notes notes;
+	const char *at;
+	int32_t tid;
 
 	dat_notes_of(file, &notes);
-	return dat_losses_read(notes.losses, ret_losses);
+	t->some_threads = notes.some_threads;
+	for (at = notes.listed; at && dat_notes_next_thread(&at, &tid);)
+		t->nr_listed++;
+	t->listed = calloc(t->nr_listed + 1, sizeof(*t->listed));
+	if (!t->listed)
+		return -ENOMEM;
+	at = notes.listed;
+	for (size_t i = 0; i < t->nr_listed && dat_notes_next_thread(&at, &tid); i++)
+		t->listed[i] = tid;
+	return dat_losses_read(notes.losses, &t->losses);
 }
 
 int event_table_open(const struct dat_file *file, unsigned int flags, struct event_table **ret_table)
@@ -423,7 +434,7 @@ int event_table_open(const struct dat_file *file, unsigned int flags, struct eve
 	if (!err)
 		err = dat_processes_open(file, &t->processes);
 	if (!err)
-		err = read_losses(file, &t->losses);
+		err = read_notes(file, t);
 	if (err) {
 		event_table_close(t);
 		return err;
@@ -449,6 +460,7 @@ struct event_table *event_table_close(struct event_table *table)
 	tep_free(table->functions);
 	dat_processes_close(&table->processes);
 	dat_losses_free(&table->losses);
+	free(table->listed);
 	free(table->types);
 	free(table->all);
 	free(table);

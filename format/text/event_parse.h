@@ -55,6 +55,9 @@ struct event_table {
 	uint32_t flags_offset, flags_size;
 	struct dat_processes processes;
 	struct dat_losses losses; /* the times of losses; empty: the file does not have them */
+	bool some_threads;	  /* dat_notes.some_threads */
+	int32_t *listed;	  /* dat_notes.listed */
+	size_t nr_listed;
 	const struct dat_text *later; /* EVENT_FUNCTIONS_LATER: the list of functions, until it is parsed */
 	struct tep_handle *functions; /* the parsed list; or NULL */
 };

@@ -103,6 +103,8 @@ selected '-1002 ' --pid 1002
 selected '-(1001|1003) ' --pid 1001,1003
 comm=$("$RECORDER" report in.dat | sed -nE 's/^ *(.*)-1002 .*/\1/p' | head -1)
 selected '-1002 ' --comm "$comm"
+like "switches of other threads are missing: the file notes this" "$("$RECORDER" report --version part.1)" \
+	'; switches of some threads alone'
 
 # Losses of events that are left out come before the next event of their CPU.
 "$mkdat" v6-lost >in.dat

@@ -13,7 +13,6 @@
 static const char symbols[] =
 	"0000000000001000 T vfs_read\n0000000000002000 T ksys_read\n0000000000003000 t flush_work\n"
 	"0000000000004000 t tcp_timer\n0000000000005000 t hrtimer_wakeup\n";
-static const char notes[] = "recorder 1.0.0; processes: 71 72, 81 82";
 static struct dat_buffer buffer = { .name = (char[]){ "" } };
 static struct event_table *table;
 static struct model_rules *rules;
@@ -121,7 +120,7 @@ static int say_point(void *arg, const struct model_record *record, const struct 
 	return 0;
 }
 
-void model_fixture_open(void)
+static void open_with(const char *notes)
 {
 	static const struct model_sink sink = {
 		.span = say_span,
@@ -140,6 +139,17 @@ void model_fixture_open(void)
 	cr_assert_eq(event_table_add_symbols(table, symbols, sizeof(symbols) - 1), 0);
 	cr_assert_eq(model_rules_open(table, &rules), 0);
 	cr_assert_eq(model_open(rules, &sink, &model), 0);
+}
+
+void model_fixture_open(void)
+{
+	open_with("recorder 1.0.0; processes: 71 72, 81 82");
+}
+
+void model_fixture_reopen(const char *notes)
+{
+	model_fixture_close();
+	open_with(notes);
 }
 
 void model_fixture_close(void)

@@ -63,6 +63,9 @@ extern unsigned int items_nr_waits;
 void model_fixture_open(void);
 void model_fixture_close(void);
 
+/* The test's model has these notes instead, before the first event is fed. */
+void model_fixture_reopen(const char *notes);
+
 /* Begin an event with its common fields, add the other fields in order, then feed it. */
 void event_of(int id, int32_t tid);
 void event_put32(int32_t value);

@@ -16,6 +16,29 @@ static char *put(const struct dat_notes *notes)
 	return (char *)text.data;
 }
 
+/* A copy that has only the events of some threads lists none: the switches to them are left out. */
+Test(dat_notes, of_a_copy_with_some_threads)
+{
+	static const char *const texts[][2] = {
+		{ "recorder 1.0", "recorder 1.0; switches of some threads alone" },
+		{ "recorder 1.0; time error at most 5 ns",
+		  "recorder 1.0; switches of some threads alone; time error at most 5 ns" },
+		{ "recorder 1.0; switches of some threads alone: 9 10; time error at most 5 ns",
+		  "recorder 1.0; switches of some threads alone; time error at most 5 ns" },
+		{ "recorder 1.0; switches of some threads alone", "recorder 1.0; switches of some threads alone" },
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct blob text = BLOB_INIT;
+
+		dat_notes_put_some(&text, texts[i][0]);
+		blob_put(&text, "", 1);
+		cr_assert_eq(text.error, 0);
+		cr_expect_str_eq((char *)text.data, texts[i][1]);
+		blob_free(&text);
+	}
+}
+
 Test(dat_notes, all_of_it)
 {
 	const struct clock_offset offsets[] = {
@@ -28,6 +51,7 @@ Test(dat_notes, all_of_it)
 		.program = "recorder 1.0",
 		.offsets = measured,
 		.some_threads = true,
+		.listed = "9\n10\n",
 		.hidden = "12\n345\n",
 		.other_pids = " 2 3",
 		.processes = "100 101, 200",
@@ -42,10 +66,15 @@ Test(dat_notes, all_of_it)
 	cr_expect_str_eq(
 		text,
 		"recorder 1.0; kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 2 3 to 12 ns in 7 rounds; "
-		"switches of some threads alone; hidden threads: 12 345; threads of other pid namespaces: 2 3; "
+		"switches of some threads alone: 9 10; hidden threads: 12 345; threads of other pid namespaces: 2 3; "
 		"processes: 100 101, 200; time error at most 40 ns; events lost from 100 to 200, 300 on");
 	cr_expect(dat_notes_read(text, &found));
 	cr_expect(found.some_threads);
+	cr_assert(dat_notes_next_thread(&found.listed, &tid));
+	cr_expect_eq(tid, 9);
+	cr_assert(dat_notes_next_thread(&found.listed, &tid));
+	cr_expect_eq(tid, 10);
+	cr_expect_not(dat_notes_next_thread(&found.listed, &tid));
 	cr_expect_eq(found.time_error, 40);
 	cr_assert(clock_offsets_next(&found.offsets, &offset));
 	cr_expect_eq(offset.low, -120);

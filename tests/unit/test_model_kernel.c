@@ -74,6 +74,65 @@ Test(model, the_first_switch_of_a_cpu)
 		     "9 R 10-20 open\n");
 }
 
+/* A switch away from a thread that is recorded begins a state of a thread whose next switch is not recorded. */
+Test(model, switches_of_some_threads_alone)
+{
+	model_fixture_reopen("recorder 1.0.0; switches of some threads alone: 5");
+	switch_to(10, 0, 5, 1, 6);
+	wake(15, 0, 6, 5);
+	switch_to(20, 0, 7, 0, 5); /* the switch from 6 is missing */
+	switch_to(30, 0, 5, 1, 6);
+	wake(35, 1, 8, 5);
+	switch_to(40, 0, 6, 0, 5); /* so may be two switches here */
+	switch_to(50, 0, 5, 0, 6);
+	expect_items("5 S 10-15 by 6 in 0\n"
+		     "5 w 15-20\n"
+		     "5 R 20-30\n"
+		     "5 S 30-35 by 8 in 0\n"
+		     "5 w 35-40\n"
+		     "5 R 40-50\n");
+}
+
+/* A filter chose the threads. The idle task is not recorded for its own sake, so the other thread is. */
+Test(model, a_switch_with_the_idle_task_shows_who_is_recorded)
+{
+	model_fixture_reopen("recorder 1.0.0; switches of some threads alone");
+	switch_to(10, 0, 6, 1, 5);
+	feed_long(15, CALL_ENTER, 7, 0);
+	switch_to(20, 0, 5, 1, 0);
+	switch_to(30, 0, 0, 0, 5);
+	switch_to(40, 0, 5, 0, 6);
+	switch_to(50, 1, 6, 0, 5);
+	switch_to(60, 0, 7, 0, 5); /* 5 left the other CPU */
+	switch_to(70, 0, 5, 1, 6);
+	switch_to(80, 0, 5, 1, 6); /* 5 came back */
+	expect_items("5 S 20-30\n"
+		     "5 R 30-40\n"
+		     "5 w 40-50 preempted\n"
+		     "5 ? 50-60\n"
+		     "5 R 60-70\n"
+		     "5 ? 70-80\n"
+		     "raw_syscalls:read 7 15-80 own 65 depth 0 open\n");
+}
+
+/* The kernel also recorded the other events only of these threads, so those of further ones show more of them. */
+Test(model, an_event_shows_that_its_thread_is_recorded)
+{
+	model_fixture_reopen("recorder 1.0.0; switches of some threads alone: 5");
+	switch_to(10, 0, 5, 1, 8);
+	feed_bare(11, INNER_BEGIN, 8); /* a program's events are recorded in any thread */
+	feed_bare(12, INNER_END, 8);
+	switch_to(20, 0, 6, 0, 7);
+	feed_long(25, CALL_ENTER, 7, 0);
+	switch_to(30, 0, 7, 0, 8);
+	switch_to(40, 0, 9, 1, 7);
+	expect_items("io:inner 8 11-12 own 1 depth 0\n"
+		     "7 R 25-30\n"
+		     "7 w 30-40 preempted\n"
+		     "5 S 10-40 open\n"
+		     "raw_syscalls:read 7 25-40 own 15 depth 0 open\n");
+}
+
 Test(model, without_switches_no_state_is_known)
 {
 	wake(10, 0, 1, 3);
