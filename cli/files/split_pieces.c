@@ -227,9 +227,8 @@ int split_piece(struct split *split, const char *path, uint64_t *ret_events, str
 	ret_error->text[0] = '\0';
 	if (!is_any_left(split))
 		return 0;
-	err = dat_copy_open(file, path, file->version,
-			    DAT_COPY_EVENTS | (has_some ? DAT_COPY_SOME_THREADS : 0u), is_packed ? &packing : NULL, &piece.copy,
-			    ret_error);
+	err = dat_copy_open(file, path, file->version, DAT_COPY_EVENTS | (has_some ? DAT_COPY_SOME_THREADS : 0u),
+			    is_packed ? &packing : NULL, &piece.copy, ret_error);
 	if (err)
 		return err;
 	split->page_sizes[0] = file->page_size;

@@ -36,8 +36,8 @@ int kernel_stop(struct kernel *kernel);
 
 /*
  * Record these threads, too. For -F, because COMMAND's pid is not known earlier: call it between COMMAND's fork and
- * exec. Children follow if the request asks for it. Pass all at once: a call takes the kernel some tens of milliseconds.
- * 0 or -errno (-ESRCH: it is gone), nothing printed.
+ * exec. Children follow if the request asks for it. Pass all at once: a call takes the kernel some tens of
+ * milliseconds. 0 or -errno (-ESRCH: it is gone), nothing printed.
  */
 int kernel_add_tids(struct kernel *kernel, const pid_t *tids, unsigned int nr);
 

@@ -6,8 +6,8 @@
  *	recorder 1.0; kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 1 ...; switches of some threads alone:
  *	100 101; hidden threads: 12 13; threads of other pid namespaces: 2; processes: 100 101 102, 200; time error at
  *	most 40 ns; clocks: monotonic 5000 realtime 1700000000000005000 boottime 7000 ns, monotonic 9000 ...; clocks
- *	read within 50 ns; time of day within 2000000 ns; boot 1b4e28ba-2fa1-11d2-883f-0016d3cca427; merged within 4000100
- *	ns and errors that are not stated; events lost from 100 to 200, 300 on
+ *	read within 50 ns; time of day within 2000000 ns; boot 1b4e28ba-2fa1-11d2-883f-0016d3cca427; merged within
+ *	4000100 ns and errors that are not stated; events lost from 100 to 200, 300 on
  *
  * "processes" has the process of each program and its further threads: trace.dat has no other place for that. "clocks"
  * has readings of the clocks at the beginning and at the end of the recording; a file of a single moment has one
@@ -67,8 +67,9 @@ struct dat_notes {
 	const char *offsets; /* clock_offsets_text(); NULL: not measured */
 	bool some_threads;   /* the kernel recorded only the switches of some threads */
 	/*
-	 * With some_threads: the numbers of threads that the kernel recorded, in the form of `hidden`; of other threads,
-	 * it recorded only the switches and wake-ups that these have a part in. NULL: events were left out otherwise.
+	 * With some_threads: the numbers of threads that the kernel recorded, in the form of `hidden`; of other
+	 * threads, it recorded only the switches and wake-ups that these have a part in. NULL: events were left out
+	 * otherwise.
 	 */
 	const char *listed;
 	const char *hidden;  /* numbers of threads whose events are left out, separated by blanks; NULL: none */
