@@ -19,7 +19,8 @@ plain()
 on_terminal()
 {
 	status=0
-	script -qec "$(printf '%q ' "$@")" /dev/null </dev/null >"$TMP/.typescript" || status=$?
+	# %q quotes for bash.
+	SHELL=$BASH script -qec "$(printf '%q ' "$@")" /dev/null </dev/null >"$TMP/.typescript" || status=$?
 	out=$(tr -d '\r' <"$TMP/.typescript")
 }
 
