@@ -295,8 +295,10 @@ static int note_threads(const struct kernel_drain *drain)
 bool kernel_drain_start(struct kernel_drain *drain)
 {
 	sigset_t all, before;
-	int err;
+	int err = kernel_texts_some(drain->kernel, drain->spool, drain->process);
 
+	if (err)
+		return cannot(drain, drain->spool->path, err);
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = start_grower(drain);

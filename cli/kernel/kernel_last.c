@@ -83,6 +83,8 @@ static int make_texts(struct kernel_last *last, const char *path)
 	if (number < 0)
 		return number;
 	err = kernel_texts_begin(last->kernel, last->texts, 0);
+	if (!err)
+		err = kernel_texts_some(last->kernel, last->texts, 0);
 	return err ? err : kernel_texts_own_threads(last->texts, 0);
 }
 
@@ -242,11 +244,4 @@ int kernel_last_add(struct kernel_last *last, struct spool *spool)
 	for (unsigned int i = 0; !err && i < last->nr; i++)
 		err = add_ring(last, spool, process, &last->rings[i]);
 	return err;
-}
-
-const char *kernel_last_hidden(const struct kernel_last *last)
-{
-	const struct spool_text *hidden = spool_text(&last->texts->entries[0], SPOOL_TEXT_HIDDEN, "");
-
-	return hidden ? hidden->text : NULL;
 }

@@ -29,7 +29,4 @@ struct kernel_last *kernel_last_close(struct kernel_last *last);
  */
 int kernel_last_add(struct kernel_last *last, struct spool *spool);
 
-/* The process's threads whose events are left out, as dat_notes.hidden; NULL: they are not known. */
-const char *kernel_last_hidden(const struct kernel_last *last);
-
 #endif

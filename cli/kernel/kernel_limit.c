@@ -37,10 +37,10 @@ uint64_t kernel_limit_run(const struct kernel_ring *ring, uint64_t bytes)
 {
 	/* If the recorder is killed while it overwrites pages, at least half of the places still have theirs. */
 	const uint64_t half = ring->head.places > 1 ? ring->head.places / 2 * ring->page_size : ring->page_size;
-	const uint64_t rest = ring->head.places ? end_of(ring) - ring->offset : bytes;
-	const uint64_t most = ring->head.places && half < rest ? half : rest;
+	const uint64_t rest = end_of(ring) - ring->offset;
+	const uint64_t most = half < rest ? half : rest;
 
-	return bytes < most ? bytes : most;
+	return !ring->head.places || bytes < most ? bytes : most;
 }
 
 /* The page at this offset is about to be overwritten: count its events, and those that it reports as lost before it. */

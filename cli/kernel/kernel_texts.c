@@ -159,10 +159,18 @@ int kernel_texts_begin(const struct kernel *kernel, struct spool *spool, unsigne
 	if (!err)
 		err = add_own(kernel, &place, SPOOL_TEXT_HEADER_EVENT, "", "events/header_event", true);
 	if (!err)
-		err = add_own(kernel, &place, SPOOL_TEXT_SOME, "first pids", "set_event_pid", false);
-	if (!err)
 		err = kernel_formats(kernel, add_format, &place);
 	return err || spool_buffer(&spool->entries[process]) ? err : kernel_texts_names(spool, process);
+}
+
+int kernel_texts_some(const struct kernel *kernel, struct spool *spool, unsigned int process)
+{
+	struct place place = { spool, process };
+	int err = add_own(kernel, &place, SPOOL_TEXT_SOME, "first pids", "set_event_pid", false);
+
+	if (!err)
+		err = add_own(kernel, &place, SPOOL_TEXT_SOME, "filter", "events/sched/sched_switch/filter", false);
+	return err;
 }
 
 int kernel_texts_end(const struct kernel *kernel, struct spool *spool, unsigned int process)
@@ -180,8 +188,6 @@ int kernel_texts_end(const struct kernel *kernel, struct spool *spool, unsigned 
 	}
 	if (!err)
 		err = add_own(kernel, &place, SPOOL_TEXT_SOME, "pids", "set_event_pid", false);
-	if (!err)
-		err = add_own(kernel, &place, SPOOL_TEXT_SOME, "filter", "events/sched/sched_switch/filter", false);
 	/* Names and symbols are the same for all buffers. */
 	if (err || spool_buffer(&spool->entries[process]))
 		return err;

@@ -16,6 +16,13 @@
 int kernel_texts_begin(const struct kernel *kernel, struct spool *spool, unsigned int process);
 int kernel_texts_end(const struct kernel *kernel, struct spool *spool, unsigned int process);
 
+/*
+ * Note why switches will be missing: the threads to which the recording is restricted, and the filter of sched_switch.
+ * Call it before the recording starts and after all threads were added: the kernel forgets those that end. Errors as
+ * above.
+ */
+int kernel_texts_some(const struct kernel *kernel, struct spool *spool, unsigned int process);
+
 /* The names that tasks have now, and printk_formats, which grows with modules, instead of earlier ones. 0 or -errno. */
 int kernel_texts_names(struct spool *spool, unsigned int process);
 

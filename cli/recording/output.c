@@ -171,48 +171,6 @@ static bool wants(void *arg, const struct rec_words *system, const struct rec_wo
 }
 
 /*
- * Note whether the kernel was asked to record only the switches of some threads, and which. A filter may choose them by
- * anything: then the threads are not known.
- */
-static void note_some_threads(const struct spool_entry *entry, struct dat_notes *notes, bool *has_filter)
-{
-	static const char *const names[] = { "first pids", "pids" };
-	const struct spool_text *text = spool_text(entry, SPOOL_TEXT_SOME, "filter");
-
-	if (text && text->size && strncmp(text->text, "none", 4))
-		*has_filter = notes->some_threads = true;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		text = spool_text(entry, SPOOL_TEXT_SOME, names[i]);
-		if (!text || !strpbrk(text->text, "0123456789"))
-			continue;
-		notes->some_threads = true;
-		notes->listed = notes->listed ? notes->listed : text->text;
-	}
-}
-
-/* The notes for the file about how it was made. Their strings point into the spool. */
-static struct dat_notes make_notes(const struct spool *spool)
-{
-	const struct spool_text *offsets = NULL, *hidden = NULL;
-	struct dat_notes notes = { .program = "recorder " PACKAGE_VERSION };
-	bool has_filter = false;
-
-	for (unsigned int i = 0; i < spool->nr_entries; i++) {
-		note_some_threads(&spool->entries[i], &notes, &has_filter);
-		offsets = offsets ? offsets : spool_text(&spool->entries[i], SPOOL_TEXT_OFFSETS, "");
-		hidden = hidden ? hidden : spool_text(&spool->entries[i], SPOOL_TEXT_HIDDEN, "");
-	}
-	if (has_filter)
-		notes.listed = NULL;
-	notes.offsets = offsets ? offsets->text : NULL;
-	notes.hidden = hidden ? hidden->text : NULL;
-	memcpy(notes.readings, spool->clocks, sizeof(notes.readings));
-	notes.nr_readings = spool->nr_clocks;
-	notes.boot = spool->head.boot;
-	return notes;
-}
-
-/*
  * The time of day at time 0 of CLOCK_MONOTONIC, by the newest reading or anchor; spools of earlier versions have only
  * anchors. 0: not requested, or unknown.
  */
@@ -259,7 +217,7 @@ static int weave(const struct output *output, struct spool *spool, struct weave_
 		.raw = spool->head.raw,
 		.buffers = spool->head.split ? WEAVE_SPLIT : WEAVE_WOVEN,
 		.nr_cpus = cpus > 0 ? (unsigned int)cpus : 1,
-		.notes = make_notes(spool),
+		.notes = spool_to_weave_notes(spool),
 		.maps = to_weave.maps,
 		.nr_maps = to_weave.nr_maps,
 		.date = find_date(spool),

@@ -194,6 +194,47 @@ void spool_to_weave_kernel(const struct spool_to_weave *to_weave, const struct s
 	*ret_kernel = kernel;
 }
 
+/*
+ * Note whether the kernel was asked to record only the switches of some threads, and which. A filter may choose them by
+ * anything: then the threads are not known.
+ */
+static void note_some_threads(const struct spool_entry *entry, struct dat_notes *notes, bool *has_filter)
+{
+	static const char *const names[] = { "first pids", "pids" };
+	const struct spool_text *text = spool_text(entry, SPOOL_TEXT_SOME, "filter");
+
+	if (text && text->size && strncmp(text->text, "none", 4))
+		*has_filter = notes->some_threads = true;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		text = spool_text(entry, SPOOL_TEXT_SOME, names[i]);
+		if (!text || !strpbrk(text->text, "0123456789"))
+			continue;
+		notes->some_threads = true;
+		notes->listed = notes->listed ? notes->listed : text->text;
+	}
+}
+
+struct dat_notes spool_to_weave_notes(const struct spool *spool)
+{
+	const struct spool_text *offsets = NULL, *hidden = NULL;
+	struct dat_notes notes = { .program = "recorder " PACKAGE_VERSION };
+	bool has_filter = false;
+
+	for (unsigned int i = 0; i < spool->nr_entries; i++) {
+		note_some_threads(&spool->entries[i], &notes, &has_filter);
+		offsets = offsets ? offsets : spool_text(&spool->entries[i], SPOOL_TEXT_OFFSETS, "");
+		hidden = hidden ? hidden : spool_text(&spool->entries[i], SPOOL_TEXT_HIDDEN, "");
+	}
+	if (has_filter)
+		notes.listed = NULL;
+	notes.offsets = offsets ? offsets->text : NULL;
+	notes.hidden = hidden ? hidden->text : NULL;
+	memcpy(notes.readings, spool->clocks, sizeof(notes.readings));
+	notes.nr_readings = spool->nr_clocks;
+	notes.boot = spool->head.boot;
+	return notes;
+}
+
 void spool_to_weave_close(struct spool_to_weave *to_weave)
 {
 	for (unsigned int i = 0; i < to_weave->nr_kernels; i++) {

@@ -49,6 +49,9 @@ struct spool_to_weave_kernel {
 int spool_to_weave_open(struct spool_to_weave *to_weave, struct spool *spool);
 void spool_to_weave_close(struct spool_to_weave *to_weave);
 
+/* The notes for the file about how it was made. Their strings point into the spool. */
+struct dat_notes spool_to_weave_notes(const struct spool *spool);
+
 /* Call it when all streams were read to their ends. */
 void spool_to_weave_kernel(const struct spool_to_weave *to_weave, const struct spool *spool,
 			   struct spool_to_weave_kernel *ret_kernel);

@@ -271,12 +271,12 @@ static int weave(const struct view_live *live, struct spool *spool, const char *
 			.output = path,
 			.version = 6,
 			.nr_cpus = cpus > 0 ? (unsigned int)cpus : 1,
-			.notes = { .program = "recorder " PACKAGE_VERSION,
-				   .hidden = live->last ? kernel_last_hidden(live->last) : NULL,
-				   .readings = { live->first, clock_reading_take() },
-				   .nr_readings = CLOCK_READINGS },
+			.notes = spool_to_weave_notes(spool),
 			.refuse_empty = true,
 		};
+		params.notes.readings[0] = live->first;
+		params.notes.readings[1] = clock_reading_take();
+		params.notes.nr_readings = CLOCK_READINGS;
 		err = weave_to_dat(&params, &stats);
 	}
 	spool_to_weave_close(&to_weave);
