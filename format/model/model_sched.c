@@ -112,20 +112,6 @@ static void list(struct model_thread *thread)
 	thread->is_listed = true;
 }
 
-/* An event of the kernel in a thread whose state is not known: from now on it is known, if the thread is listed. */
-static void note_listed(const struct model *m, const struct model_step *step)
-{
-	struct model_thread *thread = step->thread;
-
-	if (!step->rule->type || step->rule->is_program || thread->tid == IDLE ||
-	    step->rule->meaning == MODEL_SWITCH || step->rule->meaning == MODEL_WAKE)
-		return;
-	if (m->by_number)
-		list(thread);
-	if (thread->is_listed && !thread->has_state)
-		set(thread, MODEL_RUNNING, step->event->cpu, step->event->ts, 0);
-}
-
 static int64_t number(const struct model_step *step, enum model_sched_field which)
 {
 	const struct tep_format_field *field = step->rule->sched[which];
@@ -258,6 +244,31 @@ static bool is_woken(const struct model_thread *thread)
 }
 
 /*
+ * An event in a listed thread, or one of the kernel that lists it, shows that the thread runs from then on, also if the
+ * switch to it is missing: some hosts hide their own tasks. The clocks of programs differ a little from the kernel's.
+ * So an event of a program does not count after a switch from the thread, only after a wake-up.
+ */
+static int note_listed(const struct model *m, const struct model_step *step)
+{
+	struct model_thread *thread = step->thread;
+	int err = 0;
+
+	if (!step->rule->type || thread->tid == IDLE || step->rule->meaning == MODEL_SWITCH ||
+	    step->rule->meaning == MODEL_WAKE || (step->rule->is_program && !is_woken(thread)))
+		return 0;
+	if (m->by_number && !step->rule->is_program)
+		list(thread);
+	if (!thread->is_listed || (thread->has_state && thread->state.state == MODEL_RUNNING))
+		return 0;
+	if (thread->has_state && thread->state.state != MODEL_DEAD) {
+		thread->state.state = MODEL_UNKNOWN;
+		err = give(m, thread, step->event->ts, false);
+	}
+	set(thread, MODEL_RUNNING, step->event->cpu, step->event->ts, 0);
+	return err;
+}
+
+/*
  * Before the first switch of a CPU, or after a loss, an event shows which thread runs there: the thread of the event
  * has run since the beginning of the trace, or since the loss. If a different thread was running, a switch is missing
  * from the trace.
@@ -269,10 +280,8 @@ int model_sched_note(struct model *model, const struct model_step *step)
 	uint64_t since = later(cpu->loss_ts, model->first_ts);
 	int err = 0;
 
-	if (model->some_threads) {
-		note_listed(model, step);
-		return 0;
-	}
+	if (model->some_threads)
+		return note_listed(model, step);
 	if (cpu->is_running_known && !cpu->is_switched && cpu->running != thread->tid) {
 		err = stop_running(model, step);
 		cpu->is_switched = true;

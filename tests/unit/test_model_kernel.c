@@ -115,6 +115,26 @@ Test(model, a_switch_with_the_idle_task_shows_who_is_recorded)
 		     "raw_syscalls:read 7 15-80 own 65 depth 0 open\n");
 }
 
+/* Some hosts hide switches. An event in a listed thread shows that it runs; one of a program only after a wake-up. */
+Test(model, an_event_shows_that_a_listed_thread_runs)
+{
+	model_fixture_reopen("recorder 1.0.0; switches of some threads alone: 5");
+	switch_to(10, 0, 5, 1, 0);
+	feed_bare(11, INNER_BEGIN, 5);
+	wake(20, 0, 8, 5);
+	feed_bare(25, INNER_END, 5);
+	switch_to(30, 0, 5, 1, 0);
+	feed_long(35, CALL_ENTER, 5, 0);
+	switch_to(40, 0, 5, 1, 0);
+	expect_items("5 S 10-20 by 8 in 0\n"
+		     "5 ? 20-25\n"
+		     "io:inner 5 11-25 own 14 depth 0\n"
+		     "5 R 25-30\n"
+		     "5 ? 30-35\n"
+		     "5 R 35-40\n"
+		     "raw_syscalls:read 5 35-40 own 5 depth 0 open\n");
+}
+
 /* The kernel also recorded the other events only of these threads, so those of further ones show more of them. */
 Test(model, an_event_shows_that_its_thread_is_recorded)
 {
