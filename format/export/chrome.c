@@ -282,9 +282,12 @@ static int on_state(void *arg, const struct model_state *state)
 {
 	struct chrome *c = arg;
 	char name[NAME_ROOM], id[NAME_ROOM];
+	struct export_slice slice = export_state_slice(c->trace, state, name, sizeof(name));
 
+	/* A state that was given up ends here, so that later states of its key are not inside it. */
+	slice.is_open = slice.is_open && c->is_ending;
 	model_state_title(state, id, sizeof(id));
-	return put_row(c, id, export_state_slice(c->trace, state, name, sizeof(name)));
+	return put_row(c, id, slice);
 }
 
 static int on_task(void *arg, const struct model_task *task)

@@ -367,7 +367,7 @@ static int on_state(void *arg, const struct model_state *state)
 	if (!pool)
 		return -ENOMEM;
 	model_state_title(state, name, sizeof(name));
-	track = pool_track(p, pool, name, false, state->begin, state->end);
+	track = pool_track(p, pool, name, false, state->begin, state->is_open ? UINT64_MAX : state->end);
 	if (!track)
 		return -ENOMEM;
 	return put_slice(p, track, export_state_slice(p->trace, state, name, sizeof(name)));
