@@ -183,12 +183,21 @@ static bool read_table(struct statement *s, enum section section, unsigned int w
 }
 
 /* Whether two tokens are the same name; each may be in quotes. */
+/* Whether the token is in quotes or brackets. The end of the query may be the end of a token that is not closed. */
+static bool is_quoted(const struct token *token)
+{
+	const char first = token->text[0];
+
+	return token->size >= 2 && strchr("\"`[", first) &&
+	       token->text[token->size - 1] == (first == '[' ? ']' : first);
+}
+
 static bool is_same_name(struct token a, struct token b)
 {
 	struct token *both[] = { &a, &b };
 
 	for (size_t i = 0; i < 2; i++) {
-		if (both[i]->size >= 2 && strchr("\"`[", both[i]->text[0])) {
+		if (is_quoted(both[i])) {
 			both[i]->text++;
 			both[i]->size -= 2;
 		}
@@ -222,7 +231,10 @@ static void put_token(struct blob *out, const struct token *token)
 
 static void put_name(struct blob *out, const struct statement *s, struct range name)
 {
-	blob_put(out, s->tokens[name.first].text, s->tokens[name.first].size);
+	struct token token = s->tokens[name.first];
+
+	token.is_spaced = false;
+	put_token(out, &token);
 }
 
 /* Whether a token can end a value, so that an operator after it has two sides. */
@@ -258,7 +270,7 @@ static bool put_text(struct blob *out, const struct statement *s, unsigned int i
 	const struct token *token = &s->tokens[i];
 	char before = 0;
 
-	if (!i || token->text[0] != '"' || token->size < 2 || ends_value(s, i - 1) ||
+	if (!i || token->text[0] != '"' || !is_quoted(token) || ends_value(s, i - 1) ||
 	    !strchr("=<>!~", s->tokens[i - 1].text[0]) || is_word(s, i + 1, "."))
 		return false;
 	blob_put(out, " '", 2);

@@ -14,14 +14,13 @@ static int feed(struct sql_trace *trace, struct model *model)
 	struct sql_gaps gaps = { 0 };
 	struct dat_merge *merge;
 	struct dat_event event;
-	uint64_t nr = 0;
 	int err = 0;
 
 	if (dat_merge_open(trace->file, &trace->time, NULL, NULL, &merge))
 		return -ENOMEM;
 	while (!err && dat_merge_next(merge, &event)) {
 		sql_gaps_note(&gaps, &event);
-		err = sql_pass_ends(trace, nr++) ? -EINTR : model_event(model, &event);
+		err = sql_pass_ends(trace) ? -EINTR : model_event(model, &event);
 	}
 	if (!err) {
 		sql_trace_read_all(trace, &gaps, merge);

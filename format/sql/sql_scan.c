@@ -16,7 +16,6 @@ struct sql_scan {
 	const struct sql_filters *filters;
 	int id;
 	struct dat_merge *merge;
-	uint64_t nr_events;   /* so far */
 	struct sql_gaps gaps; /* losses among them */
 	bool is_part;	      /* the scan does not begin at the start of the file, or does not include all CPUs */
 	int64_t first_ts, last_ts;
@@ -241,7 +240,7 @@ int sql_scan_next(struct sql_scan *scan, struct sql_record *ret_record)
 	int ret = 0;
 
 	while (!ret && scan->merge) {
-		if (sql_pass_ends(scan->trace, scan->nr_events++))
+		if (sql_pass_ends(scan->trace))
 			return -EINTR;
 		if (!dat_merge_next(scan->merge, &ret_record->event)) {
 			if (!scan->is_part)

@@ -56,7 +56,6 @@ static int count_threads(struct sql_trace *trace, struct census *threads)
 {
 	struct dat_merge *merge;
 	struct dat_event event;
-	uint64_t nr = 0;
 	int err = 0;
 
 	if (dat_merge_open(trace->file, &trace->time, NULL, NULL, &merge))
@@ -65,7 +64,7 @@ static int count_threads(struct sql_trace *trace, struct census *threads)
 		struct span_of_events *thread =
 			census_of(threads, event_pid(trace->table, event.data, event.size), event.ts);
 
-		err = !thread ? -ENOMEM : sql_pass_ends(trace, nr++) ? -EINTR : 0;
+		err = !thread ? -ENOMEM : sql_pass_ends(trace) ? -EINTR : 0;
 		if (err)
 			continue;
 		thread->last = event.ts;

@@ -182,7 +182,6 @@ int sql_trace_gaps(struct sql_trace *trace, struct sql_gaps *ret_gaps)
 	struct sql_gaps gaps = { 0 };
 	struct dat_merge *merge;
 	const struct dat_event *event;
-	uint64_t nr = 0;
 	int err = 0;
 
 	if (!trace->has_gaps) {
@@ -193,7 +192,7 @@ int sql_trace_gaps(struct sql_trace *trace, struct sql_gaps *ret_gaps)
 			dat_merge_only(merge, no_types);
 		while (!err && (event = dat_merge_take(merge))) {
 			sql_gaps_note(&gaps, event);
-			err = sql_pass_ends(trace, nr++) ? -EINTR : 0;
+			err = sql_pass_ends(trace) ? -EINTR : 0;
 		}
 		if (!err)
 			sql_trace_read_all(trace, &gaps, merge);

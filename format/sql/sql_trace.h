@@ -49,6 +49,7 @@ struct sql_trace {
 	double rows;  /* an estimate of its events */
 	struct sql_gaps gaps;
 	bool has_gaps; /* gaps is complete: a pass has read all events */
+	uint64_t nr_read; /* by all passes over the file */
 };
 
 /*
@@ -83,13 +84,13 @@ extern volatile sig_atomic_t sql_interrupted;
 /* Whether sqlite3_interrupt() was called for the statement that is running. Takes some microseconds. */
 bool sql_trace_is_interrupted(const struct sql_trace *trace);
 
-/* A pass over the file checks sqlite3_interrupt() once in this many events, which take some milliseconds. */
+/* Passes over the file check sqlite3_interrupt() once in this many events, which take some milliseconds. */
 #define SQL_EVENTS_A_CHECK 8192
 
-/* Whether a pass over the file ends before its event number nr, counted from 0. */
-static inline bool sql_pass_ends(const struct sql_trace *trace, uint64_t nr)
+/* Whether a pass over the file ends before its next event. SQLite itself ends a loop of short passes. */
+static inline bool sql_pass_ends(struct sql_trace *trace)
 {
-	return sql_interrupted || (nr % SQL_EVENTS_A_CHECK == 0 && sql_trace_is_interrupted(trace));
+	return sql_interrupted || (++trace->nr_read % SQL_EVENTS_A_CHECK == 0 && sql_trace_is_interrupted(trace));
 }
 
 /* Called for each event in a pass over all events. At its end, sql_trace_read_all() stores the counts. */
