@@ -14,7 +14,7 @@ static void look_at(const struct message_sink *sink, const struct rec_view *view
 		message(sink,
 			"process %s (%s) is stopped: it is not recorded until '%s %s' or rec_start()", pid, comm,
 			message_word(sink, WORD_START_PROGRAM), pid);
-	if (rec_view_pid(view) && proc_stat_halted(rec_view_pid(view)))
+	if (proc_stat_halted(rec_view_pid(view)))
 		message(sink, "process %s (%s) is stopped by a signal: it is not recorded until SIGCONT", pid,
 			comm);
 }

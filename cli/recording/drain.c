@@ -103,7 +103,7 @@ static void note_switches(struct drain *drain, const struct drained *one)
 		drain->trouble.stopped++;
 		return;
 	}
-	if (rec_view_pid(one->view) && proc_stat_halted(rec_view_pid(one->view)))
+	if (proc_stat_halted(rec_view_pid(one->view)))
 		drain->trouble.halted++;
 	while ((record = rec_log_next(entry->log, entry->log_size, &offset)))
 		if (record->kind == REC_LOG_EVENT) {

@@ -185,12 +185,13 @@ static const char *value_after(const char *text, const char *what)
 
 void dat_notes_put_some(struct blob *text, const char *notes)
 {
-	const char *some = strstr(notes, SOME_THREADS);
-	const char *from = some ? some + strlen(SOME_THREADS) : notes + strcspn(notes, ";");
+	const char *some = strstr(notes, "; " SOME_THREADS);
+	const size_t before = some ? (size_t)(some - notes) : strcspn(notes, ";");
+	const char *rest = notes + before;
 
-	blob_put(text, notes, (size_t)((some ? some : from) - notes));
-	blob_printf(text, some ? SOME_THREADS : "; " SOME_THREADS);
-	blob_printf(text, "%s", from + (some ? strcspn(from, ";") : 0));
+	rest += some ? 1 + strcspn(rest + 1, ";") : 0;
+	blob_put(text, notes, before);
+	blob_printf(text, "; " SOME_THREADS "%s", rest);
 }
 
 /* The number after `what`; 0: `what` does not occur. */
