@@ -26,6 +26,35 @@ bool rec_view_shape_is_sane(uint64_t subbuf_size, uint64_t nr_subbufs, uint64_t 
 	       nr_subbufs >= 3 && nr_subbufs <= max_subbufs;
 }
 
+static const struct rec_lane *lane_at(const struct rec_view *view, uint32_t index)
+{
+	return (const struct rec_lane *)(const void *)(view->map + view->lanes + index * view->lane_stride);
+}
+
+/*
+ * What the owner of a lane, which is not 0, means for a reader that wants it; `locked` is the result of its lock. 0: the
+ * owner is gone. -EAGAIN: it is the program, which is remaking the lane, and will be done soon (edge O2). -EBUSY: it is
+ * another reader; or it may be either, because the program reads its own lanes on a file system without locks. The lane
+ * of an owner is free only if that process is certainly gone. The program may be in another pid namespace, or another
+ * image of it may run now; so it is not looked for by its pid.
+ */
+static int ask_owner(const struct rec_view *view, const struct rec_lane *lane, uint64_t owner, int locked)
+{
+	const uint64_t program = view->who.start_time << 32 | (uint32_t)view->who.pid;
+	uint64_t start_time = 0;
+	int r;
+
+	if (owner == program) {
+		if (rec_view_writers_are_gone(view))
+			return 0;
+		return locked == 0 || rec_load_relaxed(&lane->subbuf_size) == 0 ? -EAGAIN : -EBUSY;
+	}
+	r = rec_process_start_time((pid_t)(uint32_t)owner, &start_time);
+	if (r == 0)
+		return (uint32_t)start_time == (uint32_t)(owner >> 32) ? -EBUSY : 0;
+	return r == -ENOENT || r == -ESRCH ? 0 : -EBUSY;
+}
+
 /*
  * Become the only reader of a lane, unless another living process is its reader, or another view of this process. A
  * lock shows in all pid namespaces that the lane has a reader; the word `owner` shows it to the program, and to readers
@@ -34,34 +63,19 @@ bool rec_view_shape_is_sane(uint64_t subbuf_size, uint64_t nr_subbufs, uint64_t 
 static int own_lane(const struct rec_view *view, uint32_t index, struct rec_lane_reader *words)
 {
 	uint64_t owner = rec_load_relaxed(&words->owner);
-	const uint64_t program = view->who.start_time << 32 | (uint32_t)view->who.pid;
 	const int locked = rec_lock_take(view->fd, REC_LOCK_LANES + index);
 	unsigned int tries = 0;
+	int r = 0;
 
 	if (locked == -EBUSY)
 		return -EBUSY;
 	do {
 		if (++tries > OWN_TRIES)
 			return -EBUSY;
-		if (owner) {
-			uint64_t start_time = 0;
-			const int r = rec_process_start_time((pid_t)(uint32_t)owner, &start_time);
-
-			/*
-			 * The lane of another owner is free only if that process is certainly gone. An owner without a
-			 * lock that is the program itself is not a reader: the program is remaking the lane, and will
-			 * be done soon (edge O2).
-			 */
-			if (r == 0 ? (uint32_t)start_time == (uint32_t)(owner >> 32) : r != -ENOENT && r != -ESRCH)
-				return locked == 0 && owner == program ? -EAGAIN : -EBUSY;
-		}
-	} while (!rec_cmpxchg64(&words->owner, &owner, view->self));
-	return 0;
-}
-
-static const struct rec_lane *lane_at(const struct rec_view *view, uint32_t index)
-{
-	return (const struct rec_lane *)(const void *)(view->map + view->lanes + index * view->lane_stride);
+		if (owner)
+			r = ask_owner(view, lane_at(view, index), owner, locked);
+	} while (r == 0 && !rec_cmpxchg64(&words->owner, &owner, view->self));
+	return r;
 }
 
 /* A reader for the lane, which has this shape. */

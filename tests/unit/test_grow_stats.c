@@ -3,6 +3,7 @@
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
 #include "librecorder/view/reader_private.h"
+#include "forbid.h"
 #include "numbered.h"
 
 #include <criterion/criterion.h>
@@ -131,6 +132,56 @@ Test(grow_stats, a_reset_meanwhile)
 	words->read = read;
 	cr_assert_eq(rec_view_reset(view, 0), 0);
 	cr_assert_eq(rec_view_reset(view, 1 + rec_view_lanes(view)), -EINVAL);
+	rec_view_close(view);
+}
+
+/* While the program has a lane that it is remaking, a reader waits for it, also where files have no locks. */
+Test(grow_stats, the_program_has_the_lane)
+{
+	struct rec_lane_reader *words;
+	struct rec_view *view = NULL;
+	struct rec_page page;
+
+	give_up_one_with_losses();
+	words = rec_process.handles[0].reader;
+	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert(rec_lane_take_from_readers(&rec_process.handles[0]));
+	cr_expect_eq(rec_view_reset(view, 0), -EAGAIN);
+	forbid_locks();
+	cr_expect_eq(rec_view_reset(view, 0), -EAGAIN);
+	/* The lane has its ring: then the owner is a reader in this process. */
+	cr_assert(rec_lane_take_from_readers(rec_thread_handle));
+	cr_expect_eq(rec_view_read(view, rec_lane_index(rec_thread_handle), 0, &page), -EBUSY);
+	words->owner = 0;
+	cr_expect_eq(rec_view_reset(view, 0), 0);
+	rec_view_close(view);
+}
+
+/*
+ * The same for a program in another pid namespace, whose pid means nothing here. If the program was replaced by exec,
+ * its process lives, but does not have the lane any more.
+ */
+Test(grow_stats, a_program_of_another_namespace_has_the_lane)
+{
+	struct rec_lane_reader *words;
+	struct rec_view *view = NULL;
+	const pid_t dead = fork();
+
+	if (dead == 0)
+		_exit(0);
+	waitpid(dead, NULL, 0);
+	give_up_one_with_losses();
+	words = rec_process.handles[0].reader;
+	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	view->who.pid = (uint32_t)dead;
+	view->who.pid_ns++;
+	words->owner = view->who.start_time << 32 | (uint32_t)dead;
+	cr_expect_eq(rec_view_reset(view, 0), -EAGAIN);
+	cr_expect_eq(words->owner, view->who.start_time << 32 | (uint32_t)dead);
+	rec_process.header->state = REC_BUFFER_REPLACED;
+	cr_expect_eq(rec_view_reset(view, 0), 0);
+	rec_process.header->state = REC_BUFFER_LIVE;
+	cr_expect_eq(words->owner, 0);
 	rec_view_close(view);
 }
 

@@ -3,6 +3,7 @@
  * Threads whose seccomp filter forbids the system call that returns their id. If a thread had a lane before the filter,
  * it continues as before. Otherwise it shares a lane, and becomes the owner of none.
  */
+#include "forbid.h"
 #include "share_fixture.h"
 #include "librecorder/process/lane_life.h"
 #include "librecorder/process/lane_private.h"
@@ -10,31 +11,10 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define PAGES 4u
 #define LANE  NUMBERED_IN(PAGES)
-
-/* From here on the calling thread cannot find out its id. */
-static void forbid_the_id(void)
-{
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_gettid, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
-
-	cr_assert_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-	cr_assert_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
-	cr_assert_eq(syscall(SYS_gettid), -1);
-}
 
 static void run(void *(*function)(void *), void *arg)
 {
