@@ -27,14 +27,34 @@
 #define YIELDS	 100u
 #define SLEEP_NS 50000
 
+/* Above all thread ids. */
+#define NO_ID UINT32_C(0x80000000)
+
 static uint64_t holder;		/* process << 32 | thread; 0: none */
 static struct rec_signal_block before; /* the holder's signal mask */
+
+/*
+ * The calling thread: its id; or, if a seccomp filter forbids to ask for it, a number that no other thread of the
+ * process has, and that is no id.
+ */
+static uint32_t this_thread(void)
+{
+	static __thread uint32_t number __attribute__((tls_model("initial-exec")));
+	static uint32_t nr_without_id;
+	const long tid = syscall(SYS_gettid);
+
+	if (tid > 0)
+		return (uint32_t)tid;
+	if (!number)
+		number = NO_ID | __atomic_fetch_add(&nr_without_id, 1, __ATOMIC_RELAXED);
+	return number;
+}
 
 static bool lock(bool wait)
 {
 	const pid_t pid = getpid();
 	const uint64_t process = (uint64_t)pid << 32;
-	const uint64_t self = process | (uint32_t)syscall(SYS_gettid);
+	const uint64_t self = process | this_thread();
 	const struct timespec sleep = { .tv_nsec = SLEEP_NS };
 	unsigned int tries = 0;
 	struct rec_signal_block block;

@@ -3,6 +3,7 @@
  * Events do not wait for the process lock without end. A thread that holds it may need an allocator's lock, which is
  * held by the thread that a signal handler interrupted.
  */
+#include "tests/unit/forbid.h"
 #include "tests/unit/reader_fixture.h"
 
 #include <criterion/criterion.h>
@@ -127,8 +128,8 @@ static void *wait_for_lock(void *arg)
 	return NULL;
 }
 
-/* A waiter with SCHED_FIFO must sleep; otherwise a holder of lower priority would never get the CPU. */
-Test(process_lock, who_waits_long_sleeps)
+/* The calling thread has the lock; another one waits for it, after two sleeps. */
+static void expect_waiter(void)
 {
 	struct timespec limit;
 	pthread_t waiter;
@@ -136,7 +137,6 @@ Test(process_lock, who_waits_long_sleeps)
 	int slept;
 
 	sem_init(&sleeps, 0, 0);
-	cr_assert(rec_process_lock());
 	cr_assert_eq(pthread_create(&waiter, NULL, wait_for_lock, &got), 0);
 	clock_gettime(CLOCK_REALTIME, &limit);
 	limit.tv_sec += 60;
@@ -146,4 +146,20 @@ Test(process_lock, who_waits_long_sleeps)
 	cr_assert_eq(pthread_join(waiter, NULL), 0);
 	cr_assert(slept);
 	cr_assert(got);
+}
+
+/* A waiter with SCHED_FIFO must sleep; otherwise a holder of lower priority would never get the CPU. */
+Test(process_lock, who_waits_long_sleeps)
+{
+	cr_assert(rec_process_lock());
+	expect_waiter();
+}
+
+/* Threads that cannot find out their ids are different threads. */
+Test(process_lock, threads_without_an_id_wait)
+{
+	forbid_the_id();
+	cr_assert(rec_process_lock());
+	cr_assert_not(rec_process_lock(), "this thread has it");
+	expect_waiter();
 }
