@@ -59,6 +59,8 @@ int rec_span_declare(const char *system, const char *declaration, const int64_t 
  * high 16 bits are their number, including the terminating NUL of a string. Returns 1: recorded, or suppressed by a
  * filter. 0: the event is off. -EINVAL: the fixed fields take more than `size`. -EBUSY: lost and counted; or, not
  * counted, this process is a copy made by a raw clone in a signal handler during the call, and the event has a filter.
+ * Without a filter such a copy commits its parent's event in the parent's buffer: it must record an event of its own
+ * before it returns from the handler (librecorder(3)).
  * Any thread; signal-safe.
  */
 int rec_event_write(struct rec_event *event, const void *fields, size_t size);
