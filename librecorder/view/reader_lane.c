@@ -32,11 +32,11 @@ static const struct rec_lane *lane_at(const struct rec_view *view, uint32_t inde
 }
 
 /*
- * What the owner of a lane, which is not 0, means for a reader that wants it; `locked` is the result of its lock. 0: the
- * owner is gone. -EAGAIN: it is the program, which is remaking the lane, and will be done soon (edge O2). -EBUSY: it is
- * another reader; or it may be either, because the program reads its own lanes on a file system without locks. The lane
- * of an owner is free only if that process is certainly gone. The program may be in another pid namespace, or another
- * image of it may run now; so it is not looked for by its pid.
+ * What the owner of a lane, which is not 0, means for a reader that wants it; `locked` is the result of its lock. 0:
+ * the owner is gone. -EAGAIN: it is the program, which is remaking the lane, and will be done soon (edge O2). -EBUSY:
+ * it is another reader; or it may be either, because the program reads its own lanes on a file system without locks.
+ * The lane of an owner is free only if that process is certainly gone. The program may be in another pid namespace, or
+ * another image of it may run now; so it is not looked for by its pid.
  */
 static int ask_owner(const struct rec_view *view, const struct rec_lane *lane, uint64_t owner, int locked)
 {
