@@ -76,8 +76,10 @@ struct model_rule {
 	bool is_of_cpu;	       /* nests on its CPU, not on a thread: interrupts */
 	bool is_keyed;	       /* begins and ends on any thread, found by its keys */
 	bool is_call;	       /* a system call: raw_syscalls and syscalls may both have it */
+	bool is_single;	       /* a thread is in one at a time: system calls, works of a workqueue */
 	enum model_naming naming;
 	struct tep_format_field *naming_field;
+	struct tep_format_field *same; /* has the same number in begin and end of a span; NULL: no field has */
 	unsigned int nr_keys;
 	struct tep_format_field *keys[MODEL_KEYS_MAX];
 	struct tep_format_field *value;	   /* of counters, states, tasks; the duration of MODEL_TIMED */

@@ -18,6 +18,9 @@ struct model_open {
 	struct model_open *child; /* on the stack: the opposite of `outer` */
 	struct model_open *older, *newer; /* in the table: in the order of their begins */
 	uint64_t inner;		  /* ns covered by child spans that have ended */
+	uint64_t inner_until;	  /* the end of the last of them; 0: none */
+	bool has_second;	  /* of a system call on the stack: its second span has begun */
+	bool is_over;		  /* on the stack: it has ended unseen, and ends with the span inside it */
 	int32_t process;	  /* of a keyed span: the process of its begin; -1: not known */
 	uint64_t raw;		  /* the time of its begin in the units of the pages */
 	unsigned char *bytes;	  /* copy of the first record */
@@ -43,6 +46,7 @@ struct model_open {
 /* A stack of open spans; `top` is the innermost, `bottom` the outermost. */
 struct model_stack {
 	struct model_open *top, *bottom;
+	struct model_open *single; /* the one whose rule->is_single; NULL: none */
 	unsigned int depth;
 };
 
@@ -157,6 +161,28 @@ int model_spans_stop(struct model *model, struct model_stack *stack, uint64_t ts
 int model_thread_stop(struct model *model, struct model_thread *thread, uint64_t ts);
 int model_keyed_stop(struct model *model, uint64_t ts);
 void model_spans_free(struct model *model);
+
+/* model_stack.c. An unused open span: NULL: out of memory. */
+struct model_open *model_open_take(struct model *model);
+void model_open_give(struct model *model, struct model_open *open);
+/* Whether an end belongs to an open span: their rules are a pair, and no field shows that they are different spans. */
+bool model_open_fits(const struct model_open *open, const struct model_step *step);
+/* A span that is on no stack ends: the sink gets it, and `open` is unused. */
+int model_open_end(struct model *model, struct model_open *open, uint64_t ts, unsigned int flags);
+int model_stack_push(struct model *model, struct model_stack *stack, struct model_open *open);
+/* The innermost span of a stack ends, and those around it that are over. Its time is no longer its parent's own. */
+int model_stack_pop(struct model *model, struct model_stack *stack, uint64_t ts, unsigned int flags);
+
+/*
+ * model_calls.c: begin and end a span whose rule->is_single. *ret_open is the open span that the end belongs to; NULL:
+ * none, and the span began at *ret_since at the earliest.
+ */
+int model_single_begin(struct model *model, const struct model_step *step, struct model_open *open);
+int model_single_end(struct model *model, const struct model_step *step, struct model_open **ret_open,
+		     uint64_t *ret_since);
+/* The span beside the stack ends. model_beside_leave(): its end was not seen until `ts`; there may be no such span. */
+int model_beside_end(struct model *model, struct model_thread *thread, uint64_t ts, unsigned int flags);
+int model_beside_leave(struct model *model, struct model_thread *thread, uint64_t ts, unsigned int flags);
 
 /* model_items.c: counters, states, flows, tasks. */
 int model_items_open(struct model *model);

@@ -41,11 +41,13 @@ static const struct kernel_pair {
 	const char *keys[2];
 	enum model_naming naming;
 	const char *field; /* name of the field that has the span's name */
+	const char *same;  /* name of the field that has the same number in the begin and in the end of a span */
 } kernel_pairs[] = {
-	{ "raw_syscalls", "sys_enter", "sys_exit", "syscall", SCOPE_THREAD, { NULL }, MODEL_NAME_CALL, "id" },
-	{ "syscalls", "sys_enter_*", "sys_exit_*", NULL, SCOPE_THREAD, { NULL }, MODEL_NAME_RULE, NULL },
-	{ "irq", "irq_handler_entry", "irq_handler_exit", "irq_handler", SCOPE_CPU, { NULL }, MODEL_NAME_TEXT, "name" },
-	{ "irq", "softirq_entry", "softirq_exit", "softirq", SCOPE_CPU, { NULL }, MODEL_NAME_SOFTIRQ, "vec" },
+	{ "raw_syscalls", "sys_enter", "sys_exit", "syscall", SCOPE_THREAD, { NULL }, MODEL_NAME_CALL, "id", "id" },
+	{ "syscalls", "sys_enter_*", "sys_exit_*", NULL, SCOPE_THREAD, { NULL }, MODEL_NAME_RULE, NULL, NULL },
+	{ "irq", "irq_handler_entry", "irq_handler_exit", "irq_handler", SCOPE_CPU, { NULL }, MODEL_NAME_TEXT, "name",
+	  "irq" },
+	{ "irq", "softirq_entry", "softirq_exit", "softirq", SCOPE_CPU, { NULL }, MODEL_NAME_SOFTIRQ, "vec", "vec" },
 	{ "block",
 	  "block_rq_issue",
 	  "block_rq_complete",
@@ -53,6 +55,7 @@ static const struct kernel_pair {
 	  SCOPE_KEYS,
 	  { "dev", "sector" },
 	  MODEL_NAME_RULE,
+	  NULL,
 	  NULL },
 	{ "ftrace",
 	  "funcgraph_entry",
@@ -61,6 +64,7 @@ static const struct kernel_pair {
 	  SCOPE_THREAD,
 	  { NULL },
 	  MODEL_NAME_FUNCTION,
+	  "func",
 	  "func" },
 	{ "workqueue",
 	  "workqueue_execute_start",
@@ -69,7 +73,8 @@ static const struct kernel_pair {
 	  SCOPE_THREAD,
 	  { NULL },
 	  MODEL_NAME_FUNCTION,
-	  "function" },
+	  "function",
+	  "work" },
 	{ "timer",
 	  "timer_expire_entry",
 	  "timer_expire_exit",
@@ -77,7 +82,8 @@ static const struct kernel_pair {
 	  SCOPE_CPU,
 	  { NULL },
 	  MODEL_NAME_FUNCTION,
-	  "function" },
+	  "function",
+	  "timer" },
 	{ "timer",
 	  "hrtimer_expire_entry",
 	  "hrtimer_expire_exit",
@@ -85,7 +91,8 @@ static const struct kernel_pair {
 	  SCOPE_CPU,
 	  { NULL },
 	  MODEL_NAME_FUNCTION,
-	  "function" },
+	  "function",
+	  "hrtimer" },
 };
 
 /*
@@ -141,8 +148,10 @@ static bool set_kernel_pair(struct model_rule *rule, const struct kernel_pair *p
 	rule->is_of_cpu = pair->scope == SCOPE_CPU;
 	rule->is_keyed = pair->scope == SCOPE_KEYS;
 	rule->is_call = strstr(pair->system, "syscalls") != NULL;
+	rule->is_single = rule->is_call || !strcmp(pair->system, "workqueue");
 	rule->naming = pair->naming;
 	rule->naming_field = pair->field ? field_named(rule->type, pair->field) : NULL;
+	rule->same = pair->same ? field_named(rule->type, pair->same) : NULL;
 	for (unsigned int i = 0; rule->is_keyed && i < 2; i++) {
 		rule->keys[rule->nr_keys] = field_named(rule->type, pair->keys[i]);
 		rule->nr_keys += rule->keys[rule->nr_keys] != NULL;

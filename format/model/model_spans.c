@@ -6,7 +6,8 @@
  * that ends it.
  *
  * A begin and an end between which events of their thread were lost are shown as one span, marked as cut: between them
- * there may have been an end and another begin.
+ * there may have been an end and another begin. If a field of both shows that they belong to different spans, for
+ * example to the calls read and write, they are not joined: the end has no begin.
  */
 #include "format/model/model_private.h"
 
@@ -15,28 +16,6 @@
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------------- open spans */
-
-static struct model_open *open_take(struct model *m)
-{
-	struct model_open *open = m->unused;
-
-	if (!open)
-		return calloc(1, sizeof(*open));
-	m->unused = open->outer;
-	return open;
-}
-
-static void open_give(struct model *m, struct model_open *open)
-{
-	/* Records are small. Many large ones must not be kept with the unused spans. */
-	if (open->room > 256) {
-		free(open->bytes);
-		open->bytes = NULL;
-		open->room = 0;
-	}
-	open->outer = m->unused;
-	m->unused = open;
-}
 
 /* Copy the record, which must outlive the event. */
 static int keep_record(struct model_open *open, const struct model_record *record)
@@ -91,118 +70,12 @@ static int describe(struct model *m, const struct model_step *step, struct model
 	return 0;
 }
 
-static int give(struct model *m, const struct model_span *span)
-{
-	return m->sink.span ? m->sink.span(m->sink.arg, span) : 0;
-}
-
-/* The innermost span of a stack ends; its time is no longer its parent's own. */
-static int pop(struct model *m, struct model_stack *stack, uint64_t ts, unsigned int flags)
-{
-	struct model_open *open = stack->top;
-	struct model_span *span = &open->span;
-	uint64_t duration;
-	int err;
-
-	stack->top = open->outer;
-	*(stack->top ? &stack->top->child : &stack->bottom) = NULL;
-	stack->depth--;
-	span->end = ts;
-	span->flags |= flags;
-	duration = span->end - span->begin;
-	span->own = duration > open->inner ? duration - open->inner : 0;
-	if (stack->top)
-		stack->top->inner += duration;
-	err = give(m, span);
-	open_give(m, open);
-	return err;
-}
-
-/* The outermost span is given up: its end will not be recognised. */
-static int give_up(struct model *m, struct model_stack *stack, uint64_t ts)
-{
-	struct model_open *open = stack->bottom;
-	const uint64_t duration = ts - open->span.begin;
-	int err;
-
-	stack->bottom = open->child;
-	stack->bottom->outer = NULL;
-	stack->depth--;
-	open->span.end = ts;
-	open->span.own = duration > open->inner ? duration - open->inner : 0;
-	open->span.flags |= MODEL_CUT;
-	model_count_given_up(m);
-	err = give(m, &open->span);
-	open_give(m, open);
-	return err;
-}
-
-static int push(struct model *m, struct model_stack *stack, struct model_open *open)
-{
-	open->outer = stack->top;
-	open->child = NULL;
-	*(stack->top ? &stack->top->child : &stack->bottom) = open;
-	stack->top = open;
-	stack->depth++;
-	return stack->depth > MODEL_DEPTH_MAX ? give_up(m, stack, open->span.begin) : 0;
-}
-
 /* ----------------------------------------------------------------------------------------------------------- events */
 
 /* The process of the event's thread. -1 for the kernel, which may end a span in another process than it began it. */
 static int32_t process_of(const struct model *m, const struct model_step *step)
 {
 	return step->rule->is_kernel ? -1 : event_process(model_rules_table(m->rules), step->thread->tid);
-}
-
-/*
- * If both raw_syscalls and syscalls are recorded, a call begins with two events and ends with two, and the kernel may
- * write them in the same order at both ends. So the second one does not nest in the first one, nor the other way round.
- */
-static bool is_second_of_call(const struct model_step *step)
-{
-	const struct model_open *top = step->thread->stack.top;
-
-	return step->rule->is_call && top && top->span.rule->is_call &&
-	       strcmp(top->span.rule->system, step->rule->system) != 0;
-}
-
-/* End the span of a call that is beside the stack. */
-static int end_beside(struct model *m, struct model_thread *thread, uint64_t ts, unsigned int flags)
-{
-	struct model_open *open = thread->beside;
-	int err;
-
-	thread->beside = NULL;
-	open->span.end = ts;
-	open->span.own = ts - open->span.begin;
-	open->span.flags |= flags;
-	err = give(m, &open->span);
-	open_give(m, open);
-	return err;
-}
-
-/*
- * The end of the span beside the stack was not seen until `ts`. For some calls the kernel does not write this end: then
- * the span ended with the other span of the call.
- */
-static int leave_beside(struct model *m, struct model_thread *thread, uint64_t ts, unsigned int flags)
-{
-	if (!thread->beside)
-		return 0;
-	if (thread->beside_until)
-		return end_beside(m, thread, thread->beside_until, MODEL_CUT);
-	return end_beside(m, thread, ts, flags);
-}
-
-static int begin_beside(struct model *m, struct model_thread *thread, struct model_open *open)
-{
-	const int err = leave_beside(m, thread, open->span.begin, MODEL_CUT);
-
-	open->span.is_beside = true;
-	thread->beside = open;
-	thread->beside_until = 0;
-	return err;
 }
 
 /* Begin a keyed span. 0; -ENOMEM; what the sink returned. */
@@ -212,42 +85,37 @@ static int begin_keyed(struct model *m, const struct model_step *step, struct mo
 
 	open->process = process_of(m, step);
 	if (model_keyed_add(&m->keyed, open)) {
-		open_give(m, open);
+		model_open_give(m, open);
 		return -ENOMEM;
 	}
 	while (!err && m->keyed.used > 1 && (m->keyed.used > MODEL_KNOWN_MAX || m->keyed.bytes > MODEL_BYTES_MAX)) {
-		struct model_open *oldest = model_keyed_oldest(&m->keyed);
-
-		oldest->span.end = step->event->ts;
-		oldest->span.own = oldest->span.end - oldest->span.begin;
-		oldest->span.flags |= MODEL_CUT;
 		model_count_given_up(m);
-		err = give(m, &oldest->span);
-		open_give(m, oldest);
+		err = model_open_end(m, model_keyed_oldest(&m->keyed), step->event->ts, MODEL_CUT);
 	}
 	return err;
 }
 
 int model_span_begin(struct model *model, struct model_step *step)
 {
-	struct model_open *open = open_take(model);
+	struct model_open *open = model_open_take(model);
 	int err;
 
 	if (!open)
 		return -ENOMEM;
 	if (describe(model, step, &open->span) || keep_record(open, &step->record)) {
-		open_give(model, open);
+		model_open_give(model, open);
 		return -ENOMEM;
 	}
-	open->inner = 0;
+	open->inner = open->inner_until = 0;
+	open->has_second = open->is_over = false;
 	open->raw = step->event->raw;
 	step->span = open->span.id;
 	if (step->rule->is_keyed) {
 		err = begin_keyed(model, step, open);
-	} else if (is_second_of_call(step)) {
-		err = begin_beside(model, step->thread, open);
+	} else if (step->rule->is_single) {
+		err = model_single_begin(model, step, open);
 	} else {
-		err = push(model, stack_of(step), open);
+		err = model_stack_push(model, stack_of(step), open);
 	}
 	return err || !model->sink.span_begin ? err : model->sink.span_begin(model->sink.arg, &open->span);
 }
@@ -277,9 +145,10 @@ static uint64_t known_since(const struct model *m, const struct model_step *step
 
 /*
  * An end whose begin was not seen. Either the open spans began inside this span, and a jump has left them; or the end
- * belongs to no span. Which of the two is unknown, so later ends may belong to other spans, too.
+ * belongs to no span. Which of the two is unknown, so later ends may belong to other spans, too. `since`: the begin was
+ * not before this time.
  */
-static int end_alone(struct model *m, struct model_step *step)
+static int end_alone(struct model *m, struct model_step *step, uint64_t since)
 {
 	struct model_open *open = step->rule->is_keyed ? NULL : stack_of(step)->top;
 	struct model_span span;
@@ -288,7 +157,7 @@ static int end_alone(struct model *m, struct model_step *step)
 		open->span.flags |= MODEL_CUT;
 	if (describe(m, step, &span))
 		return -ENOMEM;
-	span.begin = known_since(m, step);
+	span.begin = later(since, known_since(m, step));
 	span.end = step->event->ts;
 	span.own = span.end - span.begin;
 	span.flags = MODEL_NO_BEGIN;
@@ -296,7 +165,7 @@ static int end_alone(struct model *m, struct model_step *step)
 	step->span = span.id;
 	if (step->rule->is_of_cpu)
 		step->cpu->alone_ts = span.end;
-	return give(m, &span);
+	return m->sink.span ? m->sink.span(m->sink.arg, &span) : 0;
 }
 
 static void set_end(struct model_span *span, const struct model_step *step)
@@ -310,58 +179,56 @@ static int keyed_end(struct model *m, struct model_step *step)
 {
 	struct model_span like = { .rule = step->rule };
 	struct model_open *open;
-	int err;
 
 	set_keys(&like, step);
 	open = model_keyed_take(&m->keyed, &like, process_of(m, step));
 	if (!open)
-		return end_alone(m, step);
+		return end_alone(m, step, 0);
 	set_end(&open->span, step);
-	open->span.end = step->event->ts;
-	open->span.own = open->span.end - open->span.begin;
-	if (is_lost_in(m, open, step->event->raw))
-		open->span.flags |= MODEL_CUT;
 	step->span = open->span.id;
-	err = give(m, &open->span);
-	open_give(m, open);
-	return err;
+	return model_open_end(m, open, step->event->ts, is_lost_in(m, open, step->event->raw) ? MODEL_CUT : 0);
+}
+
+/* The innermost open span that an end belongs to; NULL: none. */
+static struct model_open *find(const struct model_step *step)
+{
+	struct model_open *open = stack_of(step)->top;
+
+	while (open && !model_open_fits(open, step))
+		open = open->outer;
+	return open;
 }
 
 int model_span_end(struct model *model, struct model_step *step)
 {
 	struct model_stack *stack = stack_of(step);
 	const uint64_t ts = step->event->ts;
-	struct model_open *open = stack->top;
-	uint64_t loss;
+	const uint64_t loss = step->rule->is_of_cpu ? step->cpu->loss_ts : step->thread->loss_ts;
+	struct model_open *open;
+	uint64_t since = 0;
 	int err = 0;
 
 	if (step->rule->is_keyed)
 		return keyed_end(model, step);
-	/* The call of that span has ended, and events were lost afterwards: this is the end of a later call. */
-	if (step->thread->beside && step->thread->beside_until && step->thread->loss_ts > step->thread->beside_until)
-		err = leave_beside(model, step->thread, ts, MODEL_CUT);
+	if (step->rule->is_single)
+		err = model_single_end(model, step, &open, &since);
+	else
+		open = find(step);
 	if (err)
 		return err;
-	if (step->thread->beside && step->thread->beside->span.rule->pair == step->rule->pair) {
-		step->span = step->thread->beside->span.id;
-		set_end(&step->thread->beside->span, step);
-		return end_beside(model, step->thread, ts,
-				  step->thread->loss_ts > step->thread->beside->span.begin ? MODEL_CUT : 0);
-	}
-	while (open && open->span.rule->pair != step->rule->pair)
-		open = open->outer;
 	if (!open)
-		return end_alone(model, step);
-	while (!err && stack->top != open)
-		err = pop(model, stack, ts, MODEL_CUT);
-	if (err)
-		return err;
-	loss = step->rule->is_of_cpu ? step->cpu->loss_ts : step->thread->loss_ts;
+		return end_alone(model, step, since);
 	step->span = open->span.id;
 	set_end(&open->span, step);
+	if (open == step->thread->beside)
+		return model_beside_end(model, step->thread, ts, loss > open->span.begin ? MODEL_CUT : 0);
+	while (!err && stack->top != open)
+		err = model_stack_pop(model, stack, ts, MODEL_CUT);
+	if (err)
+		return err;
 	if (step->thread->beside && step->thread->beside->span.parent == open->span.id)
 		step->thread->beside_until = ts;
-	return pop(model, stack, ts, loss > open->span.begin ? MODEL_CUT : 0);
+	return model_stack_pop(model, stack, ts, loss > open->span.begin ? MODEL_CUT : 0);
 }
 
 /* The event is written at the end of the span: the sink already has the spans inside it. */
@@ -380,23 +247,14 @@ int model_span_timed(struct model *model, struct model_step *step)
 	step->span = span.id;
 	if (stack->top && stack->top->span.begin <= span.begin)
 		stack->top->inner += span.own;
-	return give(model, &span);
+	return model->sink.span ? model->sink.span(model->sink.arg, &span) : 0;
 }
 
 /* ------------------------------------------------------------------------------------------------------------- ends */
 
-int model_spans_stop(struct model *model, struct model_stack *stack, uint64_t ts, unsigned int flags)
-{
-	int err = 0;
-
-	while (!err && stack->top)
-		err = pop(model, stack, ts, MODEL_NO_END | flags);
-	return err;
-}
-
 int model_thread_stop(struct model *model, struct model_thread *thread, uint64_t ts)
 {
-	const int err = leave_beside(model, thread, ts, MODEL_NO_END);
+	const int err = model_beside_leave(model, thread, ts, MODEL_NO_END);
 
 	return err ? err : model_spans_stop(model, &thread->stack, ts, 0);
 }
@@ -413,36 +271,7 @@ int model_keyed_stop(struct model *model, uint64_t ts)
 		 * the whole recording, of which this file is a part.
 		 */
 		open->span.flags |= MODEL_NO_END | (is_lost_in(model, open, model->last_raw + 1) ? MODEL_CUT : 0);
-		err = give(model, &open->span);
+		err = model->sink.span ? model->sink.span(model->sink.arg, &open->span) : 0;
 	}
 	return err;
-}
-
-static void free_chain(struct model_open *open)
-{
-	while (open) {
-		struct model_open *outer = open->outer;
-
-		free(open->bytes);
-		free(open);
-		open = outer;
-	}
-}
-
-void model_spans_free(struct model *model)
-{
-	for (size_t i = 0; i < model->nr_list; i++) {
-		struct model_open *beside = model->list[i]->beside;
-
-		free_chain(model->list[i]->stack.top);
-		if (beside)
-			beside->outer = NULL;
-		free_chain(beside);
-	}
-	for (uint32_t i = 0; i < model->nr_cpus; i++)
-		free_chain(model->cpus[i].stack.top);
-	for (size_t i = 0; i < model->keyed.nr_chains; i++)
-		free_chain(model->keyed.chains[i]);
-	free(model->keyed.chains);
-	free_chain(model->unused);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The meaning of the kernel's events (test_model.c): states of threads, wakers, interrupts and system calls. */
+/*
+ * The meaning of the kernel's events (test_model.c): states of threads, wakers, interrupts, functions.
+ * test_model_calls.c has system calls.
+ */
 #include "model_fixture.h"
 
 #include <criterion/criterion.h>
@@ -352,19 +355,6 @@ Test(model, requests_of_a_device_are_found_by_their_sector)
 		     "block:block_rq 1 11-30 own 19 depth 0 open key 8388608\n");
 }
 
-/* System calls have the numbers of this machine. */
-Test(model, system_calls_by_number)
-{
-	feed_long(10, CALL_ENTER, 1, SYS_read);
-	feed_two(20, CALL_EXIT, 1, SYS_read, 5);
-	feed_long(30, CALL_ENTER, 1, 100000);
-	feed_two(40, CALL_EXIT, 1, 100000, -38);
-	feed_two(50, CALL_EXIT, 2, SYS_write, 1);
-	expect_items("raw_syscalls:read 1 10-20 own 10 depth 0\n"
-		     "raw_syscalls:syscall 1 30-40 own 10 depth 0\n"
-		     "raw_syscalls:write 2 10-50 own 40 depth 0 no-begin\n");
-}
-
 /* Names that are not taken from the file are found, however many other names the file has. */
 Test(model, a_full_pool_of_names)
 {
@@ -396,63 +386,4 @@ Test(model, a_full_pool_of_names)
 		     "irq:NET_RX 1 700002-700003 own 1 depth 0\n"
 		     "ftrace:ksys_read 1 700004-700005 own 1 depth 0\n"
 		     "raw_syscalls:read 1 700006-700007 own 1 depth 0\n");
-}
-
-/* The kernel calls the probes of both events in the same order where a call begins and where it ends. */
-Test(model, both_events_of_a_system_call)
-{
-	feed_bare(5, INNER_BEGIN, 1);
-	feed_long(10, CALL_ENTER, 1, SYS_read);
-	feed_int(11, READ_ENTER, 1, 3);
-	feed_long(15, FUNCTION_ENTRY, 1, 0x1000);
-	feed_long(17, FUNCTION_EXIT, 1, 0x1000);
-	feed_two(20, CALL_EXIT, 1, SYS_read, 5);
-	feed_long(21, READ_EXIT, 1, 5);
-	feed_bare(30, INNER_END, 1);
-	/* The probes may also be called in the opposite order at the end of a call. */
-	feed_int(40, READ_ENTER, 1, 3);
-	feed_long(41, CALL_ENTER, 1, SYS_read);
-	feed_two(50, CALL_EXIT, 1, SYS_read, 5);
-	feed_long(51, READ_EXIT, 1, 5);
-	expect_items("ftrace:vfs_read 1 15-17 own 2 depth 2 in 2\n"
-		     "raw_syscalls:read 1 10-20 own 8 depth 1 in 1\n"
-		     "syscalls:read 1 11-21 own 10 depth 2 in 2\n"
-		     "io:inner 1 5-30 own 15 depth 0\n"
-		     "raw_syscalls:read 1 41-50 own 9 depth 1 in 5\n"
-		     "syscalls:read 1 40-51 own 11 depth 0\n");
-}
-
-/* The end of the second event's span, and the begin of the next call, are lost: its end is not that of the first. */
-Test(model, the_end_of_a_later_system_call)
-{
-	feed_long(10, CALL_ENTER, 1, SYS_read);
-	feed_int(11, READ_ENTER, 1, 3);
-	feed_two(20, CALL_EXIT, 1, SYS_read, 5);
-	event_of(CALL_EXIT, 1);
-	event_put64(SYS_read);
-	event_put64(5);
-	event_feed_lost(40, 0, 3);
-	feed_long(41, READ_EXIT, 1, 5);
-	expect_spans("raw_syscalls:read 1 10-20 own 10 depth 0\n"
-		     "syscalls:read 1 11-20 own 9 depth 1 cut in 1\n"
-		     "raw_syscalls:read 1 40-40 own 0 depth 0 no-begin\n"
-		     "syscalls:read 1 40-41 own 1 depth 0 no-begin\n");
-}
-
-/* One event of a call was lost, or the thread dies in it. */
-Test(model, half_of_the_events_of_a_system_call)
-{
-	feed_long(10, CALL_ENTER, 1, SYS_read);
-	feed_int(11, READ_ENTER, 1, 3);
-	feed_two(20, CALL_EXIT, 1, SYS_read, 5);
-	feed_long(30, CALL_ENTER, 1, SYS_read);
-	feed_int(31, READ_ENTER, 1, 3);
-	feed_two(40, CALL_EXIT, 1, SYS_read, 5);
-	feed_long(50, CALL_ENTER, 1, SYS_exit);
-	switch_to(60, 0, 1, 0x10, 0);
-	expect_spans("raw_syscalls:read 1 10-20 own 10 depth 0\n"
-		     "syscalls:read 1 11-20 own 9 depth 1 cut in 1\n"
-		     "raw_syscalls:read 1 30-40 own 10 depth 0\n"
-		     "syscalls:read 1 31-40 own 9 depth 1 cut in 3\n"
-		     "raw_syscalls:exit 1 50-60 own 10 depth 0 open\n");
 }

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* The stacks of open spans of a thread or a CPU, and the memory of open spans. */
+#include "format/model/model_private.h"
+
+#include <stdlib.h>
+
+struct model_open *model_open_take(struct model *m)
+{
+	struct model_open *open = m->unused;
+
+	if (!open)
+		return calloc(1, sizeof(*open));
+	m->unused = open->outer;
+	return open;
+}
+
+void model_open_give(struct model *m, struct model_open *open)
+{
+	/* Records are small. Many large ones must not be kept with the unused spans. */
+	if (open->room > 256) {
+		free(open->bytes);
+		open->bytes = NULL;
+		open->room = 0;
+	}
+	open->outer = m->unused;
+	m->unused = open;
+}
+
+bool model_open_fits(const struct model_open *open, const struct model_step *step)
+{
+	const struct model_rule *begin = open->span.rule, *end = step->rule;
+	int64_t number;
+
+	if (begin->pair != end->pair)
+		return false;
+	if (!begin->same || !end->same)
+		return true;
+	number = model_number(end->same, &step->record);
+	/* At the end of some calls, such as rt_sigreturn, the kernel no longer knows the number of the call. */
+	return number == model_number(begin->same, &open->span.first) || (end->is_call && number == -1);
+}
+
+int model_open_end(struct model *m, struct model_open *open, uint64_t ts, unsigned int flags)
+{
+	struct model_span *span = &open->span;
+	const uint64_t duration = ts - span->begin;
+	int err;
+
+	span->end = ts;
+	span->flags |= flags;
+	span->own = duration > open->inner ? duration - open->inner : 0;
+	err = m->sink.span ? m->sink.span(m->sink.arg, span) : 0;
+	model_open_give(m, open);
+	return err;
+}
+
+static int pop(struct model *m, struct model_stack *stack, uint64_t ts, unsigned int flags)
+{
+	struct model_open *open = stack->top;
+
+	stack->top = open->outer;
+	*(stack->top ? &stack->top->child : &stack->bottom) = NULL;
+	stack->depth--;
+	if (stack->single == open)
+		stack->single = NULL;
+	if (stack->top) {
+		stack->top->inner += ts - open->span.begin;
+		stack->top->inner_until = ts;
+	}
+	return model_open_end(m, open, ts, flags);
+}
+
+int model_stack_pop(struct model *m, struct model_stack *stack, uint64_t ts, unsigned int flags)
+{
+	int err = pop(m, stack, ts, flags);
+
+	while (!err && stack->top && stack->top->is_over)
+		err = pop(m, stack, ts, MODEL_CUT);
+	return err;
+}
+
+/* The outermost span is given up: its end will not be recognised. */
+static int give_up(struct model *m, struct model_stack *stack, uint64_t ts)
+{
+	struct model_open *open = stack->bottom;
+
+	stack->bottom = open->child;
+	stack->bottom->outer = NULL;
+	stack->depth--;
+	if (stack->single == open)
+		stack->single = NULL;
+	model_count_given_up(m);
+	return model_open_end(m, open, ts, MODEL_CUT);
+}
+
+int model_stack_push(struct model *m, struct model_stack *stack, struct model_open *open)
+{
+	open->outer = stack->top;
+	open->child = NULL;
+	*(stack->top ? &stack->top->child : &stack->bottom) = open;
+	stack->top = open;
+	stack->depth++;
+	if (open->span.rule->is_single)
+		stack->single = open;
+	return stack->depth > MODEL_DEPTH_MAX ? give_up(m, stack, open->span.begin) : 0;
+}
+
+int model_spans_stop(struct model *model, struct model_stack *stack, uint64_t ts, unsigned int flags)
+{
+	int err = 0;
+
+	while (!err && stack->top)
+		err = model_stack_pop(model, stack, ts, MODEL_NO_END | flags);
+	return err;
+}
+
+static void free_chain(struct model_open *open)
+{
+	while (open) {
+		struct model_open *outer = open->outer;
+
+		free(open->bytes);
+		free(open);
+		open = outer;
+	}
+}
+
+void model_spans_free(struct model *model)
+{
+	for (size_t i = 0; i < model->nr_list; i++) {
+		struct model_open *beside = model->list[i]->beside;
+
+		free_chain(model->list[i]->stack.top);
+		if (beside)
+			beside->outer = NULL;
+		free_chain(beside);
+	}
+	for (uint32_t i = 0; i < model->nr_cpus; i++)
+		free_chain(model->cpus[i].stack.top);
+	for (size_t i = 0; i < model->keyed.nr_chains; i++)
+		free_chain(model->keyed.chains[i]);
+	free(model->keyed.chains);
+	free_chain(model->unused);
+}
