@@ -133,7 +133,7 @@ int cmd_clock(int argc, char **argv)
 		OPT_NUMBER(0, "cpu", "N", 0, UINT32_MAX - 1, "measure on this CPU only (all)", &m.cpu),
 		OPT_NUMBER('n', NULL, "ROUNDS", 1, 10000, "number of rounds on each CPU (1000)", &m.rounds),
 		OPT_STRING('C', "clock", "CLOCK",
-			   "the kernel's clock, a word of trace_clock (that of programs: tsc or mono)",
+			   "the kernel's clock, one of the words in trace_clock (the one that programs use)",
 			   &m.kernel_clock),
 		OPT_FLAG(0, "json", "print one line of JSON", &m.json),
 		OPT_END,
@@ -142,8 +142,9 @@ int cmd_clock(int argc, char **argv)
 		.command = COMMAND,
 		.operands = "",
 		.about =
-			"Measure the offset between the kernel's clock and that of programs on each CPU, by events of\n"
-			"the kernel between two readings. Exit status 1 if the clocks differ or that failed.\n",
+			"Measure the offset between the kernel's clock and that of programs on each CPU: the\n"
+			"kernel stamps events between two readings of the programs' clock. Exit status 1 if the\n"
+			"clocks differ or cannot be measured.\n",
 		.table = table,
 	};
 	char **operands;

@@ -22,7 +22,7 @@ int cmd_profile(int argc, char **argv)
 		OPT_LIST(0, "pid", "LIST", "only events of these tasks, and about them", &r.choice.pids),
 		OPT_LIST(0, "comm", "LIST", "only events of the tasks with these names, and about them",
 			 &r.choice.comms),
-		OPT_LIST(0, "cpu", "LIST", "only events of these CPUs, as 0,2-5", &r.choice.cpus),
+		OPT_LIST(0, "cpu", "LIST", "only events of these CPUs: 0,2-5", &r.choice.cpus),
 		OPT_STRING(0, "since", "TIME", "begin at TIME, as in report", &r.select.window.since_text),
 		OPT_STRING(0, "until", "TIME", "end at TIME, as in report", &r.select.window.until_text),
 		OPT_FLAG('N', NULL, "do not load libtraceevent's plugins", &r.no_plugins),

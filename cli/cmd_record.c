@@ -224,7 +224,7 @@ static int run(struct record *record)
 		   "size of a thread's lane (1024) and of a CPU's ring in the kernel (auto)",                          \
 		   &(record).kernel.buffers.now.size),                                                                 \
 	OPT_NUMBER('s', NULL, "US", 0, 3600u * 1000000u,                                                               \
-		   "take events at least this often, in microseconds; 0: as soon as they arrive",                      \
+		   "longest time between two reads, in microseconds; 0: read events as they arrive",                   \
 		   &(record).sleep_us),                                                                                \
 	OPT_CHOICE(0, "mode", "overwrite|discard", "what a full buffer loses: the oldest events or new ones",          \
 		   &(record).mode),                                                                                    \

@@ -71,12 +71,12 @@ static report_form choose_form(const struct forms *forms, const struct report_li
 		 "print events that match: 'io:* if fd == 3', or as trace-cmd: 'io/submit:fd == 3'",                   \
 		 &(r).choice.filters),                                                                                 \
 	OPT_LIST('v', NULL, NULL, "leave out the events that match the filters after it", &(r).choice.filters),        \
-	OPT_FLAG('T', "filter-test", "print the filters as each event has them, instead of the events",                \
+	OPT_FLAG('T', "filter-test", "instead of the events, print the filters for each event",                        \
 		 &(r).test_filters),                                                                                   \
 	OPT_LIST(0, "pid", "LIST", "print events of these tasks, and about them", &(r).choice.pids),                   \
 	OPT_LIST(0, "comm", "LIST", "print events of the tasks with these names, and about them",                      \
 		 &(r).choice.comms),                                                                                   \
-	OPT_LIST(0, "cpu", "LIST", "print events of these CPUs, as 0,2-5", &(r).choice.cpus),                          \
+	OPT_LIST(0, "cpu", "LIST", "print events of these CPUs: 0,2-5", &(r).choice.cpus),                             \
 	OPT_LIST('B', NULL, "BUFFER",                                                                                  \
 		 "print events of this buffer, or of those that match; 'top': the one without a name",                 \
 		 &(r).choice.buffers),                                                                                 \
@@ -103,7 +103,7 @@ static report_form choose_form(const struct forms *forms, const struct report_li
 	OPT_LIST(0, "ts-offset", "N", "add N to the times of the file before it, in the unit of the clock",            \
 		 &(inputs)),                                                                                           \
 	OPT_LIST(0, "ts2secs", "HZ",                                                                                   \
-		 "HZ of the clock of the file before it; before the second -i: of all files", &(inputs)),              \
+		 "the clock of the file before it has HZ; before the second -i: that of all files", &(inputs)),        \
 	OPT_FLAG(0, "align-ts", "print times from the first event on", &(r).align),                                    \
 	OPT_FLAG(0, "nodate", "ignore the file's date offset", &(r).no_date),                                          \
 	OPT_FLAG(0, "raw-ts", "print times as stored in the file", &(r).raw_ts),                                       \

@@ -107,7 +107,7 @@ int cmd_why(int argc, char **argv)
 		OPT_NUMBER(0, "slowest", "N", 1, UINT32_MAX,
 			   "explain the N that took longest; default 1, with --id or --over all", &o.wanted.slowest),
 		OPT_STRING(0, "id", "X", "explain those with this key, field 'id' or first number", &o.wanted.id),
-		OPT_STRING(0, "over", "TIME", "explain those that took longer, as 5ms, 20us, 1.5s", &o.over),
+		OPT_STRING(0, "over", "TIME", "explain those that took longer than TIME: 5ms, 20us, 1.5s", &o.over),
 		OPT_FLAG(0, "path", "print all pieces in time order", &o.path),
 		OPT_FLAG(0, "json", "print a JSON object a line, with all pieces", &o.json),
 		OPT_COLOR(o.color),

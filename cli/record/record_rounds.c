@@ -118,7 +118,7 @@ static void say_full(struct record *record)
 		complain(
 			RECORD,
 			"'%s' is written slower than the programs write, and %s wait in memory, which is the limit: "
-			"events for which the lanes have no room meanwhile are lost",
+			"events that do not fit into the lanes until there is room again are lost",
 			record->output.spool, human_size(bytes, size, sizeof(size)));
 }
 

@@ -124,7 +124,8 @@ static bool take_core(struct recover *recover, const char *path)
 	else if (err == -EBADMSG)
 		complain(RECOVER, "'%s' is a damaged core file", path);
 	else if (err)
-		complain(RECOVER, "cannot recover '%s': %s (in '%s'; TMPDIR says where)", path, strerror(-err), dir);
+		complain(RECOVER, "cannot recover '%s': %s (in '%s'; set TMPDIR to another directory)", path,
+			 strerror(-err), dir);
 	if (err)
 		return false;
 	if (!info.buffers)

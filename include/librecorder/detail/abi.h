@@ -203,7 +203,7 @@ struct rec_lane_reader {
 	uint64_t pages_read;
 	uint32_t hint; /* the link where the search for the head begins */
 	uint32_t resets; /* in total; bases[resets % 2] is valid */
-	struct rec_lane_mark snapshot; /* of whichever process reads the lane */
+	struct rec_lane_mark snapshot; /* written through the file by any process that makes a snapshot */
 	uint64_t reserved_read[2];
 
 	REC_ALIGNED(64) struct rec_reader_account account[2];
@@ -316,7 +316,7 @@ struct rec_buffer_header {
 	uint32_t nr_lanes;	/* lanes with at least lane page, reader words and links; never decreases */
 	uint32_t lease_errno;	/* why the last event that lost_no_lane counts was lost */
 	uint64_t lost_no_lane;	/* events lost because no lane was available */
-	uint64_t lost_log_full; /* events, names and call sites that could not be put into the log */
+	uint64_t lost_log_full; /* events, names, call sites and conditions that found no room in the buffer */
 	uint64_t log_used;	/* bytes of valid records */
 	uint64_t nr_anchors;	/* number ever written, the first before ready; the newest are below */
 	struct rec_anchor anchors[REC_ANCHORS];
