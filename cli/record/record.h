@@ -58,6 +58,7 @@ struct record {
 	struct spool *spool;
 	struct drain *drain;
 	struct attach *attach;
+	unsigned int priority; /* real-time priority of this thread while it records; 0: none */
 	struct background background;
 	struct child child;
 	struct child_user child_user;
@@ -72,6 +73,12 @@ struct record {
 
 /* Record, and write the file. Returns the command's exit status; if it is not COMMAND's, one line was printed. */
 int record_run(struct record *record);
+
+/*
+ * Give this thread priority over the recorded programs, if permitted, from before the first event until record_drain()
+ * has taken the last: a busy machine must not delay the end of the recording.
+ */
+void record_go_first(struct record *record);
 
 /* Take events until it is over. Returns 0 or what stopped the drain. */
 int record_drain(struct record *record);

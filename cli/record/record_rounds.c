@@ -122,19 +122,14 @@ static void say_full(struct record *record)
 			record->output.spool, human_size(bytes, size, sizeof(size)));
 }
 
-/*
- * Give the drain priority over the recorded programs, and a stage, so that it does not wait for the disk. Both are
- * optional: without a stage each page is written on its own.
- */
-static void go_first(const struct record *record)
+void record_go_first(struct record *record)
 {
 	const unsigned int asked = (unsigned int)record->kernel.priority, priority = asked ? asked : PRIORITY_DEFAULT;
 	const int err = priority_raise(priority);
 
-	spool_stage(record->spool, 0, err ? 0 : priority);
-
+	record->priority = err ? 0 : priority;
 	/* The kernel's drain prints the same line. */
-	if (err && asked && !record_kernel_is_on(&record->kernel) && !record->quiet)
+	if (err && asked && record->user && !record_kernel_is_on(&record->kernel) && !record->quiet)
 		complain(
 			RECORD,
 			"no real-time priority for the drain (%s): events may be lost on a busy machine; be root, or "
@@ -175,13 +170,11 @@ int record_drain(struct record *record)
 
 	progress_init(&progress, record->quiet);
 	if (record->user) {
-		/* The drain needs some descriptors for each program. */
+		/* The drain needs some descriptors for each program, and a stage, to not wait for the disk. */
 		file_limit_raise(DRAIN_FILES);
-		go_first(record);
+		spool_stage(record->spool, 0, record->priority);
 	}
 	err = run_rounds(record, &progress, &taken);
-	if (record->user)
-		priority_drop();
 	if (taken >= 0)
 		taken = take_rest(record);
 	/*
@@ -189,6 +182,7 @@ int record_drain(struct record *record)
 	 * events.
 	 */
 	last = record_kernel_finish(&record->kernel);
+	priority_drop();
 	err = taken < 0 ? taken : err ? err : last;
 	if (!err)
 		err = spool_add_clocks(record->spool);

@@ -293,12 +293,13 @@ static int run_without_command(struct record *record)
 	    !record_kernel_find(&record_sink, &record->kernel, &record->programs, record->threads, record->user) ||
 	    !prepare_kernel(record))
 		return EXIT_FAILURE;
-	if (!make_spool(record, what) || !record_kernel_start(&record_sink, &record->kernel, 0) ||
-	    (record->user && !attach_begin(record->attach, &record->selections, record->spool))) {
+	if (!make_spool(record, what)) {
 		remove_traces(record);
 		return EXIT_FAILURE;
 	}
-	if (!take_maps(record)) {
+	record_go_first(record);
+	if (!record_kernel_start(&record_sink, &record->kernel, 0) ||
+	    (record->user && !attach_begin(record->attach, &record->selections, record->spool)) || !take_maps(record)) {
 		remove_traces(record);
 		return EXIT_FAILURE;
 	}
@@ -341,6 +342,7 @@ static int run_command(struct record *record)
 		record_lanes_env(&record->lanes, record->session.path, record->enable, env);
 	/* This comes before any thread is started. */
 	err = child_fork(&record->child, record->command, env);
+	record_go_first(record);
 	if (!err && !record_kernel_start(&record_sink, &record->kernel, record->child.pid))
 		goto remove;
 	if (record->child.trace_errno)

@@ -104,6 +104,8 @@ is "-b auto: each event is recorded or lost" "$((recorded + lost))" $((30000 * $
 
 record -r 7 -e raw_syscalls:sys_enter -f "$mine" "./$calls" 100
 like "the priority asked for" "$summary" "drained by splice, real-time priority 7"
+record -r 7 -e raw_syscalls:sys_enter -f "$mine" -u none sh -c 'chrt -p $PPID; "$0" 100' "./$calls"
+like "the thread that ends the recording has it, too" "$(tr '\n' ' ' <<<"$out")" "SCHED_FIFO.*priority: 7"
 as=(setpriv --bounding-set=-sys_nice --inh-caps=-sys_nice prlimit --rtprio=0)
 record -e raw_syscalls:sys_enter -f "$mine" "./$calls" 100
 like "one that is not permitted is reported" "$summary" "no real-time priority for the drain \(Operation not permitted\)"
