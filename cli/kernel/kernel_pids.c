@@ -25,6 +25,7 @@ struct search {
 	struct kernel_pids *pids;
 	unsigned long *seen; /* processes found by their buffers, with the pids by which the user named them */
 	unsigned int nr_seen;
+	const char *name; /* the name of the processes to find */
 };
 
 bool kernel_pids_are_ours(const struct message_sink *sink)
@@ -50,6 +51,22 @@ static bool out_of_memory(const struct search *search)
 	return false;
 }
 
+/* Call `each` with every process in /proc; `dir` is /proc, `name` the pid. False: a call returned false. */
+static bool each_process(const struct search *search,
+			 bool (*each)(const struct search *search, int dir, const char *name))
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	bool good = true;
+
+	while (proc && good && (entry = readdir(proc)))
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+			good = each(search, dirfd(proc), entry->d_name);
+	if (proc)
+		closedir(proc);
+	return good;
+}
+
 static bool add_tid(const struct search *search, unsigned long tid)
 {
 	struct kernel_request *request = search->request;
@@ -62,21 +79,27 @@ static bool add_tid(const struct search *search, unsigned long tid)
 	return true;
 }
 
-/* The process to which a thread belongs; 0: it is gone. */
-static unsigned long process_of(int dir)
+/* The number in a line of /proc/PID/status; 0: the process or thread is gone. */
+static unsigned long status_number(int dir, const char *format)
 {
 	const int fd = openat(dir, "status", O_RDONLY | O_CLOEXEC);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-	unsigned long process = 0;
+	unsigned long number = 0;
 	char line[256];
 
-	while (file && !process && fgets(line, sizeof(line), file))
-		sscanf(line, "Tgid: %lu", &process);
+	while (file && !number && fgets(line, sizeof(line), file))
+		sscanf(line, format, &number);
 	if (file)
 		fclose(file);
 	else if (fd >= 0)
 		close(fd);
-	return process;
+	return number;
+}
+
+/* The process to which a thread belongs; 0: it is gone. */
+static unsigned long process_of(int dir)
+{
+	return status_number(dir, "Tgid: %lu");
 }
 
 static bool has_tid(const struct kernel_request *request, unsigned long tid)
@@ -204,7 +227,7 @@ static bool is_named(int dir, const char *name)
 }
 
 /* Add a process if it has the name. If it ends meanwhile, it counts as gone. */
-static bool add_if_named(const struct search *search, int proc, const char *entry, const char *name)
+static bool add_if_named(const struct search *search, int proc, const char *entry)
 {
 	const unsigned long pid = strtoul(entry, NULL, 10);
 	const int dir = pid && pid != (unsigned long)getpid() && !was_seen(search, pid)
@@ -213,30 +236,24 @@ static bool add_if_named(const struct search *search, int proc, const char *entr
 
 	if (dir < 0)
 		return true;
-	if (is_named(dir, name) && process_of(dir) == pid)
+	if (is_named(dir, search->name) && process_of(dir) == pid)
 		good = add_process(search, pid, true);
 	close(dir);
 	return good;
 }
 
 /* Add every process with this name, whether it uses librecorder or not. */
-static bool add_named(const struct search *search, const char *name)
+static bool add_named(struct search *search, const char *name)
 {
-	DIR *proc = opendir("/proc");
-	const struct dirent *entry;
-	bool good = true;
-
-	while (proc && good && (entry = readdir(proc)))
-		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
-			good = add_if_named(search, dirfd(proc), entry->d_name, name);
-	if (proc)
-		closedir(proc);
-	if (good && !search->request->nr_tids) {
+	search->name = name;
+	if (!each_process(search, add_if_named))
+		return false;
+	if (!search->request->nr_tids) {
 		message(search->sink, "there is no process '%s'%s", name,
 			message_remark(search->sink, WORD_PROCESSES).text);
 		return false;
 	}
-	return good;
+	return true;
 }
 
 static bool is_list(const char *word)
@@ -244,13 +261,48 @@ static bool is_list(const char *word)
 	return word[strspn(word, "0123456789,")] == '\0';
 }
 
+static int by_number(const void *a, const void *b)
+{
+	const unsigned long x = *(const unsigned long *)a, y = *(const unsigned long *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool add_before(const struct search *search, int dir, const char *name)
+{
+	struct kernel_pids *pids = search->pids;
+	unsigned long *before = pids->before;
+
+	(void)dir;
+	/* The room doubles at each power of two. */
+	if (!(pids->nr_before & (pids->nr_before - 1)))
+		before = reallocarray(before, pids->nr_before ? 2 * (size_t)pids->nr_before : 1, sizeof(*before));
+	if (!before)
+		return out_of_memory(search);
+	pids->before = before;
+	before[pids->nr_before++] = strtoul(name, NULL, 10);
+	return true;
+}
+
+/* Note the processes that exist, to know later which are new. */
+static bool note_before(const struct search *search)
+{
+	struct kernel_pids *pids = search->pids;
+
+	if (!each_process(search, add_before))
+		return false;
+	if (pids->nr_before)
+		qsort(pids->before, pids->nr_before, sizeof(*pids->before), by_number);
+	return true;
+}
+
 bool kernel_pids_find(const struct message_sink *sink, const struct programs *which, bool programs,
 		      struct kernel_request *request, struct kernel_pids *pids)
 {
 	struct search search = { .sink = sink, .request = request, .pids = pids };
-	bool good = true;
+	bool good = note_before(&search);
 
-	if (programs)
+	if (good && programs)
 		good = programs_files(sink, which, take_program, &search) > 0 ||
 		       (which->ret_lacks && *which->ret_lacks);
 	/* If the user selected programs, they must use librecorder; otherwise any process is accepted. */
@@ -268,28 +320,65 @@ bool kernel_pids_threads(const struct message_sink *sink, const char *tids, stru
 	return add_list(&search, tids, false);
 }
 
+/* Add a process that began after note_before(), if its parent is recorded. If it ends meanwhile, it is left out. */
+static bool add_if_child(const struct search *search, int proc, const char *name)
+{
+	struct kernel_pids *pids = search->pids;
+	const unsigned long pid = strtoul(name, NULL, 10);
+	struct kernel_pid *list;
+	int dir;
+
+	if (bsearch(&pid, pids->before, pids->nr_before, sizeof(pid), by_number) || has_tid(search->request, pid))
+		return true;
+	dir = openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 || !has_tid(search->request, status_number(dir, "PPid: %lu"))) {
+		if (dir >= 0)
+			close(dir);
+		return true;
+	}
+	list = realloc(pids->list, (pids->nr + 1) * sizeof(*list));
+	if (!list) {
+		close(dir);
+		return out_of_memory(search);
+	}
+	pids->list = list;
+	list[pids->nr++] = (struct kernel_pid){ .dir = dir, .has_all = true };
+	return true;
+}
+
+/* Add the threads of these processes that are not in the request yet. */
+static bool add_new_threads(const struct search *search, const struct kernel_pids *pids)
+{
+	bool good = true;
+
+	for (unsigned int i = 0; i < pids->nr && good; i++)
+		good = !pids->list[i].has_all || add_threads(search, pids->list[i].dir);
+	return good;
+}
+
 bool kernel_pids_catch_up(const struct message_sink *sink, const struct kernel_pids *pids,
 			  struct kernel_request *request, struct kernel *kernel)
 {
-	const struct search search = { .sink = sink, .request = request };
+	struct kernel_pids children = { .before = pids->before, .nr_before = pids->nr_before };
+	const struct search search = { .sink = sink, .request = request, .pids = &children };
 	unsigned int known;
-	bool good = true;
+	bool good;
+	int err;
 
-	/* A thread that is not recorded yet may begin others. */
+	/* A thread or process that is not recorded yet may begin others. */
 	do {
 		known = request->nr_tids;
-		for (unsigned int i = 0; i < pids->nr && good; i++)
-			good = !pids->list[i].has_all || add_threads(&search, pids->list[i].dir);
-		if (good && request->nr_tids > known) {
-			const int err = kernel_add_tids(kernel, request->tids + known, request->nr_tids - known);
-
-			good = !err;
-			if (err)
-				message(sink, "cannot record the processes%s: %s",
-					message_remark(sink, WORD_PROCESSES).text, strerror(-err));
-		}
-	} while (good && request->nr_tids > known);
-	return good;
+		good = add_new_threads(&search, pids) && (!pids->nr_before || each_process(&search, add_if_child)) &&
+		       add_new_threads(&search, &children);
+		err = good && request->nr_tids > known
+			      ? kernel_add_tids(kernel, request->tids + known, request->nr_tids - known) : 0;
+		if (err)
+			message(sink, "cannot record the processes%s: %s",
+				message_remark(sink, WORD_PROCESSES).text, strerror(-err));
+	} while (good && !err && request->nr_tids > known);
+	children.before = NULL;
+	kernel_pids_close(&children);
+	return good && !err;
 }
 
 /* --------------------------------------------------------------------------------------------------------- living */
@@ -330,5 +419,6 @@ void kernel_pids_close(struct kernel_pids *pids)
 	for (unsigned int i = 0; i < pids->nr; i++)
 		close(pids->list[i].dir);
 	free(pids->list);
-	*pids = (struct kernel_pids){ NULL, 0 };
+	free(pids->before);
+	*pids = (struct kernel_pids){ .nr = 0 };
 }

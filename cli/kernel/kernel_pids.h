@@ -17,6 +17,8 @@ struct kernel_pids {
 		bool has_all; /* all its threads are recorded */
 	} *list;
 	unsigned int nr;
+	unsigned long *before; /* all processes that existed before the search, in ascending order */
+	unsigned int nr_before;
 };
 
 /*
@@ -32,8 +34,9 @@ bool kernel_pids_threads(const struct message_sink *sink, const char *tids, stru
 			 struct kernel_pids *pids);
 
 /*
- * Record the threads, too, that these processes began between kernel_pids_find() and kernel_open(); since then the
- * kernel itself follows forks. They are added to the request. False: one line was printed.
+ * Record the threads and children, too, that these processes began between kernel_pids_find() and kernel_open(), and
+ * their descendants; since then the kernel itself follows forks. They are added to the request. False: one line was
+ * printed.
  */
 bool kernel_pids_catch_up(const struct message_sink *sink, const struct kernel_pids *pids,
 			  struct kernel_request *request, struct kernel *kernel);

@@ -68,7 +68,7 @@ static bool restrict_kernel(struct view_live *live, struct kernel_pids *pids)
 /* False: one line was printed. */
 static bool open_kernel(struct view_live *live)
 {
-	struct kernel_pids pids = { NULL, 0 };
+	struct kernel_pids pids = { .nr = 0 };
 	char path[PATH_MAX + 16];
 	unsigned int nr = 0;
 	bool good;

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* The processes to which a recording of the kernel is restricted, and those that they begin while it is prepared. */
+#include "cli/kernel/kernel_pids.h"
+#include "cli/kernel/kernel.h"
+
+#include <criterion/criterion.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct kernel_pids pids;
+static struct kernel_request request;
+static int alive[2]; /* a pipe; children live until it is closed */
+static pid_t last; /* the child that begins during the first kernel_add_tids() */
+static unsigned int nr_added;
+
+static void say(const void *arg, const char *line)
+{
+	(void)arg;
+	fprintf(stderr, "%s\n", line);
+}
+
+static const struct message_sink sink = { .message = say };
+
+/* Finds programs that use librecorder, which are not asked for here. */
+int programs_files(const struct message_sink *to, const struct programs *which,
+		   int (*take)(int dir, const char *name, void *data), void *data)
+{
+	(void)to;
+	(void)which;
+	(void)take;
+	(void)data;
+	return 0;
+}
+
+/* A child that does nothing; with `report`, it begins another one, and writes its pid there. */
+static pid_t begin_child(int report)
+{
+	const pid_t child = fork();
+	char byte;
+
+	if (child)
+		return child;
+	close(alive[1]);
+	if (report >= 0) {
+		const pid_t grandchild = begin_child(-1);
+
+		if (write(report, &grandchild, sizeof(grandchild)) < 0)
+			_exit(1);
+	}
+	_exit(read(alive[0], &byte, 1) < 0);
+}
+
+/* The kernel's part: a child begins during the first call. */
+int kernel_add_tids(struct kernel *kernel, const pid_t *tids, unsigned int nr)
+{
+	(void)kernel;
+	(void)tids;
+	nr_added += nr;
+	if (!last)
+		last = begin_child(-1);
+	return 0;
+}
+
+static bool has(pid_t tid)
+{
+	for (unsigned int i = 0; i < request.nr_tids; i++)
+		if (request.tids[i] == tid)
+			return true;
+	return false;
+}
+
+Test(kernel_pids, children_that_begin_meanwhile)
+{
+	struct programs which = { .word = NULL };
+	pid_t before, child, grandchild = 0;
+	unsigned int found;
+	char word[16];
+	int report[2];
+
+	cr_assert_eq(pipe(alive) | pipe(report), 0);
+	before = begin_child(-1);
+	snprintf(word, sizeof(word), "%d", getpid());
+	which.word = word;
+	cr_assert(kernel_pids_find(&sink, &which, false, &request, &pids));
+	cr_assert(has(getpid()));
+	found = request.nr_tids;
+	child = begin_child(report[1]);
+	cr_assert_eq(read(report[0], &grandchild, sizeof(grandchild)), (ssize_t)sizeof(grandchild));
+	cr_assert(kernel_pids_catch_up(&sink, &pids, &request, NULL));
+	cr_expect(!has(before), "a child that was there before is recorded");
+	cr_expect(has(child), "a child that began meanwhile is not recorded");
+	cr_expect(has(grandchild), "its child is not recorded");
+	cr_expect(has(last), "a child that began later is not recorded");
+	cr_expect_eq(request.nr_tids, found + 3);
+	cr_expect_eq(nr_added, 3u);
+	cr_expect_eq(pids.nr, 1u, "the recording waits for the children");
+	close(alive[1]);
+	while (wait(NULL) > 0)
+		;
+	kernel_pids_close(&pids);
+	free(request.tids);
+}
