@@ -156,8 +156,10 @@ static int add_processes(struct top *top)
 		if (!thread->name || !process)
 			return -ENOMEM;
 		process->pid = thread->pid < 0 ? thread->tid : thread->pid;
-		comm = tep_data_comm_from_pid(top->table->tep, process->pid);
-		process->name = keep(top, comm ? comm : "<...>");
+		/* A first thread without events has no name: then another thread's is used. */
+		comm = event_comm(top->table, process->pid);
+		if (!process->name || *comm)
+			process->name = *comm ? keep(top, comm) : thread->name;
 		if (!process->name)
 			return -ENOMEM;
 		process->events += thread->events;

@@ -163,11 +163,76 @@ int kernel_texts_begin(const struct kernel *kernel, struct spool *spool, unsigne
 	return err || spool_buffer(&spool->entries[process]) ? err : kernel_texts_names(spool, process);
 }
 
+/* The process of a thread; 0: it has ended. */
+static unsigned long process_of(unsigned long tid)
+{
+	char path[40], line[256];
+	unsigned long process = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%lu/status", tid);
+	file = fopen(path, "re");
+	while (file && !process && fgets(line, sizeof(line), file))
+		sscanf(line, "Tgid: %lu", &process);
+	if (file)
+		fclose(file);
+	return process;
+}
+
+/* Write the processes of the threads in `pids`, without those in `before`; both are in ascending order. */
+static void put_processes(FILE *out, const char *pids, const char *before)
+{
+	unsigned long tid, known, process, last = 0;
+	char *end, *next;
+
+	known = strtoul(before, &next, 10);
+	for (tid = strtoul(pids, &end, 10); tid; tid = strtoul(end, &end, 10)) {
+		while (known && known < tid)
+			known = strtoul(next, &next, 10);
+		process = known == tid ? 0 : process_of(tid);
+		if (!process)
+			continue;
+		if (process != last)
+			fprintf(out, "%s%lu", ftell(out) ? ", " : "", process);
+		if (process != tid)
+			fprintf(out, " %lu", tid);
+		last = process;
+	}
+}
+
+/*
+ * Note the processes of the threads in set_event_pid, after "first pids" or "pids" was noted: those of threads that
+ * existed at one of these times.
+ */
+static int add_processes(const struct place *place, const char *pids, const char *pids_before)
+{
+	const struct spool_entry *entry = &place->spool->entries[place->process];
+	const struct spool_text *now = spool_text(entry, SPOOL_TEXT_SOME, pids);
+	const struct spool_text *before = pids_before ? spool_text(entry, SPOOL_TEXT_SOME, pids_before) : NULL;
+	const struct spool_text *known = spool_text(entry, SPOOL_TEXT_SOME, "processes");
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = now ? open_memstream(&text, &size) : NULL;
+
+	if (!out)
+		return now ? -ENOMEM : 0;
+	if (known)
+		fputs(known->text, out);
+	put_processes(out, now->text, before ? before->text : "");
+	if (fclose(out)) {
+		free(text);
+		return -ENOMEM;
+	}
+	return add(place, SPOOL_TEXT_SOME, "processes", 0, text, size);
+}
+
 int kernel_texts_some(const struct kernel *kernel, struct spool *spool, unsigned int process)
 {
 	struct place place = { spool, process };
 	int err = add_own(kernel, &place, SPOOL_TEXT_SOME, "first pids", "set_event_pid", false);
 
+	if (!err)
+		err = add_processes(&place, "first pids", NULL);
 	if (!err)
 		err = add_own(kernel, &place, SPOOL_TEXT_SOME, "filter", "events/sched/sched_switch/filter", false);
 	return err;
@@ -188,6 +253,8 @@ int kernel_texts_end(const struct kernel *kernel, struct spool *spool, unsigned 
 	}
 	if (!err)
 		err = add_own(kernel, &place, SPOOL_TEXT_SOME, "pids", "set_event_pid", false);
+	if (!err)
+		err = add_processes(&place, "pids", "first pids");
 	/* Names and symbols are the same for all buffers. */
 	if (err || spool_buffer(&spool->entries[process]))
 		return err;

@@ -221,7 +221,11 @@ struct dat_notes spool_to_weave_notes(const struct spool *spool)
 	bool has_filter = false;
 
 	for (unsigned int i = 0; i < spool->nr_entries; i++) {
+		const struct spool_text *processes = spool_text(&spool->entries[i], SPOOL_TEXT_SOME, "processes");
+
 		note_some_threads(&spool->entries[i], &notes, &has_filter);
+		if (processes && processes->size)
+			notes.processes = processes->text;
 		offsets = offsets ? offsets : spool_text(&spool->entries[i], SPOOL_TEXT_OFFSETS, "");
 		hidden = hidden ? hidden : spool_text(&spool->entries[i], SPOOL_TEXT_HIDDEN, "");
 	}

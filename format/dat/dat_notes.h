@@ -9,10 +9,11 @@
  *	read within 50 ns; time of day within 2000000 ns; boot 1b4e28ba-2fa1-11d2-883f-0016d3cca427; merged within
  *	4000100 ns and errors that are not stated; events lost from 100 to 200, 300 on
  *
- * "processes" has the process of each program and its further threads: trace.dat has no other place for that. "clocks"
- * has readings of the clocks at the beginning and at the end of the recording; a file of a single moment has one
- * reading. "within" has their errors: of one clock compared with another of the machine, and of the time of day
- * compared with UTC. "merged" is in files that were merged from files of several clocks.
+ * "processes" has the process of each program and its further threads, and those of the threads to which the kernel
+ * was restricted: trace.dat has no other place for that. "clocks" has readings of the clocks at the beginning and at
+ * the end of the recording; a file of a single moment has one reading. "within" has their errors: of one clock compared
+ * with another of the machine, and of the time of day compared with UTC. "merged" is in files that were merged from
+ * files of several clocks.
  */
 #ifndef FORMAT_DAT_NOTES_H
 #define FORMAT_DAT_NOTES_H

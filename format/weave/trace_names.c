@@ -219,7 +219,7 @@ int trace_info_processes(const struct trace_info *info, struct blob *processes)
 		if (!number_map_get(&info->seen, thread_key(thread->process, thread->tid)))
 			continue;
 		if (!before || before->process != thread->process)
-			blob_printf(processes, "%s%" PRIu32, before ? ", " : "", pid);
+			blob_printf(processes, "%s%" PRIu32, processes->size ? ", " : "", pid);
 		if ((uint32_t)thread->tid != pid)
 			blob_printf(processes, " %" PRId32, thread->tid);
 		before = thread;

@@ -113,8 +113,12 @@ static int put_notes(struct weave *weave)
 {
 	struct dat_notes notes = *weave->meta.notes;
 	struct blob text = BLOB_INIT, processes = BLOB_INIT, others = BLOB_INIT, losses = BLOB_INIT;
-	int err = trace_info_processes(weave->in.info, &processes);
+	int err;
 
+	/* The processes of programs come last: they are valid if the kernel's part has another process for a thread. */
+	if (notes.processes)
+		blob_put(&processes, notes.processes, strspn(notes.processes, "0123456789, "));
+	err = trace_info_processes(weave->in.info, &processes);
 	blob_put(&processes, "", 1);
 	for (unsigned int i = 0; i < weave->meta.nr_processes; i++)
 		if (weave->meta.processes[i].other_pids)

@@ -15,4 +15,41 @@ ok "as text" "$RECORDER" top -n 3 trace.dat
 like "the first line" "$(sed -n 1p <<<"$out")" '^[0-9]+ events in [0-9]+\.[0-9]{6} s$'
 like "the first thread" "$(sed -n '/  thread$/{n;p}' <<<"$out")" '^ +[0-9]+\.[0-9]{3} [mun]?s +[0-9.]+% +[0-9.]+ [mun]?s +[0-9]+  .*-[0-9]+$'
 
+
+# ---- a program without librecorder: its threads are one process
+
+cat >threads.py <<'END'
+import sys, threading, time
+def live():
+    while True:
+        time.sleep(0.01)
+threading.Thread(target=live, daemon=True).start()
+print("ready", flush=True)
+sys.stdin.readline()
+threading.Thread(target=live, daemon=True).start()
+sys.stdin.readline()
+END
+mkfifo in
+python3 threads.py <in >ready &
+program=$!
+exec {input}>in
+wait_until grep -q ready ready
+"$RECORDER" record -q -o trace.dat -e sched -P $program -u none -c &
+recorder=$!
+wait_until traces $recorder
+echo >&"$input"
+have_slept()
+{
+	[ "$(awk '/^voluntary/ && $2 > 5' /proc/$program/task/*/status | wc -l)" -ge 2 ]
+}
+ok "a second thread" wait_until have_slept
+kill -INT $recorder
+wait $recorder
+echo >&"$input"
+wait $program
+"$RECORDER" top --json trace.dat >rows
+is "the three threads belong to the process, also the one that began later" "$(grep -c "\"thread\", .*\"pid\": $program," rows)" 3
+is "and have one row" "$(grep -c '"process", "name": "python3"' rows)" 1
+like "with its pid" "$(grep '"process", "name": "python3"' rows)" "\"pid\": $program,"
+
 done_testing
