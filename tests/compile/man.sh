@@ -31,7 +31,7 @@ for header in include/librecorder/*.h; do
 	printf '#include <librecorder/%s>\n' "${header##*/}"
 done >"$TMP/all.c"
 # shellcheck disable=SC2086
-"$CC" -std=c11 -D_GNU_SOURCE $CFLAGS_FOR_TEST -E "$TMP/all.c" 2>"$TMP/errors" | awk '
+$CC -std=c11 -D_GNU_SOURCE $CFLAGS_FOR_TEST -E "$TMP/all.c" 2>"$TMP/errors" | awk '
 	/^# [0-9]+ "/ { ours = index($3, "/include/librecorder/") > 0; next }
 	/^#pragma GCC visibility push/ { public = 1; next }
 	/^#pragma GCC visibility pop/ { public = 0; next }
