@@ -3,6 +3,7 @@
  * The pages of a stream, one after the other: as they are in the file, or from its compressed chunks. While a file is
  * still growing, a page or chunk is read only when it is complete.
  */
+#include "format/dat/dat_chunks.h"
 #include "format/dat/dat_growth.h"
 #include "format/dat/dat_internal.h"
 
@@ -13,39 +14,16 @@
 #include <unistd.h>
 
 /*
- * Limits for chunks of compressed data. trace-cmd writes chunks of 10 pages, which are at most 1 MiB, and we write 1
- * MiB; no writer has a reason for more than CHUNK_MAX. All chunks that the cursors of a file hold at one time have at
- * most CHUNKS_MAX bytes, or more if the file is long enough for that: traces are never compressed to less than a 64th.
+ * trace-cmd writes chunks of 10 pages, which are at most 10 MiB, and we write 1 MiB; no writer has a reason for more
+ * than this.
  */
-#define CHUNK_MAX  (16u * 1024u * 1024u)
-#define CHUNKS_MAX (256u * 1024u * 1024u)
-#define RATIO_MAX  64u
+#define CHUNK_MAX (16u * 1024u * 1024u)
 
 /*
  * Uncompressed data are read in blocks of this size. The blocks of all streams together have at most BLOCKS_ROOM bytes.
  */
 #define BLOCK_MAX   (64u * 1024u)
 #define BLOCKS_ROOM (4u * 1024u * 1024u)
-
-/* The size of a block: whole pages; smaller if there are many streams, so that memory is bounded. */
-static uint32_t block_room(const struct dat_file *file, uint32_t page_size)
-{
-	uint32_t streams = 0, room;
-
-	for (size_t i = 0; i < file->nr_buffers; i++)
-		streams += file->buffers[i].nr_streams;
-	room = streams <= BLOCKS_ROOM / BLOCK_MAX ? BLOCK_MAX : BLOCKS_ROOM / streams;
-	return room < page_size ? page_size : room - room % page_size;
-}
-
-static void free_block(struct dat_cursor *c, unsigned int number)
-{
-	if (c->file->held)
-		*c->file->held -= c->chunk_sizes[number];
-	free(c->blocks[number]);
-	c->chunk_sizes[number] = 0;
-	c->blocks[number] = NULL;
-}
 
 int dat_cursor_open(const struct dat_file *file, const struct dat_buffer *buffer, const struct dat_stream *stream,
 		    struct dat_cursor *ret_cursor)
@@ -55,7 +33,7 @@ int dat_cursor_open(const struct dat_file *file, const struct dat_buffer *buffer
 	};
 
 	if (!buffer->compressed) {
-		cursor.block_room = block_room(file, buffer->page_size);
+		cursor.block_room = dat_share(file, BLOCKS_ROOM, BLOCK_MAX, buffer->page_size);
 		if (cursor.block_room > stream->size)
 			cursor.block_room = stream->size ? (uint32_t)stream->size : 1;
 		cursor.blocks[0] = malloc(cursor.block_room);
@@ -71,13 +49,19 @@ int dat_cursor_open(const struct dat_file *file, const struct dat_buffer *buffer
 
 void dat_cursor_close(struct dat_cursor *cursor)
 {
-	free_block(cursor, 0);
-	free_block(cursor, 1);
+	free(cursor->blocks[0]);
+	free(cursor->blocks[1]);
+	cursor->blocks[0] = cursor->blocks[1] = NULL;
 }
 
 void dat_cursor_keep(struct dat_cursor *cursor)
 {
 	cursor->kept = cursor->now;
+	/* The other block had what was kept before. That of plain data is read into again. */
+	if (cursor->buffer->compressed) {
+		free(cursor->blocks[!cursor->kept]);
+		cursor->blocks[!cursor->kept] = NULL;
+	}
 }
 
 /*
@@ -167,36 +151,14 @@ static bool await_chunk(const struct dat_cursor *c)
 	return dat_growth_reach(c->file, head + 8 + packed_size);
 }
 
-/* Make the next block of the uncompressed contents of a chunk. -E2BIG: too many bytes are held already. */
-static int unpack_chunk(struct dat_cursor *c, const char *packed, uint32_t packed_size, uint32_t plain_size)
-{
-	uint64_t held;
-
-	c->now = !c->kept;
-	free_block(c, c->now);
-	c->chunk_pos = c->chunk_size = 0;
-	held = *c->file->held + plain_size;
-	if (held > CHUNKS_MAX && held / RATIO_MAX > c->file->size)
-		return -E2BIG;
-	c->blocks[c->now] = malloc(plain_size);
-	if (!c->blocks[c->now])
-		return -ENOMEM;
-	c->chunk_sizes[c->now] = plain_size;
-	*c->file->held = held;
-	c->chunk_size = plain_size;
-	return c->file->codec->decompress(c->blocks[c->now], plain_size, packed, packed_size);
-}
-
 /*
- * Read the next chunk. Compressed data are: u32 chunks, then each { u32 compressed size, u32 plain size, bytes }. Only
+ * Go to the next chunk. Compressed data are: u32 chunks, then each { u32 compressed size, u32 plain size, bytes }. Only
  * the count shows where the data end: the total size that trace-cmd 3.1.6 writes is too small.
  */
 static int next_chunk(struct dat_cursor *c, struct dat_error *error)
 {
 	uint32_t packed_size, plain_size;
 	struct bytes b;
-	char *packed;
-	int err;
 
 	if (c->started && !c->chunks_left)
 		return 0;
@@ -222,21 +184,46 @@ static int next_chunk(struct dat_cursor *c, struct dat_error *error)
 		return dat_fail(error, -EBADMSG, c->chunk_offset,
 				"damaged: %" PRIu32 " compressed bytes of a chunk of %" PRIu32, packed_size,
 				plain_size);
-	packed = bytes_blob(&b, packed_size);
 	/* dat_open_rest() has already noted that the file ends here. */
-	if (!packed && c->stream->cut && b.error == -EBADMSG)
+	if (c->stream->cut && (b.error == -EBADMSG || (!b.error && bytes_left(&b) < packed_size)))
 		return 0;
-	if (!packed)
+	bytes_skip(&b, packed_size);
+	if (b.error)
 		return dat_fail_bytes(error, c->file, &b, "compressed data");
+	c->packed_size = packed_size;
+	c->chunk_size = plain_size;
+	c->chunk_pos = 0;
 	c->pos = b.pos;
-	err = unpack_chunk(c, packed, packed_size, plain_size);
-	free(packed);
-	if (err == -E2BIG)
-		return dat_fail(error, -EBADMSG, c->chunk_offset,
-				"damaged: the chunks of all CPUs take more than %u MiB", CHUNKS_MAX >> 20);
-	return err ? dat_fail(error, err, c->chunk_offset,
-			      "damaged: the compressed data at %" PRIu64 " does not unpack", c->chunk_offset)
+	return 1;
+}
+
+/* Unpack the chunk from the position on: all of it, or a part. */
+static int unpack(struct dat_cursor *c, struct dat_error *error)
+{
+	const int err = dat_chunk_unpack(c);
+
+	if (err == -EBADMSG)
+		return dat_fail(error, err, c->chunk_offset,
+				"damaged: the compressed data at %" PRIu64 " does not unpack", c->chunk_offset);
+	return err ? dat_fail(error, err, c->chunk_offset, "cannot read the compressed data at %" PRIu64,
+			      c->chunk_offset)
 		   : 1;
+}
+
+/* Find the next page of compressed data. */
+static int find_page(struct dat_cursor *c, struct dat_error *error)
+{
+	int ret = 1;
+
+	if (c->chunk_pos == c->chunk_size)
+		ret = next_chunk(c, error);
+	if (ret > 0 && (!c->chunk_pos || c->chunk_pos == c->part_pos + c->part_size))
+		ret = unpack(c, error);
+	if (ret > 0)
+		return ret;
+	c->chunk_pos = c->chunk_size = 0;
+	c->chunks_left = 0;
+	return ret;
 }
 
 int dat_cursor_next(struct dat_cursor *cursor, struct dat_page *ret_page, struct dat_error *ret_error)
@@ -249,18 +236,13 @@ int dat_cursor_next(struct dat_cursor *cursor, struct dat_page *ret_page, struct
 		return 0;
 	if (!c->buffer->compressed)
 		return next_plain(c, ret_page, ret_error);
-	if (c->chunk_pos == c->chunk_size) {
-		ret = next_chunk(c, ret_error);
-		if (ret <= 0) {
-			c->chunk_pos = c->chunk_size = 0;
-			c->chunks_left = 0;
-			return ret;
-		}
-	}
+	ret = find_page(c, ret_error);
+	if (ret <= 0)
+		return ret;
 	size = c->chunk_size - c->chunk_pos;
 	if (size > c->buffer->page_size)
 		size = c->buffer->page_size;
-	*ret_page = (struct dat_page){ .data = c->blocks[c->now] + c->chunk_pos,
+	*ret_page = (struct dat_page){ .data = c->blocks[c->now] + (c->chunk_pos - c->part_pos),
 				       .size = (uint32_t)size,
 				       .offset = c->chunk_offset,
 				       .in_chunk = (uint32_t)c->chunk_pos };

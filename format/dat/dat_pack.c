@@ -15,7 +15,12 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#define BUFFER_TOTAL (UINT32_C(32) << 20)
+/*
+ * The chunks of all CPUs together have at most this size, unless there are very many CPUs. So a reader can hold a whole
+ * chunk of each (dat_chunks.c). Viewers search the chunks of one CPU at a time, so with more CPUs smaller chunks cost
+ * little (bench/README.md).
+ */
+#define BUFFER_TOTAL (UINT32_C(8) << 20)
 #define CHUNK_MIN    (UINT32_C(64) << 10)
 #define THREADS_MAX  8u
 #define QUEUE	     (2u * THREADS_MAX)

@@ -4,6 +4,7 @@
  * prologue and CPU data, which differ between the two versions, are read by dat_parse.c.
  */
 #include "format/dat/dat_read.h"
+#include "format/dat/dat_chunks.h"
 #include "format/dat/dat_internal.h"
 #include "format/dat/dat_notes.h"
 
@@ -186,8 +187,8 @@ static int open_file(const char *path, const struct dat_codec *codec, bool rest,
 	file->codec = codec;
 	file->rest = rest;
 	file->growth = growth;
-	file->held = calloc(1, sizeof(*file->held));
-	err = file->held ? 0 : dat_fail(ret_error, -ENOMEM, 0, "not enough memory");
+	file->chunks = calloc(1, sizeof(*file->chunks));
+	err = file->chunks ? 0 : dat_fail(ret_error, -ENOMEM, 0, "not enough memory");
 	if (!err)
 		err = open_regular(path, file, ret_error);
 	if (!err)
@@ -256,7 +257,9 @@ struct dat_file *dat_close(struct dat_file *file)
 	free(file->kallsyms.text);
 	free(file->printk.text);
 	free(file->cmdlines.text);
-	free(file->held);
+	if (file->chunks)
+		dat_chunks_free(file->chunks);
+	free(file->chunks);
 	free(file->compression);
 	free(file->compression_version);
 	if (file->fd >= 0)

@@ -127,7 +127,7 @@ struct dat_file {
 	char **systems;
 	const struct dat_codec *codec;
 	uint32_t unpacked; /* bytes of compressed sections */
-	uint64_t *held;	   /* bytes of chunks that cursors have unpacked and not yet freed */
+	struct dat_chunks *chunks; /* unpacked chunks of the cursors */
 	uint64_t where[DAT_BUFFER_TEXT + 1]; /* version 7: section offsets by id */
 	struct number_map known; /* version 7: offsets of sections that were read, or that a buffer's option names */
 };
@@ -180,11 +180,14 @@ struct dat_cursor {
 	const struct dat_buffer *buffer;
 	const struct dat_stream *stream;
 	uint64_t pos; /* offset of the next page, or of the next chunk of compressed data */
-	/* Pages as they are in the file, or an uncompressed chunk: the current ones, and those that are kept. */
+	/* Pages as they are in the file, or of an unpacked chunk: the current ones, and those that are kept. */
 	unsigned char *blocks[2];
 	unsigned int now, kept;
 	uint32_t block_room, block_size, block_pos; /* for uncompressed data */
-	size_t chunk_sizes[2]; /* sizes of the blocks */
+	/* For compressed data: the part of the chunk that the current block has, and the size of parts; 0: unknown. */
+	size_t part_pos, part_size;
+	uint32_t part_room;
+	uint32_t packed_size; /* of the chunk */
 	size_t chunk_size;
 	size_t chunk_pos;
 	uint64_t chunk_offset;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RANGE_BLOCK (UINT32_C(1) << 20) /* bytes of pages that are read with one call */
+#define RANGE_BLOCK (UINT32_C(64) << 10) /* bytes of pages that are read with one call: no more than a chunk */
 
 int dat_write_open(const char *path, unsigned int version, uint32_t page_size, unsigned int cpus,
 		   struct dat_writer **ret_writer)

@@ -22,7 +22,7 @@
 
 #define SEED	   UINT64_C(0x7265636f72646572)
 #define TAP_FD	   9
-#define MEMORY_MAX (UINT64_C(1) << 30) /* the reader allows chunks of 256 MiB; threads have stacks */
+#define MEMORY_MAX (UINT64_C(1) << 30) /* with the stacks of threads */
 #define HANG_AFTER 600u /* seconds for one input; a valid one takes milliseconds */
 
 /* The outputs of convert and split. */
