@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "cli/base/proc_stat.h"
+#include "cli/base/proc_status.h"
 #include "cli/base/read_at.h"
 #include "cli/kernel/kernel.h"
 
@@ -79,27 +80,10 @@ static bool add_tid(const struct search *search, unsigned long tid)
 	return true;
 }
 
-/* The number in a line of /proc/PID/status; 0: the process or thread is gone. */
-static unsigned long status_number(int dir, const char *format)
-{
-	const int fd = openat(dir, "status", O_RDONLY | O_CLOEXEC);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
-	unsigned long number = 0;
-	char line[256];
-
-	while (file && !number && fgets(line, sizeof(line), file))
-		sscanf(line, format, &number);
-	if (file)
-		fclose(file);
-	else if (fd >= 0)
-		close(fd);
-	return number;
-}
-
 /* The process to which a thread belongs; 0: it is gone. */
 static unsigned long process_of(int dir)
 {
-	return status_number(dir, "Tgid: %lu");
+	return proc_status_number(dir, "status", "Tgid");
 }
 
 static bool has_tid(const struct kernel_request *request, unsigned long tid)
@@ -331,7 +315,7 @@ static bool add_if_child(const struct search *search, int proc, const char *name
 	if (bsearch(&pid, pids->before, pids->nr_before, sizeof(pid), by_number) || has_tid(search->request, pid))
 		return true;
 	dir = openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0 || !has_tid(search->request, status_number(dir, "PPid: %lu"))) {
+	if (dir < 0 || !has_tid(search->request, proc_status_number(dir, "status", "PPid"))) {
 		if (dir >= 0)
 			close(dir);
 		return true;

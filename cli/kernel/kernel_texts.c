@@ -10,6 +10,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "cli/base/proc_status.h"
 #include "cli/kernel/kernel_pids.h"
 #include "librecorder/os/boot_id.h"
 
@@ -166,17 +167,10 @@ int kernel_texts_begin(const struct kernel *kernel, struct spool *spool, unsigne
 /* The process of a thread; 0: it has ended. */
 static unsigned long process_of(unsigned long tid)
 {
-	char path[40], line[256];
-	unsigned long process = 0;
-	FILE *file;
+	char path[40];
 
 	snprintf(path, sizeof(path), "/proc/%lu/status", tid);
-	file = fopen(path, "re");
-	while (file && !process && fgets(line, sizeof(line), file))
-		sscanf(line, "Tgid: %lu", &process);
-	if (file)
-		fclose(file);
-	return process;
+	return proc_status_number(AT_FDCWD, path, "Tgid");
 }
 
 /* Write the processes of the threads in `pids`, without those in `before`; both are in ascending order. */
