@@ -35,7 +35,7 @@ struct checking {
 	struct dat_merge *merge;
 	struct verify *verify;
 	struct verify_figures figures;
-	uint64_t shown;
+	uint64_t shown, contradictions_shown;
 	uint64_t damaged;
 	bool no_memory;
 };
@@ -69,12 +69,15 @@ static void print_line(struct checking *c, const struct dat_event *event, const 
 
 static void say(void *arg, const struct verify_violation *violation)
 {
+	const bool is_violation = violation->kind != VERIFY_CONTRADICTION;
 	struct checking *c = arg;
+	uint64_t *shown = is_violation ? &c->shown : &c->contradictions_shown;
 
-	if (c->shown == c->limit)
+	if (*shown == c->limit)
 		return;
-	c->shown++;
-	fprintf(c->text, "%s: %s\n", verify_kind_names[violation->kind], violation->text);
+	++*shown;
+	fprintf(c->text, "%s: %s\n", is_violation ? verify_kind_names[violation->kind] : "contradiction",
+		violation->text);
 	print_line(c, violation->before, violation->event);
 	print_line(c, violation->event, violation->event);
 	print_line(c, violation->after, violation->event);
@@ -153,7 +156,11 @@ static void say_what_was_not_checked(const struct checking *c)
 		fprintf(c->text, "no sched_waking was recorded: whether threads were woken could not be checked\n");
 	if (!f->counts)
 		fprintf(c->text, "the file has no statistics of CPUs: whether counts add up could not be checked\n");
-	if (f->violations && c->shown == c->limit)
+	if (f->contradictions)
+		fprintf(c->text,
+			"%" PRIu64 " contradiction%s: events of programs between such switches could not be checked\n",
+			f->contradictions, f->contradictions == 1 ? "" : "s");
+	if ((f->violations && c->shown == c->limit) || f->contradictions > c->contradictions_shown)
 		fprintf(c->text, "only the first %" PRIu64 " are shown (--limit)\n", c->limit);
 }
 
@@ -252,7 +259,7 @@ int cmd_verify(int argc, char **argv)
 	const struct opt table[] = {
 		OPT_STRING(0, "json", "FILE", "write the summary to FILE; -: only the summary to standard output",
 			   &c.json),
-		OPT_NUMBER(0, "limit", "N", 0, UINT32_MAX, "show at most N violations, count the others (20)",
+		OPT_NUMBER(0, "limit", "N", 0, UINT32_MAX, "show at most N violations, and N contradictions (20)",
 			   &c.limit),
 		OPT_END,
 	};

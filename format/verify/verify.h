@@ -43,6 +43,8 @@ enum verify_kind {
 	VERIFY_BACK,
 	VERIFY_COUNT,
 	VERIFY_KINDS,
+	/* Not a violation: two switches of a CPU between which one is missing. It is reported with `events` 0. */
+	VERIFY_CONTRADICTION = VERIFY_KINDS,
 };
 
 /* "outside", "two_cpus", ... */
@@ -78,6 +80,7 @@ struct verify_figures {
 
 struct verify;
 
+/* Called for each violation and each contradiction. */
 typedef void (*verify_report)(void *arg, const struct verify_violation *violation);
 
 /* file and table must outlive it. 0; -ENOMEM. */

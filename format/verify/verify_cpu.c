@@ -94,6 +94,21 @@ static void say_outside(struct verify *v, const struct verify_cpu *cpu, const st
 						  &group->first.event, end });
 }
 
+/* A switch away from another thread than the one to which the CPU switched before. */
+static void say_contradiction(struct verify *v, const struct verify_cpu *cpu, const struct dat_event *event,
+			      const struct verify_switch *now)
+{
+	char text[160], ran[64];
+
+	snprintf(ran, sizeof(ran), now->prev ? "thread %" PRId32 " ran" : "it was idle", now->prev);
+	snprintf(text, sizeof(text),
+		 "CPU %" PRIu32 " switched to thread %" PRId32 ", then %s: a switch between them is missing", event->cpu,
+		 cpu->last.next, ran);
+	v->figures.contradictions++;
+	v->report(v->arg, &(struct verify_violation){ .kind = VERIFY_CONTRADICTION, .text = text,
+						      .before = &cpu->last_event.event, .event = event });
+}
+
 static void judge(struct verify *v, const struct verify_cpu *cpu, const struct verify_group *group,
 		  const struct dat_event *end, const struct verify_switch *now)
 {
@@ -125,7 +140,9 @@ int verify_cpu_switch(struct verify *v, const struct dat_event *event, const str
 	struct verify_cpu *cpu = &v->cpus[event->cpu];
 
 	if (cpu->known && cpu->last.next != now->prev && cpu->last.next) {
-		v->figures.contradictions++;
+		/* If only the switches of some threads were recorded, others are expected to be missing. */
+		if (!v->has_some)
+			say_contradiction(v, cpu, event, now);
 		verify_thread_lost(v, cpu->last_event.event.ts);
 	}
 	for (uint32_t i = 0; i < cpu->nr_groups; i++)

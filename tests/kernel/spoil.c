@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * spoil FILE pid|time|woken|count|back
+ * spoil FILE pid|time|woken|count|back|switch
  *
  * Damages one thing in a version 6 recording of programs and the kernel, in place, for verify to find:
  *
@@ -9,6 +9,7 @@
  * woken  wake-ups become those of a thread that does not exist
  * count  a CPU's statistics report one event more
  * back	  a page in the middle begins a second earlier
+ * switch  a switch becomes one from another thread than the one to which the CPU switched before
  *
  * All changes are made in the middle of the time in which programs wrote. Standard output: what was changed. Status 1:
  * there was nothing to change.
@@ -32,6 +33,7 @@ struct spoil {
 	int fd;
 	uint64_t first, end; /* times of its programs' records */
 	uint64_t woken;
+	int32_t runs; /* the thread to which the CPU switched last; 0: not known */
 
 	/* the record before, on the same page */
 	struct dat_record last;
@@ -125,6 +127,20 @@ static bool spoil_back(struct spoil *s, const struct place *place, const struct 
 	return put(s, place->offset, &earlier, 8);
 }
 
+static bool spoil_switch(struct spoil *s, const struct place *place, const struct dat_record *record)
+{
+	const int32_t other = 1000000, runs = s->runs;
+	uint32_t offset = 0;
+	const int32_t next = field(s, record, "sched_switch", "next_pid", &offset);
+	const int32_t prev = field(s, record, "sched_switch", "prev_pid", &offset);
+
+	s->runs = !s->has_last ? 0 : next >= 0 ? next : runs;
+	if (!s->has_last || prev <= 0 || prev != runs)
+		return false;
+	printf("thread %" PRId32 "\n", prev);
+	return put(s, place->offset + (uint64_t)(record->data - place->page) + offset, &other, 4);
+}
+
 static bool spoil_count(struct spoil *s, const struct place *place, const struct dat_record *record)
 {
 	const struct dat_option *option = dat_option(s->file, DAT_CPUSTAT);
@@ -146,7 +162,7 @@ static const struct {
 	bool (*spoil)(struct spoil *s, const struct place *place, const struct dat_record *record);
 } ways[] = {
 	{ "pid", spoil_pid },	  { "time", spoil_time }, { "woken", spoil_woken },
-	{ "count", spoil_count }, { "back", spoil_back },
+	{ "count", spoil_count }, { "back", spoil_back }, { "switch", spoil_switch },
 };
 
 /* Go through the stream; a `way` below 0 only looks at its times. Returns whether the change was made. */

@@ -188,6 +188,9 @@ Test(verify_outside, switches_that_contradict_each_other)
 	cr_assert_eq(said.event, 170);
 	cr_assert_eq(figures.unchecked, 2);
 	cr_assert_eq(figures.contradictions, 1);
+	cr_assert_eq(contradiction.nr, 1);
+	cr_assert_eq(contradiction.before, 100);
+	cr_assert_eq(contradiction.event, 200);
 }
 
 Test(verify_outside, many_threads_in_one_stay)

@@ -51,18 +51,24 @@ static struct event_table *table;
 static struct verify *verify;
 struct verify_figures figures;
 
-struct report said;
+struct report said, contradiction;
 
 static void note(void *arg, const struct verify_violation *violation)
 {
 	(void)arg;
+	printf("# %s\n", violation->text);
+	if (violation->kind == VERIFY_CONTRADICTION) {
+		contradiction.nr++;
+		contradiction.before = violation->before->ts;
+		contradiction.event = violation->event->ts;
+		return;
+	}
 	said.nr++;
 	said.kind = violation->kind;
 	said.events = violation->events;
 	said.before = violation->before ? violation->before->ts : 0;
 	said.event = violation->event ? violation->event->ts : 0;
 	said.after = violation->after ? violation->after->ts : 0;
-	printf("# %s\n", violation->text);
 }
 
 static void name_writer(void)

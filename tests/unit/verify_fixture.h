@@ -32,7 +32,7 @@ struct report {
 	uint64_t events;
 	uint64_t before, event, after; /* their times */
 };
-extern struct report said;
+extern struct report said, contradiction;
 
 /* The buffer of the next events; and the number of events lost before the next one, which is 0 after it. */
 extern const struct dat_buffer *into;
