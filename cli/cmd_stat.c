@@ -144,7 +144,7 @@ static int print_program(struct rec_view *view, void *data)
 		err = print_lane(view, lane);
 	rec_view_losses(view, &losses);
 	print_more("events of threads without a lane", losses.no_lane);
-	print_more("events and names that found no room in the log", losses.log_full);
+	print_more("events, names and filters that found no room in the buffer", losses.log_full);
 	return err ? err : print_rates(view);
 }
 

@@ -236,7 +236,7 @@ int rec_stats_text(const struct rec_lane_stats *stats, char *text, size_t size);
 /* Losses of the process that belong to no lane. */
 struct rec_view_losses {
 	uint64_t no_lane;  /* events of threads that got no lane */
-	uint64_t log_full; /* events and names that found no room in the log */
+	uint64_t log_full; /* events, names, call sites and conditions that found no room in the buffer */
 	int lease_errno;   /* why the last of these events was lost: positive errno or 0; see rec_view_open(3) */
 };
 
@@ -364,10 +364,10 @@ struct rec_iter *rec_iter_close(struct rec_iter *iter);
 
 /*
  * The next event. The payload is in the iterator's copy and does not change until the next call. `lost` counts the
- * events between the last returned one and this one that were overwritten or consumed before the iterator reached them,
- * which is exact, and refused ones to the extent that the sub-buffers record them. Returns 1: *ret_event is filled. 0:
- * there is no event now. -EAGAIN: the writer overwrote each page while it was being copied, several times in a row, or
- * the program is changing the lane's size; try again, or reset. -EBADMSG: the lane is damaged; -EFAULT: the file was
+ * events between the last returned one and this one that were overwritten before the iterator reached them; this number
+ * is exact. Refused events are added to the extent that the sub-buffers record them. Returns 1: *ret_event is filled.
+ * 0: there is no event now. -EAGAIN: the writer overwrote each page while it was being copied, several times in a row,
+ * or the program is changing the lane's size; try again, or reset. -EBADMSG: the lane is damaged; -EFAULT: the file was
  * truncated.
  */
 int rec_iter_next(struct rec_iter *iter, struct rec_view_event *ret_event);

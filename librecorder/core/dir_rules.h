@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where programs put their buffers if RECORDER_DIR does not say so, and which directories are safe to use. */
+/* Where programs put their buffers if RECORDER_DIR is not set, and which directories are safe to use. */
 #ifndef DIR_RULES_H
 #define DIR_RULES_H
 

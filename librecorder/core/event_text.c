@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Format texts. The print formats use only what libtraceevent 1.7.1 evaluates correctly (facts/trace-dat 1.7, and
+ * Format texts. The print formats use only what libtraceevent 1.7.1 evaluates correctly (facts trace-dat 1.7, and
  * found by trying). It reads numbers from the record as unsigned, so a sign is tested by the top bit and never by "<
  * 0", and the values that __print_symbolic compares with are written as the unsigned numbers that are stored. Its
  * precedence of operators is not reliable, so each operation has parentheses.

@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 /*
- * Each forking thread has its own: glibc may run the handlers of several forks at once. It is separate from the lock's
- * holder: in the child, another library's fork handler may take the lock over before ours runs. And another handler may
- * itself fork, between two of ours.
+ * The state of a fork, between our handlers. Each thread has its own, because glibc may run the handlers of several
+ * forks at once. It is not kept with the lock's holder, because in the child another library's fork handler may take
+ * the lock over before ours runs; and another handler may itself fork, between two of ours.
  */
 static __thread unsigned int open_forks __attribute__((tls_model("initial-exec")));
 static __thread struct rec_signal_block block_for_fork __attribute__((tls_model("initial-exec")));

@@ -66,7 +66,7 @@ lane 3: damaged
 lane 4, no thread, 17 sub-buffers of 4096 bytes:
 torn: 1
 events of threads without a lane: 6
-events and names that found no room in the log: 7"
+events, names and filters that found no room in the buffer: 7"
 is "what was refused is not counted" "$(value entries)" "$(printf '%s\n' 1 4 1 2)"
 end "$pid"
 
