@@ -2,9 +2,9 @@
 /*
  * Runs the tests of a program, each in a process of its own and for a bounded time, and prints TAP.
  *
- *	tests/unit/test_ring			all
- *	tests/unit/test_ring 'ring/nested*'	those that match
- *	tests/unit/test_ring --here ring/x	one, in this process: for a debugger
+ *	tests/unit/test_ring				all
+ *	tests/unit/test_ring --filter 'ring/nested*'	those that match
+ *	tests/unit/test_ring --here ring/x		one, in this process: for a debugger
  *
  * PORT_EXCEPT in the environment names tests that this build does not run, separated by blanks: a comment states that
  * they are left out, and PORT_EXCEPT_WHY why.
@@ -37,6 +37,9 @@ static struct said {
 	bool failed; /* an expectation */
 	char reason[200];
 } *said;
+
+static struct port_named current_suite, current_test;
+const struct port_named *criterion_current_suite = &current_suite, *criterion_current_test = &current_test;
 
 void port_add(struct port_test *test)
 {
@@ -111,6 +114,8 @@ static void run(const struct port_test *test)
 {
 	const struct port_options *suite = suite_of(test);
 
+	current_suite.name = test->suite;
+	current_test.name = test->name;
 	if (suite->init)
 		suite->init();
 	if (test->options.init)
@@ -211,10 +216,11 @@ static bool is_chosen(const struct port_test *test, const char *pattern)
 	return fnmatch(pattern, name, 0) == 0 && !is_excepted(test);
 }
 
-int main(int argc, char **argv)
+/* Weak, because a program with a main() of its own may use fixtures that check. */
+__attribute__((weak)) int main(int argc, char **argv)
 {
 	const bool here = argc > 1 && strcmp(argv[1], "--here") == 0;
-	const char *pattern = argc > 1 + here ? argv[1 + here] : "*";
+	const char *pattern = argc > 2 ? argv[2] : "*";
 	const struct port_test *test;
 	int tests = 0, number = 0, failed = 0;
 

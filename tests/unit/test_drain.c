@@ -219,7 +219,7 @@ Test(drain, the_recording_ends_while_a_helper_finds_the_stage_full)
 /* The stage ends after this, and the helper must not be at work in it. */
 Test(drain, another_directory_fails_while_a_helper_has_a_lane)
 {
-	struct watched_dir watched_dirs[2] = { { .fd = dir, .drain = drain }, { .fd = dir } };
+	struct watched_dir watched_dirs[2] = { { .fd = dup(dir), .drain = drain }, { .fd = dup(dir) } };
 	struct attach attach = { .watched_dirs = watched_dirs, .nr = 2 };
 
 	cr_assert_eq(drain_open(spool, dir, DRAIN_NAMED, NULL, &failing), 0);
@@ -232,8 +232,8 @@ Test(drain, another_directory_fails_while_a_helper_has_a_lane)
 	__atomic_store_n(&go_on, true, __ATOMIC_RELEASE);
 	cr_assert_eq(spool_settle(spool), 0);
 	for (unsigned int i = 0; i < 2; i++)
-		dir_watch_close(&watched_dirs[i].watch);
-	drain_close(failing);
+		watched_dir_close(&watched_dirs[i]);
+	drain = NULL;
 	kill_program();
 }
 
@@ -313,7 +313,7 @@ Test(drain, a_program_without_a_descriptor_waits_for_another_to_end)
 	struct stat st;
 
 	begin_two();
-	watched.fd = dir;
+	watched.fd = dup(dir);
 	watched.drain = drain;
 	dir_watch_open(&watched.watch, dir);
 	cr_assert_eq(fstatat(dir, strrchr(buffer, '/') + 1, &st, 0), 0);
@@ -333,7 +333,8 @@ Test(drain, a_program_without_a_descriptor_waits_for_another_to_end)
 	cr_assert_eq(attach_follow(&attach), 0);
 	cr_assert_eq(other_tries, 2);
 	cr_assert_eq(watched.nr, 2);
-	dir_watch_close(&watched.watch);
+	watched_dir_close(&watched);
+	drain = NULL;
 	end_two();
 }
 

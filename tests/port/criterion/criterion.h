@@ -35,6 +35,12 @@ struct port_test {
 	struct port_test *next;
 };
 
+/* The test that runs in this process. */
+struct port_named {
+	const char *name;
+};
+extern const struct port_named *criterion_current_suite, *criterion_current_test;
+
 /* Called by constructors; the order is that of the file. */
 void port_add(struct port_test *test);
 
