@@ -30,6 +30,9 @@
 #define WORDS_PER_PAGE	(REC_MAP_PAGE / (uint32_t)sizeof(uint32_t))
 #define INDEX_OF_PRINTF 0u
 
+/* The number of changes of rules that a program follows while it registers one event. */
+#define FOLLOW_TRIES 100u
+
 /*
  * Values for an event that is wanted but stays off, because its filter does not fit it, or because there is no room for
  * its filter. They are not bits of an enable word.
@@ -239,13 +242,14 @@ static void settle(struct known *known)
 
 /*
  * Apply rules that a process may have made meanwhile without finding the event in the log (edge W2). Or it has found
- * the event, and switched the word before we did.
+ * the event, and switched the word before we did. A process that keeps switching must not keep the program here.
  */
 static void follow_rules(struct known *known)
 {
+	unsigned int tries;
 	uint32_t wanted;
 
-	for (;;) {
+	for (tries = 0; tries < FOLLOW_TRIES; tries++) {
 		rec_fence_full();
 		if (known->word == &no_word)
 			return;

@@ -43,6 +43,7 @@ static struct {
 	unsigned int script; /* digits in base 3, the action after each look: none, off, on */
 	unsigned int steps;
 	int last; /* the last request; -1: none */
+	unsigned int flips; /* number of looks plus 1, each of which finds another rule than the one before; 0: none */
 } between;
 
 static int opened_early;
@@ -53,6 +54,10 @@ int __wrap_rec_rules_say(const struct rec_rules *rules, const struct rec_words *
 	const int said = __real_rec_rules_say(rules, system, name, ret_selector);
 	const unsigned int what = between.script % 3;
 
+	if (between.flips) {
+		strcpy(ret_selector, "flips:*");
+		return (int)(between.flips++ % 2);
+	}
 	if (between.steps && between.steps--) {
 		between.script /= 3;
 		if (what && rec_view_switch(between.view, between.patterns, what == 2) >= 0)
@@ -95,6 +100,15 @@ Test(reader_control, switched_while_registered)
 		cr_assert_eq(rec_view_forget(view, patterns), 0);
 	}
 	rec_view_close(view);
+}
+
+/* A process that switches an event after each look at the rules does not keep the program from going on. */
+Test(reader_control, switched_again_and_again)
+{
+	between.flips = 1;
+	make("flips", "x");
+	cr_assert_gt(between.flips, 10);
+	between.flips = 0;
 }
 
 /* Edge B1: no process may switch a buffer before the program's events are in it. */
