@@ -3,15 +3,16 @@
  * The process lock.
  *
  * Guarantees. The holder is never interrupted by a signal handler of its own thread, nor cancelled. So it always
- * releases the lock, within microseconds, and no thread forks, or jumps away, while it holds the lock. If a raw clone
- * copies the process while another thread holds the lock, the copy takes the lock over, because the holder does not
- * exist there.
+ * releases the lock, within microseconds, and no thread forks, or jumps away, while it holds the lock. Two kinds of
+ * holders do not release it; then another thread takes the lock over. If a raw clone copies the process while another
+ * thread holds the lock, the holder does not exist in the copy. And a seccomp filter may end a thread at any system
+ * call: then one event may lack its description, and the program continues.
  */
 #include "librecorder/process/process.h"
 #include "librecorder/core/atomic.h"
 #include "librecorder/os/signal_block.h"
 
-
+#include <errno.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -50,6 +51,17 @@ static uint32_t this_thread(void)
 	return number;
 }
 
+/* Whether a holder in this process is gone. */
+static bool is_gone(uint64_t was)
+{
+	const int saved = errno;
+	const bool gone = (uint32_t)was < NO_ID &&
+			  syscall(SYS_tgkill, (pid_t)(was >> 32), (pid_t)(uint32_t)was, 0) < 0 && errno == ESRCH;
+
+	errno = saved;
+	return gone;
+}
+
 static bool lock(bool wait)
 {
 	const pid_t pid = getpid();
@@ -72,6 +84,8 @@ static bool lock(bool wait)
 			break;
 		/* The count stops at TRIES: if it wrapped, a long wait would yield again instead of sleeping. */
 		tries += tries < TRIES;
+		if (tries == TRIES && is_gone(was) && rec_cmpxchg64(&holder, &was, self))
+			break;
 		if (was == self || (!wait && tries == TRIES)) {
 			rec_signal_block_end(&block);
 			return false;
