@@ -163,28 +163,3 @@ Test(process_lock, threads_without_an_id_wait)
 	cr_assert_not(rec_process_lock(), "this thread has it");
 	expect_waiter();
 }
-
-static void *end_with_the_lock(void *arg)
-{
-	*(bool *)arg = rec_process_lock();
-	syscall(SYS_exit, 0);
-	return NULL;
-}
-
-/* A thread that is ended from outside while it has the lock. */
-Test(process_lock, a_holder_that_is_gone)
-{
-	pthread_t holder;
-	bool got = false;
-
-	cr_assert_eq(pthread_create(&holder, NULL, end_with_the_lock, &got), 0);
-	cr_assert_eq(pthread_join(holder, NULL), 0);
-	cr_assert(got);
-	errno = 0;
-	cr_assert(rec_process_lock_soon());
-	cr_assert_eq(errno, 0);
-	rec_process_unlock();
-	cr_assert_eq(pthread_create(&holder, NULL, end_with_the_lock, &got), 0);
-	cr_assert_eq(pthread_join(holder, NULL), 0);
-	cr_assert_eq(rec_enable("lock:none"), 0);
-}

@@ -10,6 +10,7 @@
 #include "thread_lives.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <librecorder/event.h>
 #include <librecorder/lane.h>
 #include <linux/filter.h>
@@ -212,6 +213,31 @@ Test(life, ended_by_a_raw_exit_in_an_event)
 	cr_assert(seen[1] && seen[3]);
 	cr_assert_eq(sums.torn, 1);
 	cr_assert_eq(sums.no_lane, 0);
+}
+
+static void *end_with_the_lock(void *arg)
+{
+	*(bool *)arg = rec_process_lock();
+	syscall(SYS_exit, 0);
+	return NULL;
+}
+
+/* As by a seccomp filter: other threads take the lock over, also those that wait only a bounded time. */
+Test(life, ended_while_it_has_the_process_lock)
+{
+	pthread_t holder;
+	bool got = false;
+
+	cr_assert_eq(pthread_create(&holder, NULL, end_with_the_lock, &got), 0);
+	cr_assert_eq(pthread_join(holder, NULL), 0);
+	cr_assert(got);
+	errno = 0;
+	cr_assert(rec_process_lock_soon());
+	cr_assert_eq(errno, 0);
+	rec_process_unlock();
+	cr_assert_eq(pthread_create(&holder, NULL, end_with_the_lock, &got), 0);
+	cr_assert_eq(pthread_join(holder, NULL), 0);
+	cr_assert_eq(rec_enable("lock:none"), 0);
 }
 
 /* Behaves like a thread that got the id of one that ended without giving its lane back. */
