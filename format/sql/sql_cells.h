@@ -31,6 +31,7 @@ struct sql_cells {
 	struct text_pool *pool;
 	uint64_t wanted;	    /* sql_column_bit() of the columns that have their values */
 	bool is_sorted;		    /* by the first column, which is a time */
+	bool was_searched;	    /* set to true when an index is used */
 	const enum sql_kind *kinds; /* kinds of the columns */
 	unsigned int nr_columns;
 	size_t nr_rows;

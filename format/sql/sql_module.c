@@ -223,6 +223,9 @@ static size_t row_of(const struct cursor *cursor)
 	return cursor->found ? cursor->found[cursor->row] : cursor->row;
 }
 
+/* If this few rows have the same value, no further column is searched. */
+#define FEW_ROWS 16
+
 static bool row_passes(const struct cursor *cursor)
 {
 	for (unsigned int i = 0; i < cursor->filters.nr; i++) {
@@ -269,6 +272,46 @@ static size_t place_of(const uint32_t *numbers, size_t nr, size_t row)
 	return low;
 }
 
+/*
+ * Reduces the cursor's rows to those with one of the values that columns must be equal to. Of several such columns, the
+ * first one is used for the first read of the table; after that, the one with the fewest rows. So a table that is read
+ * once gets one index only.
+ */
+static int find_equal(struct cursor *cursor)
+{
+	struct sql_table *table = table_of(cursor);
+	struct sql_cells *cells = cursor->cells;
+	const size_t low_row = cursor->row, high_row = cursor->end;
+
+	for (unsigned int i = 0; i < cursor->filters.nr; i++) {
+		const struct sql_filter *filter = &cursor->filters.filters[i];
+		const uint32_t *found;
+		size_t row, end;
+		long nr;
+
+		if (filter->op != SQL_EQ || filter->value.kind != table->columns.kinds[filter->column] || !filter->column)
+			continue;
+		if (cursor->found && (!cells->was_searched || cursor->end - cursor->row <= FEW_ROWS))
+			break;
+		nr = sql_cells_find(cells, filter->column, cell_of(table, &filter->value), &found);
+		if (nr < 0)
+			return (int)nr;
+		if (!nr) {
+			cursor->row = cursor->end = 0;
+			break;
+		}
+		row = place_of(found, (size_t)nr, low_row);
+		end = place_of(found, (size_t)nr, high_row);
+		if (cursor->found && end - row >= cursor->end - cursor->row)
+			continue;
+		cursor->found = found;
+		cursor->row = row;
+		cursor->end = end;
+	}
+	cells->was_searched = true;
+	return 0;
+}
+
 static int cells_begin(struct cursor *cursor)
 {
 	struct sql_table *table = table_of(cursor);
@@ -289,21 +332,9 @@ static int cells_begin(struct cursor *cursor)
 	}
 	cursor->row = low_row;
 	cursor->end = high_row;
-	for (unsigned int i = 0; i < cursor->filters.nr && !cursor->found; i++) {
-		const struct sql_filter *filter = &cursor->filters.filters[i];
-		long nr;
-
-		if (filter->op != SQL_EQ || filter->value.kind != table->columns.kinds[filter->column] ||
-		    filter->column == time)
-			continue;
-		nr = sql_cells_find(cursor->cells, filter->column, cell_of(table, &filter->value), &cursor->found);
-		if (nr < 0)
-			return (int)nr;
-		cursor->row = nr ? place_of(cursor->found, (size_t)nr, low_row) : 0;
-		cursor->end = nr ? place_of(cursor->found, (size_t)nr, high_row) : 0;
-		if (!nr)
-			break;
-	}
+	err = find_equal(cursor);
+	if (err)
+		return err;
 	if (cursor->filters.is_empty)
 		cursor->end = cursor->row;
 	cells_advance(cursor);

@@ -107,8 +107,13 @@ static double cost_of(const struct sql_table *table, const char *ops, int nr_bou
 {
 	double rows = table->cells ? (double)table->cells->nr_rows + 1 : table->trace->rows;
 
-	if (strchr(ops, SQL_EQ))
-		return rows / 1000 + 1;
+	/* Each equality reduces the cost, or SQLite would leave out those that depend on another table. */
+	if (strchr(ops, SQL_EQ)) {
+		rows /= 100;
+		for (; *ops; ops++)
+			rows = *ops == SQL_EQ ? rows / 10 : rows;
+		return rows + 1;
+	}
 	if (strchr(ops, SQL_IN))
 		return rows / 100 + 1;
 	while (nr_bounds-- > 0)
