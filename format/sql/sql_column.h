@@ -49,12 +49,16 @@ struct sql_record {
  * the event in the file, which no filter changes: where its page or chunk begins, and where the record ends within it,
  * in words. A chunk has at most 2^22 words.
  */
-static inline int64_t sql_record_number(const struct sql_record *record)
+static inline int64_t sql_event_number(const struct dat_event *event)
 {
-	const struct dat_event *event = &record->event;
 	const uint64_t end = (uint64_t)event->in_chunk + event->buffer->page_size - event->bytes_after;
 
 	return (int64_t)((event->offset << 24 | end / 4) & INT64_MAX);
+}
+
+static inline int64_t sql_record_number(const struct sql_record *record)
+{
+	return sql_event_number(&record->event);
 }
 
 /* The bit of a column in SQLite's mask of used columns. The last bit is for all further columns. */

@@ -19,7 +19,7 @@ const struct sql_computed sql_computed_tables[] = {
 	{ "irqs", "ts dur cpu kind:t number name:t tid comm:t", sql_collect_irqs },
 	{ "syscalls", "ts dur cpu tid pid comm:t number name:t ret state:t", sql_collect_syscalls },
 	{ "losses", "ts cpu buffer:t lost", sql_collect_losses },
-	{ "stacks", "ts cpu tid comm:t kind:t depth address symbol:t", sql_collect_stacks },
+	{ "stacks", "ts cpu tid comm:t kind:t depth address symbol:t event event_ts", sql_collect_stacks },
 	{ "threads", "tid pid comm:t first last events", sql_collect_threads },
 	{ "processes", "pid comm:t threads first last events", sql_collect_processes },
 	{ "clocks", "cpu clock:t low high rounds error", sql_collect_clocks },

@@ -7,6 +7,10 @@
  *
  * In this dialect, each event of the second kind forms a pair with the last event of the first kind that has the same
  * key, and no event is in two pairs. JOIN in SQL has another meaning, so such a query is translated.
+ *
+ *	SELECT common_pid, CAST(id AS SYSCALL), CAST(size AS _COUNTER_) FROM EVENT [WHERE ...]
+ *
+ * A query without JOIN counts the events by their keys.
  */
 #ifndef FORMAT_SQL_HIST_H
 #define FORMAT_SQL_HIST_H

@@ -333,6 +333,8 @@ int sql_register(sqlite3 *db, struct sql_traces **ret_traces)
 						  open_function, NULL, NULL, NULL);
 	if (code == SQLITE_OK)
 		code = sql_register_functions(db);
+	if (code == SQLITE_OK)
+		code = sql_register_cast(db, traces);
 	if (code == SQLITE_OK && ret_traces)
 		*ret_traces = traces;
 	return code;

@@ -28,4 +28,7 @@ int sql_open(sqlite3 *db, struct sql_traces *traces, const char *path, bool take
 /* percentile(), histogram(), interval_overlap(). An SQLite code. */
 int sql_register_functions(sqlite3 *db);
 
+/* recorder_cast(). An SQLite code. */
+int sql_register_cast(sqlite3 *db, struct sql_traces *traces);
+
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of threads, processes, clocks, losses and stacks. */
+/* The tables of threads, processes, clocks and losses. */
 #include "format/dat/dat_notes.h"
-#include "format/sql/sql_field.h"
 #include "format/sql/sql_model.h"
 
 #include <errno.h>
@@ -185,63 +184,6 @@ static int add_loss(void *arg, const struct model_loss *loss)
 int sql_collect_losses(struct sql_trace *trace, struct sql_cells *cells)
 {
 	struct model_sink sink = { .loss = add_loss };
-
-	return sql_model_run(trace, cells, &sink);
-}
-
-/* ----------------------------------------------------------------------------------------------------------- stacks */
-
-/* The addresses of a stack: an array of numbers of the size of a pointer, which may extend to the record's end. */
-static int add_frames(struct sql_row *row, const struct model_record *record, const struct dat_event *event,
-		      int32_t tid, const struct tep_format_field *field, const char *kind)
-{
-	const bool big = row->trace->file->big;
-	const uint32_t width = row->trace->file->commit_size;
-	struct tep_format_field frame = { .size = (int)width };
-	int64_t depth = 0, address;
-	int err = 0;
-
-	for (uint32_t at = (uint32_t)field->offset; !err && at + width <= record->size; at += width, depth++) {
-		struct tep_handle *const tep = row->trace->table->tep;
-
-		frame.offset = (int)at;
-		/* A stack ends with an address of all ones. */
-		if (!sql_field_number(&frame, record->data, record->size, big, &address) || address == -1)
-			break;
-		sql_row_int(row, (int64_t)event->ts);
-		sql_row_int(row, event->cpu);
-		sql_row_int(row, tid);
-		sql_row_comm(row, tid);
-		sql_row_text(row, kind);
-		sql_row_int(row, depth);
-		sql_row_int(row, address);
-		sql_row_text(row, sql_row_wants(row) ? tep_find_function(tep, (unsigned long long)address) : NULL);
-		err = sql_row_end(row);
-	}
-	return err;
-}
-
-static int add_stack(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid,
-		     uint64_t span)
-{
-	struct tep_format_field *field;
-	const char *name;
-
-	(void)span;
-	if (!record->type)
-		return 0;
-	name = record->type->event->name;
-	if (strcmp(name, "kernel_stack") != 0 && strcmp(name, "user_stack") != 0)
-		return 0;
-	field = tep_find_field(record->type->event, "caller");
-	if (!field)
-		return 0;
-	return add_frames(arg, record, event, tid, field, name[0] == 'k' ? "kernel" : "user");
-}
-
-int sql_collect_stacks(struct sql_trace *trace, struct sql_cells *cells)
-{
-	struct model_sink sink = { .point = add_stack };
 
 	return sql_model_run(trace, cells, &sink);
 }

@@ -185,6 +185,23 @@ is "an alias that is a keyword, after a backslash" \
 	"$(io 'SELECT a.id FROM submit AS a JOIN done AS \order ON a.common_pid = \order.common_pid, a.id = \order.id WHERE a.id = 7')" $'7\n7'
 fails "a text that is not closed" "$RECORDER" sql io.dat \
 	'SELECT a.id FROM submit AS a JOIN done AS b ON a.common_pid = b.common_pid WHERE a.common_comm == "req'
+is "without JOIN, a histogram: keys, number, sums, as recorder hist counts them" \
+	"$(io 'SELECT common_pid, CAST(fd AS LOG2), CAST(io.submit.id AS _COUNTER_) AS ids FROM io.submit WHERE id > 10 && submit.common_comm ~ "req*"')" \
+	"$("$RECORDER" hist io.dat -e 'io:submit if id > 10' -k common_pid,fd.log2 -v id |
+		sed -nE 's/.*common_pid: +([0-9]+), fd: (~ 2\^[0-9]+) .*hitcount: +([0-9]+) +id: +([0-9]+)$/\1|\2|\3|\4/p' |
+		sort -t'|' -k3,3n -k1,1n -k2,2)"
+like "names of columns, and other types" "$("$RECORDER" sql --csv io.dat \
+	'select Cast(common_pid as Comm), cast(id as hex) number, cast(id as SYSCALL) AS "call" from submit AS s order by s.id desc limit 1' | tr -d '\r')" \
+	$'^common_pid,number,call,hitcount\n"?requests \\[[0-9]+\\]"?,c7,"?sys_[a-z]+ \\[199\\]"?,1$'
+is "a number as a histogram has it, in any query" \
+	"$(io "SELECT recorder_cast(id, 'HEX') || recorder_cast('x', 'hex') || recorder_cast(NULL, 'sym') IS NULL, recorder_cast(9, 'log2', 1),
+		recorder_cast(-1, 'sym-offset') FROM submit LIMIT 1")" "1|~ 2^4|[ffffffffffffffff]"
+fails "an unknown type" "$RECORDER" sql io.dat "SELECT recorder_cast(1, 'x')"
+like "is reported" "$err" "recorder_cast: one of hex, "
+fails "an unknown file" "$RECORDER" sql io.dat "SELECT recorder_cast(1, 'hex', 2)"
+is "without words of the dialect, each event is a row" \
+	"$(io 'SELECT count(*), sum(id) FROM (SELECT id FROM submit); SELECT CAST(id AS TEXT) FROM submit WHERE id = 7')" $'400|39800\n7\n7'
+is "a stack that the file does not have" "$(io 'SELECT start.STACKTRACE IS NULL FROM submit AS start JOIN done AS end ON start.id = end.id LIMIT 1')" 1
 is "a join without its words is one of SQL" \
 	"$(io 'SELECT count(*) FROM submit AS start JOIN done AS end ON start.id = end.id')" 800
 fails "a mistake in one" "$RECORDER" sql io.dat 'SELECT start.common_pid FROM submit AS start JOIN nowhere AS end ON start.id = end.id'

@@ -214,7 +214,7 @@ mapfile -t sources < <(cd "$top_srcdir" && ls librecorder/*/*.c \
 	cli/base/{file_limit,memory,message,open_regular,priority,read_at}.c cli/recording/{spool,stage}{,_write}.c \
 	cli/recording/spool_{format,kernel,model,source,stage}.c \
 	cli/recording/{core_file,dir_watch,dirs,elf_events,elf_file,session,stage_recover}.c \
-	cli/ask/assert_parse.c format/hist/hist.c format/sql/sql_hist.c format/print/*.c format/text/*.c format/model/*.c \
+	cli/ask/assert_parse.c format/hist/hist.c format/sql/sql_hist{,_count,_read,_write}.c format/print/*.c format/text/*.c format/model/*.c \
 	tests/unit/table_fixture.c tests/fuzz/{hostile_number,small_buffer,view_calls}.c)
 ok "the readers are compiled" compile_all "${sources[@]}"
 [ "$tap_failed" = 0 ] || exit 1

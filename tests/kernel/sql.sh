@@ -17,6 +17,32 @@ is "functions in the text of an event are those of report" \
 	"$("$RECORDER" report stacks.dat | sed -nE 's/.* hrtimer_start: +//p')"
 like "an event has them" "$("$RECORDER" sql --list stacks.dat 'SELECT _text FROM hrtimer_start LIMIT 1')" " function=[a-z_]+"
 
+# The stack of an event is the next event of its CPU and context, if that is a stack.
+"$RECORDER" report --json stacks.dat >stacks.json
+cat >owners.py <<'EOF'
+import json
+last = {}
+for line in open("stacks.json"):
+    event = json.loads(line)
+    context = event["cpu"], event["fields"]["common_flags"] & 0x58
+    if event["event"] == "kernel_stack" and context in last:
+        print(last[context]["ts"], event["cpu"], event["ts"], last[context]["event"], sep="|")
+    else:
+        last[context] = event
+EOF
+is "the event of each stack" \
+	"$("$RECORDER" sql --list stacks.dat "SELECT event_ts, s.cpu, s.ts, e.name FROM stacks s JOIN events e ON e.rowid = s.event WHERE depth = 0" | sort)" \
+	"$(python3 owners.py | sort)"
+pair=$("$RECORDER" sql --list stacks.dat 'SELECT start.TIMESTAMP, start.common_cpu, start.STACKTRACE FROM sched_switch AS start
+	JOIN sched_switch AS end ON start.prev_pid = end.next_pid WHERE start.prev_pid != 0 LIMIT 1')
+is "the stack of the first event of a pair, as one text" "${pair##*|}" "$("$RECORDER" sql --list stacks.dat "SELECT group_concat(symbol, ' <- ')
+	FROM stacks WHERE kind = 'kernel' AND event_ts = $(cut -d'|' -f1 <<<"$pair") AND cpu = $(cut -d'|' -f2 <<<"$pair")")"
+like "which begins where the switch was" "$pair" ' <- (__)?schedule <- '
+is "histograms of threads and functions are those of recorder hist" \
+	"$("$RECORDER" sql --list stacks.dat 'SELECT CAST(common_pid AS EXECNAME), CAST(function AS SYM) FROM hrtimer_start' | sort)" \
+	"$("$RECORDER" hist stacks.dat -e hrtimer_start -k common_pid.execname,function.sym |
+		sed -nE 's/^[{] common_pid: (.*[^ ]) *\[ *([0-9]+)\], function: (.*[^ ]) +[}] hitcount: +([0-9]+)$/\1 [\2]|\3|\4/p' | sort)"
+
 # calls FUNCTION QUERY: the instructions of the function, and of what it calls, in a query
 calls()
 {
