@@ -203,8 +203,69 @@ static int take_begin(void *arg, const struct model_span *span)
 	return err;
 }
 
-/* Append the fields of the end after those of the begin. */
-static int put_end_fields(struct spans *s, const struct model_span *span, const char *before)
+static const struct event_type *type_of(const struct spans *s, const struct model_record *record)
+{
+	const struct event_table *table = s->lines->printer->table;
+
+	return event_type(table, event_id(table, record->data, record->size));
+}
+
+/* Whether the begin has a field of the same name, with the same number: a key, for example. */
+static bool is_repeated(const struct spans *s, const struct model_span *span, const struct tep_format_field *field)
+{
+	const struct event_type *type = type_of(s, &span->first);
+	const struct tep_format_field *same = type ? tep_find_field(type->event, field->name) : NULL;
+	const unsigned char *first = span->first.data, *last = span->last.data;
+
+	return same && same->size == field->size && same->flags == field->flags &&
+	       !(field->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_DYNAMIC | TEP_FIELD_IS_STRING)) &&
+	       (uint32_t)(same->offset + same->size) <= span->first.size &&
+	       (uint32_t)(field->offset + field->size) <= span->last.size &&
+	       !memcmp(first + same->offset, last + field->offset, (size_t)field->size);
+}
+
+static bool begins_with(const char *text, const struct tep_format_field *field)
+{
+	const size_t size = strlen(field->name);
+
+	return !strncmp(text, field->name, size) && text[size] == '=';
+}
+
+/* The size of the field's part, "NAME=VALUE", if that is followed by the next field or by nothing; otherwise 0. */
+static size_t part_size(const char *text, const struct tep_format_field *field)
+{
+	const size_t size = strcspn(text, " ");
+	const bool is_last = !text[size] && !field->next;
+
+	if (!begins_with(text, field))
+		return 0;
+	return is_last || (text[size] && field->next && begins_with(text + size + 1, field->next)) ? size : 0;
+}
+
+/*
+ * Append the fields of the end, "file=0 result=3", without those that the begin, which is on the same line, has, too.
+ * If the text has another form, the rest is appended as it is.
+ */
+static void put_new_fields(struct spans *s, const struct model_span *span, const char *text)
+{
+	const struct event_type *type = type_of(s, &span->last);
+	const struct tep_format_field *field = type ? type->event->format.fields : NULL;
+	const char *before = " = ";
+	size_t size;
+
+	for (; field && (size = part_size(text, field)); field = field->next) {
+		if (!is_repeated(s, span, field)) {
+			trace_seq_printf(&s->line, "%s%.*s", before, (int)size, text);
+			before = " ";
+		}
+		text += size + (text[size] == ' ');
+	}
+	if (*text)
+		trace_seq_printf(&s->line, "%s%s", before, text);
+}
+
+/* Append the fields of the end after those of the begin; `is_leaf`: on the same line. */
+static int put_end_fields(struct spans *s, const struct model_span *span, bool is_leaf)
 {
 	struct trace_seq fields;
 	int err;
@@ -214,8 +275,11 @@ static int put_end_fields(struct spans *s, const struct model_span *span, const 
 		return 0;
 	trace_seq_init(&fields);
 	err = put_fields(s, &fields, &span->last, span->end, span->end_cpu);
-	if (!err && fields.len)
-		trace_seq_printf(&s->line, "%s%.*s", before, (int)fields.len, fields.buffer);
+	trace_seq_terminate(&fields);
+	if (!err && is_leaf)
+		put_new_fields(s, span, fields.buffer);
+	else if (!err && fields.len)
+		trace_seq_printf(&s->line, " = %.*s", (int)fields.len, fields.buffer);
 	trace_seq_destroy(&fields);
 	return err;
 }
@@ -230,7 +294,7 @@ static int write_leaf(struct spans *s, const struct model_span *span)
 	trace_seq_printf(&s->line, "%.*s", (int)s->head.len, s->head.buffer);
 	put_times(s, span);
 	trace_seq_printf(&s->line, "%.*s", (int)s->body.len, s->body.buffer);
-	err = put_end_fields(s, span, " = ");
+	err = put_end_fields(s, span, true);
 	trace_seq_printf(&s->line, more ? "; /* %s */" : ";", more);
 	return err ? err : write_line(s);
 }
@@ -247,7 +311,7 @@ static int write_end(struct spans *s, const struct model_span *span)
 	put_times(s, span);
 	put_indent(&s->line, span);
 	trace_seq_printf(&s->line, "} /* %s:%s", span->rule->system, span->name);
-	err = span->last.data ? put_end_fields(s, span, " = ") : put_begin_fields(s, &s->line, span);
+	err = span->last.data ? put_end_fields(s, span, false) : put_begin_fields(s, &s->line, span);
 	if (more)
 		trace_seq_printf(&s->line, "; %s", more);
 	trace_seq_puts(&s->line, " */");

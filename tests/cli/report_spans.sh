@@ -144,4 +144,29 @@ for form in --json --csv; do
 	ok "$form --debug -V3 is that without them" cmp plain debug
 done
 
+# ---- fields that the begin has, too
+
+cat >same.c <<'END'
+#include <librecorder/event.h>
+REC_SPAN(io, file, u32(file), end(u32(file), string(name), s32(result)));
+REC_SPAN_KEYED(net, rpc, key(u64(id)));
+int main(void)
+{
+	REC_BEGIN(io, file, 5);
+	REC_END(io, file, 5, "a result=3", 0);
+	REC_BEGIN(io, file, 6);
+	REC_END(io, file, 7, "b", 1);
+	REC_BEGIN(net, rpc, 9);
+	REC_END(net, rpc, 9);
+	return 0;
+}
+END
+# shellcheck disable=SC2086
+ok "a program whose ends repeat fields" $CC $CFLAGS_FOR_TEST same.c $LDADD_FOR_TEST -o same
+ok "is recorded" "$RECORDER" record -q -u 'io:*,net:*' -o same.dat ./same
+is "the number is printed once, if it is the same" "$("$RECORDER" report --spans same.dat | sed -n 's/^[^|]*|  //p')" \
+	"io:file(file=5) = name=a result=3 result=0;
+io:file(file=6) = file=7 name=b result=1;
+net:rpc(id=9);"
+
 done_testing
