@@ -102,8 +102,8 @@ static void say_contradiction(struct verify *v, const struct verify_cpu *cpu, co
 
 	snprintf(ran, sizeof(ran), now->prev ? "thread %" PRId32 " ran" : "it was idle", now->prev);
 	snprintf(text, sizeof(text),
-		 "CPU %" PRIu32 " switched to thread %" PRId32 ", then %s: a switch between them is missing", event->cpu,
-		 cpu->last.next, ran);
+		 "CPU %" PRIu32 " switched to thread %" PRId32 ", then %s: a switch between them is missing",
+		 event->cpu, cpu->last.next, ran);
 	v->figures.contradictions++;
 	v->report(v->arg, &(struct verify_violation){ .kind = VERIFY_CONTRADICTION, .text = text,
 						      .before = &cpu->last_event.event, .event = event });
