@@ -214,25 +214,45 @@ static bool say_no_image(const struct recover *recover, const char *word, bool b
 	return false;
 }
 
-/* Prints the buffers that dead programs left; `name`: only those of programs with this name. Returns their number. */
+static void print_item(const char *pid, uint64_t made, uint64_t bytes, const char *name)
+{
+	char size[32], age[32];
+
+	printf("%7s  %8s  %10s  %-15s  ", pid, human_age(made, age, sizeof(age)), human_size(bytes, size, sizeof(size)),
+	       name);
+}
+
+/*
+ * Prints the buffers that dead programs left, and the spools of recordings that have no buffers any more. With `name`,
+ * only the buffers of programs with this name. Returns their number.
+ */
 static unsigned int print_left(const struct recover *recover, const char *name)
 {
+	static const char heading[] = "    PID       AGE        SIZE  NAME             BUFFER";
 	unsigned int nr = 0;
+	char pid[16];
 
 	for (unsigned int i = 0; i < recover->left.nr; i++) {
 		const struct left_place *place = &recover->left.places[i];
+		struct stat st;
 
 		for (unsigned int j = 0; j < place->nr; j++) {
 			const struct leftover *item = &place->items[j];
-			char size[32], age[32];
 
 			if (name && !is_wanted(item, name, false))
 				continue;
 			if (!nr++)
-				puts("    PID       AGE        SIZE  NAME             BUFFER");
-			printf("%7u  %8s  %10s  %-15s  %s/%s\n", item->pid, human_age(item->last, age, sizeof(age)),
-			       human_size(item->size, size, sizeof(size)), item->comm, place->dir.path, item->name);
+				puts(heading);
+			snprintf(pid, sizeof(pid), "%u", item->pid);
+			print_item(pid, item->last, item->size, item->comm);
+			printf("%s/%s\n", place->dir.path, item->name);
 		}
+		if (name || place->nr || !place->spool || stat(place->spool, &st) < 0)
+			continue;
+		if (!nr++)
+			puts(heading);
+		print_item("-", (uint64_t)st.st_mtime, (uint64_t)st.st_blocks * 512u, "(recording)");
+		puts(place->spool);
 	}
 	return nr;
 }

@@ -173,6 +173,15 @@ static bool holds_buffer(const struct session *session)
 	return found;
 }
 
+static bool holds_recording(const struct session *session)
+{
+	char *spool = session_spool(session);
+	const bool found = spool || holds_buffer(session);
+
+	free(spool);
+	return found;
+}
+
 unsigned int session_sweep(char *path, size_t size)
 {
 	const struct dirent *entry;
@@ -190,7 +199,7 @@ unsigned int session_sweep(char *path, size_t size)
 		snprintf(name, sizeof(name), "%s/%.32s", top, entry->d_name);
 		if (session_lock(name, &session))
 			continue;
-		if (holds_buffer(&session)) {
+		if (holds_recording(&session)) {
 			snprintf(path, size, "%s", name);
 			session_close(&session);
 			nr++;

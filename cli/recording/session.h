@@ -65,8 +65,8 @@ void session_close(struct session *session);
 void session_remove(struct session *session);
 
 /*
- * Sessions that killed recorders left in the user's buffer directory: those without a buffer are removed. Returns the
- * number of the others; the path of one of them is written to `path`.
+ * Sessions that killed recorders left in the user's buffer directory: those without a buffer and without a spool are
+ * removed. Returns the number of the others; the path of one of them is written to `path`.
  */
 unsigned int session_sweep(char *path, size_t size);
 

@@ -127,6 +127,23 @@ wait "$living" 2>/dev/null
 ok "the living one when it is dead" "$RECORDER" clean
 is "is gone" "$(left)" ""
 
+# A recorder removes the buffer of a program that has ended, once the spool has all of it, and is killed before the file is made.
+"$RECORDER" record -q -o killed.dat "$mortal" 100 2 wait >going &
+recorder=$!
+ok "another recording is running" wait_until grep -q ready going
+program=$(pgrep -P $recorder)
+kill -KILL $recorder "$program"
+wait $recorder 2>/dev/null
+wait_until is_gone "$program"
+session=$(echo "$RECORDER_DIR"/session-*)
+rm "$session"/*.rec
+run "$RECORDER" record -o other.dat true
+like "the next recorder reports the recording that has only its spool" "$err" "'recorder recover $session' makes a trace.dat of it"
+run "$RECORDER" recover
+like "recover lists it" "$out" " +- +[0-9]+ s +[0-9.]+ [kM]?B +\(recording\) +$TMP/killed.dat.spool$"
+ok "and makes a file of it" "$RECORDER" recover killed.dat.spool
+is "nothing is left of it" "$(left)$(ls ./*.spool 2>/dev/null)" ""
+
 # ---- the quota
 
 kb()
