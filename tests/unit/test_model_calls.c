@@ -104,7 +104,7 @@ Test(model, half_of_the_events_of_a_system_call)
 		     "raw_syscalls:exit 1 50-60 own 10 depth 0 open\n");
 }
 
-/* ------------------------------------------------------------------------------------ the end belongs to another one */
+/* ----------------------------------------------------------------------------------- the end belongs to another one */
 
 /* The end of read and the begin of write are lost. */
 Test(model, the_end_of_another_system_call)
