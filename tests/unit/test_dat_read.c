@@ -115,7 +115,7 @@ Test(dat_read, every_variant_whole)
 	}
 }
 
-Test(dat_read, what_the_headers_say)
+Test(dat_read, contents_of_the_headers)
 {
 	struct dat_file *file = NULL;
 	struct dat_error error;
@@ -236,7 +236,7 @@ static void refuse(const void *data, size_t size, int expected, const char *word
 	cr_expect_not_null(strstr(error.text, word), "\"%s\" should contain %s", error.text, word);
 }
 
-Test(dat_read, what_is_said)
+Test(dat_read, each_refusal_has_its_text)
 {
 	size_t size;
 	unsigned char *data = dat_make(dat_make_find("v6-plain"), &size, NULL);

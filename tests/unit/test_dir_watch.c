@@ -29,7 +29,7 @@ static uint64_t make_dir(int *ret_dir)
 	return (uint64_t)times[1].tv_sec * 1000 * MS + (uint64_t)times[1].tv_nsec;
 }
 
-Test(dir_watch, tells_a_change)
+Test(dir_watch, the_time_stamp_shows_a_change)
 {
 	struct dir_watch watch = { 0 };
 	struct timespec now[2] = { { 0, UTIME_OMIT }, { 0, UTIME_NOW } };
@@ -51,7 +51,7 @@ static void put(int dir, const char *name)
 }
 
 /* inotify finds a change that the time stamp does not show. */
-Test(dir_watch, is_told_of_a_change)
+Test(dir_watch, inotify_reports_a_change)
 {
 	char path[] = "/tmp/recorder-test.XXXXXX";
 	struct dir_watch watch = { 0 };

@@ -155,7 +155,7 @@ Test(event_printf, a_site_is_logged_once)
 	cr_assert_eq(event_fixture_count(), 100);
 }
 
-Test(event_printf, formats_too_long_for_the_log_are_said_so)
+Test(event_printf, formats_too_long_for_the_log_are_replaced_by_a_text)
 {
 const char *text;
 

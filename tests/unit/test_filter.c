@@ -283,7 +283,7 @@ static const struct mistake {
 	{ "path =~ 'a+'", 11, "this regular expression is not supported" },
 };
 
-Test(filter, mistakes_are_told_with_their_column)
+Test(filter, mistakes_are_reported_with_their_column)
 {
 	_Alignas(8) unsigned char condition[REC_CONDITION_MAX];
 	struct rec_filter_error error;
@@ -467,7 +467,7 @@ static void write_sum(char *text, const int *values, bool *ret_value)
 	*ret_value = value;
 }
 
-Test(filter, any_expression_is_what_its_tree_says)
+Test(filter, any_expression_has_the_value_of_its_tree)
 {
 	const char *seed = getenv("RECORDER_SEED");
 	char text[8192];

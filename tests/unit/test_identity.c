@@ -125,7 +125,7 @@ static void *tell_start_times(void *data)
 	return NULL;
 }
 
-Test(identity, a_later_thread_tells_the_processs_start_time)
+Test(identity, a_later_thread_has_the_start_time_of_its_process)
 {
 	struct told told = { 0 };
 	uint64_t start_time = 0;
@@ -238,7 +238,7 @@ Test(identity, the_lock_decides_from_another_namespace)
 	close(fd);
 }
 
-Test(identity, no_pid_is_nobodys)
+Test(identity, pid_0_is_no_process)
 {
 	const struct rec_identity nobody = { .pid = 0 }, group = { .pid = UINT32_MAX };
 	const int fd = open_file();
@@ -314,7 +314,7 @@ Test(identity, a_namesake_from_another_namespace_is_left_alone)
 	end_program(pid);
 }
 
-Test(identity, a_buffer_says_who_has_it)
+Test(identity, a_buffer_names_its_process)
 {
 	struct rec_identity self, who;
 	int fd;

@@ -85,7 +85,7 @@ Test(share, an_own_lane_as_soon_as_there_is_one)
 }
 
 /* The program's only lane is not shared, and there is no lane to share: events without a lane are counted. */
-Test(share, one_lane_is_nobody_elses)
+Test(share, a_lane_has_one_holder)
 {
 	struct sums sums;
 

@@ -84,7 +84,7 @@ Test(last_event, is_found_after_a_reader)
 	check_time(from, 3);
 }
 
-Test(last_event, is_none_in_an_empty_buffer)
+Test(last_event, an_empty_buffer_has_none)
 {
 	uint64_t seconds = 1;
 

@@ -244,7 +244,7 @@ Test(loan, of_a_dead_process_is_given_back_once)
 }
 
 /* The wait for a lock that is held for long ends. */
-Test(loan, behind_a_lock)
+Test(loan, another_process_holds_the_lock)
 {
 	const int fd = open(rec_process.path, O_RDWR | O_CLOEXEC);
 

@@ -161,7 +161,7 @@ Test(process, longer_options_of_a_newer_header)
 	cr_assert_eq(rec_configure(&options.known), -EINVAL);
 }
 
-Test(process, a_limit_on_file_sizes_kills_nobody)
+Test(process, a_limit_on_file_sizes_kills_no_program)
 {
 	const struct rec_options options = REC_OPTIONS_INIT;
 	const struct rlimit limit = { 1 << 20, RLIM_INFINITY };

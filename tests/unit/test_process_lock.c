@@ -149,7 +149,7 @@ static void expect_waiter(void)
 }
 
 /* A waiter with SCHED_FIFO must sleep; otherwise a holder of lower priority would never get the CPU. */
-Test(process_lock, who_waits_long_sleeps)
+Test(process_lock, a_long_wait_sleeps)
 {
 	cr_assert(rec_process_lock());
 	expect_waiter();

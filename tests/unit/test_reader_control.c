@@ -183,7 +183,7 @@ Test(reader_control, events_to_come)
 	end(&p);
 }
 
-Test(reader_control, what_was_said_is_forgotten)
+Test(reader_control, a_rule_is_forgotten)
 {
 	struct program p = start();
 	struct answer a;
@@ -282,7 +282,7 @@ Test(reader_control, the_dead_are_not_switched)
 	close(p.pipe);
 }
 
-Test(reader_control, patterns_that_are_none)
+Test(reader_control, invalid_patterns)
 {
 	static const char *const bad[] = { "", ":", "a:", ":a", "a:b:c", "a b", "a,", ",a", "a:[x]" };
 	struct rec_view *view = reader_view();

@@ -178,7 +178,7 @@ Test(reader_iter, reset_beside_a_consumer)
 }
 
 /* A loss before the reader's next event is reported to an iterator that begins there. */
-Test(reader_iter, begins_with_the_loss_that_the_reader_would_be_told)
+Test(reader_iter, begins_with_the_loss_that_the_reader_would_get)
 {
 	struct rec_lane_stats stats;
 	struct rec_view_event event;
@@ -215,7 +215,7 @@ Test(reader_iter, the_reader_page_is_seen_too)
 	cr_assert_gt(lost, 3000);
 }
 
-Test(reader_iter, refusals_are_told)
+Test(reader_iter, refusals_are_reported)
 {
 	struct rec_view_event event;
 	uint64_t lost = 0;

@@ -126,7 +126,7 @@ Test(reader_mark, one_after_the_other)
 	cr_assert_eq(consume_all(), next);
 }
 
-Test(reader_mark, what_was_overwritten_in_between_is_told)
+Test(reader_mark, what_was_overwritten_in_between_is_reported)
 {
 	struct copied copied;
 

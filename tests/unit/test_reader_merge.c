@@ -133,7 +133,7 @@ static void mark(const struct rec_handle *handle, uint32_t from, uint32_t to)
 }
 
 /* While a lane cannot be examined, no later event of another one is returned. */
-Test(reader_merge, no_event_overtakes_a_lane_that_says_again)
+Test(reader_merge, no_event_overtakes_a_lane_that_returns_eagain)
 {
 	struct rec_handle *first = reader_lane(), *second = reader_lane();
 	struct rec_view_event event;

@@ -61,13 +61,14 @@ static void fail(void)
 	exit(1);
 }
 
-Test(repeat, said_when_a_test_fails_or_crashes)
+Test(repeat, printed_when_a_test_fails_or_crashes)
 {
 	char said[2000];
 
 	end_and_say(fail, said, sizeof(said));
 	cr_assert_eq(strncmp(said, "# repeat: RECORDER_SEED=5 ", 26), 0, "%s", said);
-	cr_assert_not_null(strstr(said, "test_repeat --filter repeat/said_when_a_test_fails_or_crashes\n"), "%s", said);
+	cr_assert_not_null(strstr(said, "test_repeat --filter repeat/printed_when_a_test_fails_or_crashes\n"), "%s",
+			   said);
 	end_and_say(abort, said, sizeof(said));
 	cr_assert_not_null(strstr(said, "# repeat: "), "%s", said);
 	end_and_say(repeat_nothing, said, sizeof(said));

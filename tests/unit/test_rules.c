@@ -43,7 +43,7 @@ Test(rules, the_last_one_that_matches_holds)
 	cr_assert_eq(memcmp(text_of(&rules), "+a:*\0-a:x,b:?\0", 15), 0);
 }
 
-Test(rules, the_same_patterns_are_said_once)
+Test(rules, the_same_patterns_have_one_rule)
 {
 	static struct rec_rules rules;
 
@@ -148,7 +148,7 @@ Test(rules, rubbish_stays_in_its_place)
 	cr_assert_gt(refused, 100);
 }
 
-Test(rules, a_copy_says_the_same)
+Test(rules, a_copy_has_the_same_rules)
 {
 	static struct rec_rules from, to;
 

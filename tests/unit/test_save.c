@@ -160,7 +160,7 @@ Test(save, snapshots)
 }
 
 /* In both modes, the events in the file and those that it reports as lost are all events. */
-Test(save, losses_are_told)
+Test(save, losses_are_reported)
 {
 	struct seen *seen;
 	uint64_t events;

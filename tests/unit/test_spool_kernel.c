@@ -72,7 +72,7 @@ static void expect_text(enum spool_text_kind kind, const char *name, const char 
 	cr_assert_str_eq(found->text, text);
 }
 
-Test(spool_kernel, texts_are_told_apart_by_kind_and_name)
+Test(spool_kernel, texts_are_distinguished_by_kind_and_name)
 {
 	add_text(SPOOL_TEXT_FORMAT, "sched/sched_switch", "ID: 1");
 	add_text(SPOOL_TEXT_FORMAT, "sched/sched_wakeup", "ID: 2");
@@ -255,7 +255,7 @@ Test(spool_kernel, more_side_files_than_a_process_usually_may_open)
 }
 
 /* The recorder is stopped before its second side file, as by a signal. */
-Test(spool_kernel, a_removal_that_was_cut_short_is_told_by_the_spool)
+Test(spool_kernel, the_spool_shows_a_removal_that_was_cut_short)
 {
 	char side[2][PATH_MAX];
 
@@ -276,7 +276,7 @@ Test(spool_kernel, a_removal_that_was_cut_short_is_told_by_the_spool)
 	cr_assert_neq(access(path, F_OK), 0);
 }
 
-Test(spool_kernel, what_pages_do_not_tell_of_is_lost_at_the_end)
+Test(spool_kernel, losses_that_no_page_reports_come_at_the_end)
 {
 	const int64_t lost[] = { 0, 12, -1, 5 };
 	struct spool_stream *streams;

@@ -367,7 +367,7 @@ Test(stage, a_page_that_went_away_is_not_added)
 }
 
 /* A file that cannot grow is used in place of a disk that accepts no data. */
-Test(stage, what_the_thread_meets_is_told_and_the_rest_stays)
+Test(stage, an_error_of_the_thread_is_reported_and_the_rest_stays)
 {
 	const struct rlimit limit = { 4u << 20, 4u << 20 };
 	uint64_t number = 0;

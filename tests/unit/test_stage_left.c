@@ -159,7 +159,7 @@ Test(stage_left, what_is_no_file_is_not_opened)
 }
 
 /* The stage is in another mount namespace: the spool accepts nothing until it is recovered where the stage is. */
-Test(stage_left, a_stage_out_of_sight_is_told_from_one_that_is_gone)
+Test(stage_left, a_stage_out_of_sight_is_distinguished_from_one_that_is_gone)
 {
 	name_stage("/nowhere/stage-AAAAAA");
 	spool_close(spool);

@@ -230,7 +230,7 @@ Test(time_map, one_line_for_viewers_of_slow_clocks)
 }
 
 /* A clock that changes its rate half-way is farthest from its chord there. */
-Test(time_map, one_line_says_how_far_it_is_off)
+Test(time_map, one_line_has_its_error)
 {
 	const struct rec_anchor anchors[] = { { 0, 0, 0, 10 }, { S, S, 0, 10 }, { 2 * S, 2 * S + 1000, 0, 10 } };
 	struct time_map map = map_of(anchors, 3);

@@ -73,7 +73,7 @@ Test(verify_counts, an_event_is_missing)
 	finish_with(VERIFY_COUNT, 1);
 }
 
-Test(verify_counts, losses_that_no_page_tells)
+Test(verify_counts, losses_that_no_page_reports)
 {
 	stat(STAT("0", "0", "8", "0", "1"));
 	begin();
@@ -162,7 +162,7 @@ Test(verify_counts, more_than_the_rest)
 	finish_with(VERIFY_COUNT, 1);
 }
 
-Test(verify_counts, the_rest_was_read_and_its_losses_are_not_told)
+Test(verify_counts, the_rest_was_read_and_its_losses_are_not_reported)
 {
 	stat(STAT("0", "1", "8", "0", "1"));
 	begin();
@@ -247,14 +247,14 @@ static void end(const char *statistics, int64_t says, int64_t page)
 	put(0, 110, ID_END, 5, &says, sizeof(says));
 }
 
-Test(verify_counts, the_end_tells_what_its_page_does)
+Test(verify_counts, recorder_end_agrees_with_its_page)
 {
 	end(STAT("0", "0", "3", "0", "1"), 3, 3);
 	finish_clean();
 	cr_assert_eq(figures.user_events, 1);
 }
 
-Test(verify_counts, the_end_does_not)
+Test(verify_counts, recorder_end_disagrees_with_its_page)
 {
 	end(STAT("0", "0", "3", "0", "1"), 4, 3);
 	finish_with(VERIFY_COUNT, 1);

@@ -32,7 +32,7 @@ Test(verify_outside, an_event_in_anothers_time)
 	cr_assert_eq(said.after, 180);
 }
 
-Test(verify_outside, an_event_while_nobody_ran)
+Test(verify_outside, an_event_while_no_thread_ran)
 {
 	begin();
 	sw(0, 100, 5, S, 0);
@@ -155,7 +155,7 @@ Test(verify_outside, a_loss_of_unknown_size_is_anybodys)
 	cr_assert_eq(figures.unchecked, 1);
 }
 
-Test(verify_outside, what_programs_lose_says_nothing_of_the_kernel)
+Test(verify_outside, losses_of_programs_do_not_concern_the_kernel)
 {
 	begin();
 	sw(0, 100, 0, R, 5);

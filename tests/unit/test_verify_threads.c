@@ -49,7 +49,7 @@ Test(verify_threads, out_of_idle_on_another_cpu_without_a_switch)
 	finish_with(VERIFY_TWO_CPUS, 1);
 }
 
-Test(verify_threads, a_loss_told_later_explains_two_cpus)
+Test(verify_threads, a_loss_reported_later_explains_two_cpus)
 {
 	begin_running();
 	sw(1, 200, 0, R, 5);
@@ -59,7 +59,7 @@ Test(verify_threads, a_loss_told_later_explains_two_cpus)
 	finish_clean();
 }
 
-Test(verify_threads, a_contradiction_told_later_explains_two_cpus)
+Test(verify_threads, a_contradiction_reported_later_explains_two_cpus)
 {
 	begin_running();
 	sw(1, 200, 0, R, 5);
@@ -166,7 +166,7 @@ Test(verify_threads, wake_ups_that_are_not_recorded_are_not_missed)
 	finish_clean();
 }
 
-Test(verify_threads, a_loss_told_later_explains_the_wake_up)
+Test(verify_threads, a_loss_reported_later_explains_the_wake_up)
 {
 	begin_running();
 	sw(0, 200, 5, S, 0);
@@ -284,7 +284,7 @@ static char trace_cmd[] = "3.1.6 not-a-git-repo";
  * A file of another program does not state this. Threads 6 and 8 were requested; 5 and 7 are seen when one of these is
  * switched in or out.
  */
-Test(verify_threads, whose_switches_were_recorded_is_not_said)
+Test(verify_threads, the_file_does_not_state_whose_switches_it_has)
 {
 	unsigned int foreign;
 

@@ -22,7 +22,7 @@ static void begin_tsc(struct both *b, unsigned int lanes, unsigned int cpus, con
 }
 
 /* The anchors in a spool may have any values. seen_read() fails if times go back. */
-Test(weave_run, anchors_that_say_anything)
+Test(weave_run, invalid_anchors)
 {
 	static const struct {
 		const char *what;
