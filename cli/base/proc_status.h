@@ -4,8 +4,8 @@
 #define CLI_PROC_STATUS_H
 
 /*
- * The number in the line `name`, such as "Tgid", of the file `path`, relative to the directory `dir`. 0: there is no such
- * number, for example because the process or thread has ended.
+ * The number in the line `name`, such as "Tgid", of the file `path`, relative to the directory `dir`. 0: there is no
+ * such number, for example because the process or thread has ended.
  */
 unsigned long proc_status_number(int dir, const char *path, const char *name);
 
