@@ -7,6 +7,8 @@
 
 #include "format/dat/dat_pack.h"
 #include "format/dat/dat_repage.h"
+#include "format/io/bytes.h"
+#include "format/text/event_parse.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -128,6 +130,31 @@ uint64_t split_damaged(const struct split *split, struct dat_error *ret_error, u
 
 /* -------------------------------------------------------------------------------------------------------- events */
 
+static bool is_programs(const struct split *split, const struct dat_event *event)
+{
+	return event->size >= 2 && event_is_programs(bytes_get16(event->data, split->file->big));
+}
+
+/*
+ * Losses before a left-out event are reported with the CPU's next event. If that is a program's, and events of the
+ * kernel were lost, the number is left out: it would show that nothing of the kernel was lost (model.h).
+ */
+static bool carry(const struct split *split, struct split_carried *carried, struct dat_event *event)
+{
+	const bool is_program = is_programs(split, event);
+
+	if (event->lost) {
+		carried->is_kernel |= event->lost < 0 || !is_program;
+		carried->lost = carried->lost < 0 || event->lost < 0 ? DAT_PAGE_LOST_UNKNOWN
+								       : carried->lost + event->lost;
+	}
+	if (!event_select_has(&split->select, event))
+		return false;
+	event->lost = carried->lost && carried->is_kernel && is_program ? DAT_PAGE_LOST_UNKNOWN : carried->lost;
+	*carried = (struct split_carried){ 0 };
+	return true;
+}
+
 /* Put the next selected event into source->event. False at the end of the source. */
 static bool find_event(struct split_source *source)
 {
@@ -135,23 +162,14 @@ static bool find_event(struct split_source *source)
 	struct dat_event *event = &source->event;
 
 	while (!source->has_event && !source->is_done) {
-		int64_t *carried;
-
 		if (!dat_merge_next(source->merge, event) || event->ts > split->end) {
 			source->is_done = true;
 			break;
 		}
-		carried = &split->carried[event->buffer - split->file->buffers][event->cpu];
 		if (event->ts < split->start)
 			continue;
-		/* Losses before a left-out event are reported with the CPU's next event. */
-		if (event->lost)
-			*carried = *carried < 0 || event->lost < 0 ? DAT_PAGE_LOST_UNKNOWN : *carried + event->lost;
-		if (!event_select_has(&split->select, event))
-			continue;
-		event->lost = *carried;
-		*carried = 0;
-		source->has_event = true;
+		source->has_event = carry(
+			split, &split->carried[event->buffer - split->file->buffers][event->cpu], event);
 	}
 	return source->has_event;
 }

@@ -9,6 +9,12 @@
 
 struct split_source;
 
+/* Losses that were reported by records that were left out. */
+struct split_carried {
+	int64_t lost;	/* as dat_event.lost */
+	bool is_kernel; /* events of the kernel may be among them */
+};
+
 struct split {
 	/* the command line */
 	const char *input;
@@ -29,7 +35,7 @@ struct split {
 	struct split_source *sources;
 	unsigned int nr_sources;
 	uint32_t *page_sizes; /* by the writer's buffers */
-	int64_t **carried;    /* by buffer and CPU: losses that records reported which were left out */
+	struct split_carried **carried; /* by buffer and CPU */
 };
 
 /* Begin to read. The caller has opened the file, its times and the selection. 0, -ENOMEM. */

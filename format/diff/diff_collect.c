@@ -140,12 +140,6 @@ static int take_loss(void *arg, const struct model_loss *loss)
 
 /* ----------------------------------------------------------------------------------------------------------- counts */
 
-/* Whether the id is not one of programs' events (docs/ARCHITECTURE.md). */
-static bool is_of_kernel(int id)
-{
-	return id < 16384 || id > 32767;
-}
-
 /*
  * Count an event in its part of the run. Parts have the same number of events, not the same length: so a program that
  * does the same has the same numbers, even if it had to wait more often. 0; -ENOMEM.
@@ -154,7 +148,7 @@ static int count_event(struct diff_collect *c, const struct dat_event *event)
 {
 	const int id = event_id(c->table, event->data, event->size);
 	const struct event_type *type = id < 0 ? NULL : event_type(c->table, id);
-	const bool is_kernel = is_of_kernel(id);
+	const bool is_kernel = !event_is_programs(id);
 	const size_t part = (size_t)(c->nr_before[is_kernel]++ * DIFF_PARTS / c->nr_all[is_kernel]);
 	char name[256];
 	struct blob *run;
@@ -240,7 +234,7 @@ static int count_all(struct diff_collect *c, const struct dat_file *file, const 
 	memset(c->nr_all, 0, sizeof(c->nr_all));
 	memset(c->nr_before, 0, sizeof(c->nr_before));
 	while (dat_merge_next(merge, &event))
-		c->nr_all[is_of_kernel(event_id(c->table, event.data, event.size))]++;
+		c->nr_all[!event_is_programs(event_id(c->table, event.data, event.size))]++;
 	is_damaged = dat_merge_damaged(merge, ret_error, &cpu) > 0;
 	dat_merge_close(merge);
 	return is_damaged ? -EBADMSG : 0;

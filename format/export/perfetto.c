@@ -62,12 +62,12 @@ static int perfetto_open(struct export_trace *trace, struct export_out *out, voi
 	return 0;
 }
 
-/* A loss is shown on a track of its own, and on its CPU, whose kernel events may be lost. */
+/* A loss is shown on a track of its own, and on its CPU if events of the kernel may be lost. */
 static int put_loss(struct perfetto *p, const struct dat_event *event)
 {
 	char name[64] = "events lost";
 	size_t instant;
-	int err = perfetto_ftrace_lost(p, event->cpu);
+	int err = model_loss_is_programs(p->trace->table, event) ? 0 : perfetto_ftrace_lost(p, event->cpu);
 
 	if (!err && !p->losses) {
 		p->losses = perfetto_track(p, 0, "lost events", false);

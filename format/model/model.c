@@ -117,6 +117,12 @@ int64_t model_number(const struct tep_format_field *field, const struct model_re
 
 /* ----------------------------------------------------------------------------------------------------------- losses */
 
+bool model_loss_is_programs(const struct event_table *table, const struct dat_event *event)
+{
+	return event->lost > 0 && event_is_programs(event_id(table, event->data, event->size)) &&
+	       event_pid(table, event->data, event->size) > 0;
+}
+
 /*
  * Lost events may concern three kinds of threads: that of the next event, those that were last seen on this CPU, and
  * those that are next seen on it. note_thread() handles the last two when their next event comes.
@@ -124,27 +130,34 @@ int64_t model_number(const struct tep_format_field *field, const struct model_re
 static int note_loss(struct model *m, const struct model_step *step)
 {
 	const struct dat_event *event = step->event;
-	const uint64_t since = step->cpu->is_seen ? step->cpu->last_ts : m->first_ts;
+	const bool is_program = model_loss_is_programs(model_rules_table(m->rules), event);
+	const uint64_t since = later(is_program ? step->cpu->last_ts : step->cpu->kernel_ts, m->first_ts);
 	const struct model_loss loss = {
-		.ts = event->ts, .since = since, .cpu = event->cpu, .lost = event->lost, .buffer = event->buffer,
+		.ts = event->ts, .since = since, .cpu = event->cpu, .lost = event->lost, .is_program = is_program,
+		.buffer = event->buffer,
 	};
-	int err = model_sched_loss(m, step);
+	int err = is_program ? 0 : model_sched_loss(m, step);
 
 	/* An interrupt may have ended meanwhile. */
-	if (!err)
+	if (!err && !is_program)
 		err = model_spans_stop(m, &step->cpu->stack, since, MODEL_CUT);
 	m->loss_ts = step->cpu->loss_ts = step->thread->loss_ts = event->ts;
+	if (!is_program)
+		step->cpu->kernel_loss_ts = step->thread->kernel_loss_ts = event->ts;
 	return err || !m->sink.loss ? err : m->sink.loss(m->sink.arg, &loss);
 }
 
 static void note_thread(const struct model *m, const struct model_step *step)
 {
 	struct model_thread *thread = step->thread;
-	const uint64_t left = thread->cpu < m->nr_cpus ? m->cpus[thread->cpu].loss_ts : 0;
-	const uint64_t loss = left > step->cpu->loss_ts ? left : step->cpu->loss_ts;
+	const struct model_cpu none = { 0 }, *left = thread->cpu < m->nr_cpus ? &m->cpus[thread->cpu] : &none;
+	const uint64_t loss = later(left->loss_ts, step->cpu->loss_ts);
+	const uint64_t kernel_loss = later(left->kernel_loss_ts, step->cpu->kernel_loss_ts);
 
-	if (loss > thread->last_ts && loss > thread->loss_ts)
-		thread->loss_ts = loss;
+	if (loss > thread->last_ts)
+		thread->loss_ts = later(loss, thread->loss_ts);
+	if (kernel_loss > thread->last_ts)
+		thread->kernel_loss_ts = later(kernel_loss, thread->kernel_loss_ts);
 	thread->cpu = step->event->cpu;
 	thread->last_ts = step->event->ts;
 }
@@ -209,8 +222,9 @@ int model_event(struct model *model, const struct dat_event *event)
 		err = take(model, &step);
 	if (!err && step.rule->flow)
 		err = model_flow_event(model, &step);
-	step.cpu->is_seen = true;
 	step.cpu->last_ts = event->ts;
+	if (!step.rule->is_program)
+		step.cpu->kernel_ts = event->ts;
 	return err;
 }
 

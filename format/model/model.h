@@ -185,8 +185,9 @@ struct model_task {
 };
 
 /*
- * A loss becomes known with the next event after it. Until then, states may be wrong from the time at which the loss
- * began. A consumer that needs correct states cuts them at the losses that it gets here.
+ * Only losses of the kernel's events concern states. A loss becomes known with the next event after it. Until then,
+ * states may be wrong from the time at which the loss began. A consumer that needs correct states cuts them at the
+ * losses that it gets here.
  */
 enum model_run {
 	MODEL_RUNNING,
@@ -221,11 +222,19 @@ struct model_thread_state {
 
 struct model_loss {
 	uint64_t ts;   /* time of the event after the loss */
-	uint64_t since; /* time of the CPU's event before the loss; if there is none, of the trace's first event */
+	uint64_t since; /* time of the CPU's last event before the loss, of the kernel unless is_program; or first */
 	uint32_t cpu;
 	int64_t lost;  /* as dat_event.lost */
+	bool is_program; /* model_loss_is_programs(): nothing of the kernel was lost, so states of threads are known */
 	const struct dat_buffer *buffer;
 };
+
+/*
+ * Whether the events that were lost before an event are programs' alone. In all files of recorder, the event after a
+ * loss is of the same lane, or of the same ring of the kernel. The thread 0 ends the kernel's part of a recording. A
+ * damaged page is a loss of an unknown number, of any events.
+ */
+bool model_loss_is_programs(const struct event_table *table, const struct dat_event *event);
 
 /* Each function may be NULL. If one returns a value other than 0, model_event() ends and returns it. */
 struct model_sink {

@@ -51,8 +51,8 @@ static int cut_single(struct model *m, struct model_thread *thread, uint64_t ts,
 	int err = 0;
 
 	/* Spans that have begun and ended since the loss seem to be inside it: it ends no earlier than these. */
-	if (open && thread->loss_ts > open->span.begin)
-		ts = later(thread->loss_ts, stack->single ? later(top->span.begin, top->inner_until) : 0);
+	if (open && thread->kernel_loss_ts > open->span.begin)
+		ts = later(thread->kernel_loss_ts, stack->single ? later(top->span.begin, top->inner_until) : 0);
 	*ret_since = ts;
 	if (stack->single && has_program_inside(open)) {
 		open->is_over = true;
@@ -70,7 +70,7 @@ static bool is_second_of_call(const struct model_step *step)
 	const struct model_open *open = thread->stack.single;
 
 	return step->rule->is_call && open && open->span.rule->is_call && !open->has_second &&
-	       thread->loss_ts <= open->span.begin && strcmp(open->span.rule->system, step->rule->system) != 0;
+	       thread->kernel_loss_ts <= open->span.begin && strcmp(open->span.rule->system, step->rule->system) != 0;
 }
 
 int model_single_begin(struct model *m, const struct model_step *step, struct model_open *open)
@@ -125,7 +125,7 @@ int model_single_end(struct model *m, const struct model_step *step, struct mode
 	int err = 0;
 
 	/* The call of that span has ended, and events were lost afterwards: this is the end of a later call. */
-	if (thread->beside && thread->beside_until && thread->loss_ts > thread->beside_until)
+	if (thread->beside && thread->beside_until && thread->kernel_loss_ts > thread->beside_until)
 		err = model_beside_leave(m, thread, step->event->ts, MODEL_CUT);
 	*ret_open = err ? NULL : find(step);
 	*ret_since = 0;

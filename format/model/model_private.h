@@ -55,6 +55,7 @@ struct model_thread {
 	uint32_t cpu;	      /* of its last event */
 	uint64_t last_ts;     /* of its last event */
 	uint64_t loss_ts;     /* events that concern it may be missing before this time; 0: none */
+	uint64_t kernel_loss_ts; /* the same for events of the kernel */
 	struct model_stack stack;
 	struct model_open *beside; /* a system call that does not nest; NULL: none */
 	uint64_t beside_until;	   /* when the other span of this call ended; 0: not yet */
@@ -69,10 +70,11 @@ struct model_thread {
 };
 
 struct model_cpu {
-	bool is_seen;
-	uint64_t last_ts;   /* of its last event */
+	uint64_t last_ts;   /* of its last event; 0: none */
+	uint64_t kernel_ts; /* of its last event of the kernel; 0: none */
 	uint64_t switch_ts; /* of its last switch; 0: none since the trace began, or since events were lost */
-	uint64_t loss_ts;
+	uint64_t loss_ts;	 /* the last loss on it; 0: none */
+	uint64_t kernel_loss_ts; /* the last loss of events of the kernel */
 	bool is_running_known;
 	bool is_switched; /* known from a switch, not only from an event of the thread */
 	int32_t running;  /* the thread that runs; 0: idle */

@@ -13,10 +13,6 @@
 
 #define NR_IDS 65536u
 
-/* The ids of programs' events (docs/ARCHITECTURE.md); all others are the kernel's. */
-#define PROGRAM_ID_FIRST 16384
-#define PROGRAM_ID_END	 32768
-
 struct model_rules {
 	struct model_rule **by_id; /* NULL: no format has this id */
 	struct model_rule *all;
@@ -266,7 +262,7 @@ static int set_rule(struct model_rules *rules, uint32_t i, const struct event_ty
 	const int id = type->event->id;
 
 	*rule = (struct model_rule){ .type = type, .system = type->event->system, .name = type->event->name };
-	rule->is_program = id >= PROGRAM_ID_FIRST && id < PROGRAM_ID_END;
+	rule->is_program = event_is_programs(id);
 	if (rule->is_program)
 		set_program(rule, &rules->names[i]);
 	else

@@ -125,7 +125,7 @@ static int leave(struct model *m, const struct model_step *step, struct model_th
 	const uint64_t ts = step->event->ts;
 	const uint32_t cpu = step->event->cpu, prio = (uint32_t)number(step, MODEL_PREV_PRIO);
 	const enum model_run next = run_of((uint64_t)number(step, MODEL_PREV_STATE));
-	uint64_t since = step->cpu->switch_ts ? step->cpu->switch_ts : step->cpu->loss_ts;
+	uint64_t since = step->cpu->switch_ts ? step->cpu->switch_ts : step->cpu->kernel_loss_ts;
 	int err = 0;
 
 	if (!thread->has_state || thread->state.state != MODEL_RUNNING || thread->state.cpu != cpu) {
@@ -277,7 +277,7 @@ int model_sched_note(struct model *model, const struct model_step *step)
 {
 	struct model_cpu *cpu = step->cpu;
 	struct model_thread *thread = step->thread;
-	uint64_t since = later(cpu->loss_ts, model->first_ts);
+	uint64_t since = later(cpu->kernel_loss_ts, model->first_ts);
 	int err = 0;
 
 	if (model->some_threads)
@@ -360,8 +360,8 @@ int model_wake_event(struct model *model, const struct model_step *step)
 
 static int lose(const struct model *m, const struct model_step *step, struct model_thread *thread)
 {
-	const uint64_t begin = thread->state.begin, last = step->cpu->is_seen ? step->cpu->last_ts : m->first_ts;
-	const uint64_t since = last > begin ? last : begin;
+	const uint64_t begin = thread->state.begin, last = later(step->cpu->kernel_ts, m->first_ts);
+	const uint64_t since = later(last, begin);
 	int err = 0;
 
 	if (thread->state.state != MODEL_UNKNOWN) {

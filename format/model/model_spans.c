@@ -130,16 +130,24 @@ static bool is_lost_in(const struct model *m, const struct model_open *open, uin
 	       dat_losses_between(&model_rules_table(m->rules)->losses, open->raw, raw);
 }
 
+/* The last loss that may concern a span without a key. Losses of programs' events do not concern the kernel's spans. */
+static uint64_t loss_of(const struct model_step *step)
+{
+	if (step->rule->is_of_cpu)
+		return step->cpu->kernel_loss_ts;
+	return step->rule->is_kernel ? step->thread->kernel_loss_ts : step->thread->loss_ts;
+}
+
 /*
  * The time after which a begin would have been seen: after it, nothing was lost of the thread or, for an interrupt, of
  * the CPU. A CPU was in no interrupt when it switched threads, and an interrupt began after the end of the one before.
  */
 static uint64_t known_since(const struct model *m, const struct model_step *step)
 {
-	uint64_t since = step->rule->is_keyed ? m->loss_ts : step->thread->loss_ts;
+	uint64_t since = step->rule->is_keyed ? m->loss_ts : loss_of(step);
 
 	if (step->rule->is_of_cpu)
-		since = later(step->cpu->loss_ts, later(step->cpu->switch_ts, step->cpu->alone_ts));
+		since = later(since, later(step->cpu->switch_ts, step->cpu->alone_ts));
 	return later(since, m->first_ts);
 }
 
@@ -203,7 +211,7 @@ int model_span_end(struct model *model, struct model_step *step)
 {
 	struct model_stack *stack = stack_of(step);
 	const uint64_t ts = step->event->ts;
-	const uint64_t loss = step->rule->is_of_cpu ? step->cpu->loss_ts : step->thread->loss_ts;
+	const uint64_t loss = loss_of(step);
 	struct model_open *open;
 	uint64_t since = 0;
 	int err = 0;

@@ -65,6 +65,7 @@ struct series_set {
 	bool has_events;
 	uint64_t first_ts, last_ts;
 	uint64_t loss_ts; /* time of the event after the last loss; 0: none */
+	uint64_t kernel_loss_ts; /* the same for events of the kernel */
 };
 
 /* series_names.c: finds the events of a series, and adds their taps. 0; -ENOMEM; -EINVAL. */

@@ -98,6 +98,12 @@ int event_id(const struct event_table *table, const void *data, uint32_t size);
 int event_pid(const struct event_table *table, const void *data, uint32_t size);
 int event_flags(const struct event_table *table, const void *data, uint32_t size);
 
+/* Whether the id is one of programs' events (docs/ARCHITECTURE.md); all others are the kernel's. */
+static inline bool event_is_programs(int id)
+{
+	return id >= 16384 && id < 32768;
+}
+
 /* Whether ids are at the place where dat_merge_only() reads them. */
 static inline bool event_ids_lead(const struct event_table *table)
 {

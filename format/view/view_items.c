@@ -15,7 +15,6 @@
 #include "format/view/view_rows.h"
 
 /* Ids of programs' events in the files that recorder writes; the kernel's are below. */
-#define PROGRAM_IDS 16384
 
 /* 2^64 divided by the golden ratio: multiplication by it moves close numbers far apart. */
 #define MIX 0x9e3779b97f4a7c15u
@@ -102,7 +101,7 @@ void view_items_event(struct view_items *items, const struct model_rule *rule, c
 	trace->string_events[name]++;
 	if (rule->meaning == MODEL_STATE || rule->meaning == MODEL_TASK)
 		note_begin(items, place(event->ts, tid));
-	if (id >= PROGRAM_IDS && tid > 0)
+	if (event_is_programs(id) && tid > 0)
 		view_thread_is_program(trace, items->table, view_thread_row(trace, items->table, tid));
 }
 

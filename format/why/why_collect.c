@@ -215,8 +215,11 @@ static int add_loss(void *arg, const struct model_loss *loss)
 {
 	struct why *why = arg;
 	const struct why_loss l = { loss->since, loss->ts, loss->cpu };
-	struct why_cpu *cpu = add_cpu(why, loss->cpu);
+	struct why_cpu *cpu;
 
+	if (loss->is_program)
+		return 0;
+	cpu = add_cpu(why, loss->cpu);
 	if (!cpu)
 		return -ENOMEM;
 	blob_put(&cpu->losses, &l, sizeof(l));

@@ -52,8 +52,8 @@ struct why_thread {
 };
 
 /*
- * Events of a CPU were lost between two of its events. The list is in time order. Losses that overlap are merged, with
- * the CPU of the first.
+ * Events of the kernel were lost on a CPU between two of its events. The list is in time order. Losses that overlap are
+ * merged, with the CPU of the first.
  */
 struct why_loss {
 	uint64_t begin, end;

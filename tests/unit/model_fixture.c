@@ -107,7 +107,8 @@ static int say_thread_state(void *arg, const struct model_thread_state *s)
 static int say_loss(void *arg, const struct model_loss *l)
 {
 	(void)arg;
-	say("lost %lld before %llu on %u\n", (long long)l->lost, (unsigned long long)l->ts, l->cpu);
+	say("lost %lld before %llu on %u%s\n", (long long)l->lost, (unsigned long long)l->ts, l->cpu,
+	    l->is_program ? " by programs" : "");
 	return 0;
 }
 

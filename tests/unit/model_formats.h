@@ -41,6 +41,7 @@ static const struct table_format model_formats[] = {
 	{ "timer", FORMAT(318, "hrtimer_expire_exit", FIELD("void *", "hrtimer", 8, 8, 0)) },
 	{ "irq", FORMAT(319, "softirq_entry", FIELD("unsigned int", "vec", 8, 4, 0)) },
 	{ "irq", FORMAT(320, "softirq_exit", FIELD("unsigned int", "vec", 8, 4, 0)) },
+	{ "misc", FORMAT(321, "note", "") },
 	{ "io", FORMAT(16400, "outer_begin", FIELD("u32", "a", 8, 4, 0)) },
 	{ "io", FORMAT(16401, "outer_end", FIELD("s32", "b", 8, 4, 1)) },
 	{ "io", FORMAT(16402, "inner_begin", "") },

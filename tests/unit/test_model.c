@@ -92,7 +92,7 @@ Test(model, a_loss_within_a_span_makes_it_doubtful)
 	feed_bare(30, INNER_END, 1);
 	feed_bare(40, INNER_BEGIN, 1);
 	feed_bare(50, INNER_END, 1);
-	expect_items("lost 5 before 20 on 0\n"
+	expect_items("lost 5 before 20 on 0 by programs\n"
 		     "plain 1 at 20 in 1\n"
 		     "io:inner 1 10-30 own 20 depth 0 cut\n"
 		     "io:inner 1 40-50 own 10 depth 0\n");
@@ -128,7 +128,7 @@ Test(model, a_loss_on_the_cpu_where_a_thread_is_seen_next)
 	event_feed(40, 1);
 	event_of(INNER_END, 1);
 	event_feed(50, 1);
-	expect_items("lost 5 before 20 on 1\n"
+	expect_items("lost 5 before 20 on 1 by programs\n"
 		     "plain 2 at 20 in 0\n"
 		     "io:inner 1 10-30 own 20 depth 0 cut\n"
 		     "io:inner 1 40-50 own 10 depth 0\n");
@@ -184,7 +184,7 @@ Test(model, a_loss_that_is_reported_after_another_thread_ended_the_span)
 	expect_items("net:rpc 1 5-6 own 1 depth 0 key 4 to 2\n"
 		     "net:rpc 1 11-12 own 1 depth 0 key 6 to 2\n"
 		     "net:rpc 1 10-30 own 20 depth 0 cut key 5 to 2\n"
-		     "lost 2 before 60 on 0\n"
+		     "lost 2 before 60 on 0 by programs\n"
 		     "plain 1 at 60 in 0\n"
 		     "net:rpc 1 61-70 own 9 depth 0 key 5 to 2\n");
 }

@@ -104,7 +104,7 @@ Test(model, half_of_the_events_of_a_system_call)
 		     "raw_syscalls:exit 1 50-60 own 10 depth 0 open\n");
 }
 
-/* ----------------------------------------------------------------------------------- the end belongs to another one */
+/* ------------------------------------------------------------------------------- the end belongs to another one */
 
 /* The end of read and the begin of write are lost. */
 Test(model, the_end_of_another_system_call)
@@ -155,8 +155,7 @@ Test(model, the_begin_of_another_system_call)
 	feed_int(20, READ_ENTER, 1, 3);
 	feed_long(30, READ_EXIT, 1, 5);
 	feed_int(40, READ_ENTER, 1, 3);
-	event_of(PLAIN, 1);
-	event_put32(0);
+	event_of(NOTE, 1);
 	event_feed_lost(50, 0, 3);
 	feed_int(60, READ_ENTER, 1, 3);
 	feed_long(70, READ_EXIT, 1, 5);
@@ -234,8 +233,7 @@ Test(model, the_end_of_another_work_or_interrupt)
 	feed_two(30, WORK_START, 1, 0xf0, 0x3000);
 	feed_two(35, WORK_START, 1, 0xe0, 0x3000);
 	feed_long(40, WORK_END, 1, 0xe0);
-	event_of(PLAIN, 2);
-	event_put32(0);
+	event_of(NOTE, 2);
 	event_feed_lost(45, 0, 3);
 	feed_int(50, SOFTIRQ_ENTRY, 2, 3);
 	feed_int(60, SOFTIRQ_EXIT, 2, 1);

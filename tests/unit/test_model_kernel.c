@@ -205,8 +205,7 @@ Test(model, a_loss_ends_an_interrupt)
 	switch_lost(30, 0, 1, 1, 2, 7);
 	feed_int(40, IRQ_ENTRY, 2, 40);
 	feed_int(50, IRQ_EXIT, 2, 40);
-	event_of(PLAIN, 1);
-	event_put32(0);
+	event_of(NOTE, 1);
 	event_feed_lost(60, 0, 3);
 	feed_int(70, IRQ_EXIT, 1, 40); /* begun before 60 */
 	expect_spans("irq:irq_handler 1 10-10 own 0 depth 0 open cut\n"
@@ -235,14 +234,57 @@ Test(model, a_loss_makes_the_cpus_thread_unknown)
 	feed_bare(12, INNER_BEGIN, 2);
 	switch_lost(30, 0, 3, 1, 2, 7); /* 2 must have left meanwhile */
 	switch_to(40, 0, 2, 1, 0);
-	expect_items("1 S 10-12\n"
-		     "2 R 10-12\n"
-		     "lost 7 before 30 on 0\n"
-		     "2 ? 12-30\n"
+	/* The lost events may be from before that of the program. */
+	expect_items("lost 7 before 30 on 0\n"
+		     "2 ? 10-30\n"
 		     "2 R 30-40\n"
-		     "1 ? 12-40 open\n" /* it may have been woken */
+		     "1 ? 10-40 open\n" /* it may have been woken */
 		     "io:inner 2 12-40 own 28 depth 0 open\n"
 		     "3 S 30-40 open\n");
+}
+
+/* The event after the loss is a program's, so the loss is of its lane, and the kernel has lost nothing. */
+Test(model, what_programs_lose_does_not_concern_the_kernel)
+{
+	switch_to(10, 0, 1, 1, 2);
+	feed_int(11, READ_ENTER, 2, 3);
+	feed_int(12, IRQ_ENTRY, 2, 40);
+	feed_int(14, IRQ_EXIT, 2, 40);
+	feed_bare(16, INNER_BEGIN, 2);
+	feed_int(18, IRQ_ENTRY, 2, 40);
+	event_of(INNER_END, 2);
+	event_feed_lost(20, 0, 7);
+	feed_int(22, IRQ_EXIT, 2, 40);
+	feed_long(25, READ_EXIT, 2, 5);
+	wake(30, 0, 2, 1);
+	switch_to(40, 0, 2, 1, 1);
+	expect_items("irq:irq_handler 2 12-14 own 2 depth 0\n"
+		     "lost 7 before 20 on 0 by programs\n"
+		     "io:inner 2 16-20 own 4 depth 1 cut in 1\n"
+		     "irq:irq_handler 2 18-22 own 4 depth 0\n"
+		     "syscalls:read 2 11-25 own 10 depth 0\n"
+		     "1 S 10-30 by 2 in 0\n"
+		     "2 R 10-40\n"
+		     "1 w 30-40\n");
+}
+
+/* Damage is a loss of an unknown number, of any events. The thread 0 ends the kernel's part of a recording. */
+Test(model, what_may_be_lost_of_the_kernel)
+{
+	switch_to(10, 0, 1, 1, 2);
+	event_of(INNER_BEGIN, 2);
+	event_feed_lost(20, 0, -1);
+	switch_to(30, 0, 2, 1, 0);
+	event_of(INNER_BEGIN, 0);
+	event_feed_lost(40, 0, 3);
+	expect_items("lost -1 before 20 on 0\n"
+		     "2 ? 10-20\n"
+		     "2 R 20-30\n"
+		     "lost 3 before 40 on 0\n"
+		     "1 ? 10-40 open\n"
+		     "io:inner 2 20-40 own 20 depth 0 open\n"
+		     "2 ? 30-40 open\n"
+		     "io:inner 0 40-40 own 0 depth 0 open\n");
 }
 
 Test(model, spans_of_a_thread_that_dies_are_open)

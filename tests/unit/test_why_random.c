@@ -44,25 +44,37 @@ static void choose_kinds(enum mode mode)
 				       kind == KIND_JOB;
 }
 
-/* Runs of events of one CPU are lost; its next event reports the number. */
+/* Whether one loss can concern both events: they are in the same ring of the kernel, or in the lane of one thread. */
+static bool is_same_ring(const struct machine_event *a, const struct machine_event *b)
+{
+	const bool is_program = event_is_programs(event_id(table, a->bytes, a->size));
+
+	if (is_program != event_is_programs(event_id(table, b->bytes, b->size)))
+		return false;
+	return is_program ? event_pid(table, a->bytes, a->size) == event_pid(table, b->bytes, b->size)
+			  : a->cpu == b->cpu;
+}
+
+/* Runs of events of one ring are lost; its next event reports the number. */
 static void lose(void)
 {
 	for (unsigned int runs = 1 + machine_below(&machine, 4); runs; runs--) {
 		const unsigned int first = machine_below(&machine, machine.nr_events);
+		const struct machine_event *of = &machine.events[first];
 		unsigned int left = 1 + machine_below(&machine, 12), next = first;
 		int64_t lost = 0;
 
 		while (next < machine.nr_events && left) {
-			left -= machine.events[next].cpu == machine.events[first].cpu;
+			left -= is_same_ring(of, &machine.events[next]);
 			next++;
 		}
 		while (next < machine.nr_events &&
-		       (machine.events[next].cpu != machine.events[first].cpu || !machine.events[next].is_recorded))
+		       (!is_same_ring(of, &machine.events[next]) || !machine.events[next].is_recorded))
 			next++;
 		if (next == machine.nr_events)
 			continue;
 		for (unsigned int i = first; i < next; i++) {
-			if (machine.events[i].cpu != machine.events[first].cpu || !machine.events[i].is_recorded)
+			if (!is_same_ring(of, &machine.events[i]) || !machine.events[i].is_recorded)
 				continue;
 			lost += 1 + machine.events[i].lost;
 			machine.events[i].lost = 0;
