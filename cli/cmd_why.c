@@ -66,6 +66,10 @@ static void print_notes(const struct options *o, const char *path, struct why *w
 		complain(COMMAND, "for better answers record these events, too: %s", missing);
 	else if (*missing)
 		printf("For better answers record these events, too: %s\n", missing);
+	if (why_lacks_threads(why) && o->json)
+		complain(COMMAND, "for better answers record all threads, without -F and -P");
+	else if (why_lacks_threads(why))
+		printf("For better answers record all threads, without -F and -P\n");
 	trace_input_report_gaps(&input, why_gaps(why));
 }
 

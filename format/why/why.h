@@ -79,6 +79,12 @@ long why_explain(struct why *why, const struct why_span *span, const struct why_
  */
 const char *why_missing(struct why *why);
 
+/*
+ * Whether why_explain() has needed interrupts that came in other threads than those whose events were recorded, which
+ * `recorder record -F` or -P chose.
+ */
+bool why_lacks_threads(const struct why *why);
+
 /* The number of events that are missing from the trace. */
 const struct dat_gaps *why_gaps(const struct why *why);
 

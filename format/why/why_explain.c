@@ -272,6 +272,11 @@ long why_explain(struct why *why, const struct why_span *span, const struct why_
 	return (long)nr;
 }
 
+bool why_lacks_threads(const struct why *why)
+{
+	return why->lacks & LACK_THREADS;
+}
+
 /* Makes the list of missing events; each element is an argument for `recorder record -e`. */
 const char *why_missing(struct why *why)
 {

@@ -103,8 +103,15 @@ struct why {
 	int error;
 };
 
-/* Kinds of kernel events that an explained span needed, and that were not recorded. */
-enum why_lack { LACK_SWITCHES = 1, LACK_WAKES = 2, LACK_CALLS = 4, LACK_INTERRUPTS = 8, LACK_REQUESTS = 16 };
+/* What an explained span needed, and was not recorded: kinds of kernel events, or interrupts of other threads. */
+enum why_lack {
+	LACK_SWITCHES = 1,
+	LACK_WAKES = 2,
+	LACK_CALLS = 4,
+	LACK_INTERRUPTS = 8,
+	LACK_REQUESTS = 16,
+	LACK_THREADS = 32
+};
 
 #define why_items(type, blob, nr) ((nr) = (blob)->size / sizeof(type), (const type *)(const void *)(blob)->data)
 

@@ -94,6 +94,25 @@ static void request_piece(struct why_walk *walk, int32_t tid, const struct why_r
 	why_piece(walk, WHY_BLOCKED, begin, end, tid, -1, device, what);
 }
 
+/*
+ * Whether the kernel recorded the events of threads that were chosen by their numbers, and this one is not among them.
+ * Then the interrupts that came while it ran are not in the trace either.
+ */
+static bool is_left_out(const struct why *why, int32_t tid)
+{
+	const struct event_table *table = why->table;
+	const struct why_thread *thread = why_thread(why, tid);
+
+	/* A thread that a chosen one creates is chosen, too; the file lists only the first ones. Its states show it. */
+	if (!table->some_threads || !table->nr_listed || (tid && thread && thread->states.size))
+		return false;
+	for (size_t i = 0; i < table->nr_listed; i++) {
+		if (table->listed[i] == tid)
+			return false;
+	}
+	return true;
+}
+
 static void interrupt_pieces(struct why_walk *walk, int32_t tid, const struct why_state *sleep, uint64_t begin,
 			     uint64_t end)
 {
@@ -104,6 +123,12 @@ static void interrupt_pieces(struct why_walk *walk, int32_t tid, const struct wh
 	const struct why_request *request = NULL;
 	const char *name;
 
+	if (!interrupt && is_left_out(why, sleep->waker)) {
+		why->lacks |= LACK_THREADS;
+		why_piece(walk, WHY_BLOCKED, begin, end, tid, -1, "interrupt",
+			  "an interrupt woke it; interrupts of other threads were not recorded (-F, -P)");
+		return;
+	}
 	if (!why->has_interrupts)
 		why->lacks |= LACK_INTERRUPTS;
 	/*

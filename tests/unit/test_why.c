@@ -7,6 +7,7 @@
 #include "why_machine_events.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MANY 200000u
@@ -161,6 +162,58 @@ Test(why, many_interrupts_and_tasks)
 	cr_assert_eq(sums[WHY_RUNNING], 2 * MANY + 1001);
 	cr_assert_str_eq(pieces[0].what, "");
 	cr_assert_str_eq(pieces[1].what, "io:step");
+}
+
+/* The events of chosen threads alone are recorded: not the interrupt that woke a thread while another one ran. */
+static void wakes_in_interrupt(int waker, const char *what, bool lacks_threads)
+{
+	const struct why_piece *pieces;
+	struct machine_event *e;
+
+	feed_switch(0, 0, 1);
+	feed_number(ID_REQUEST_BEGIN, 1, 7);
+	feed_switch(1, 1, 0);
+	machine.nr_events = 0;
+	e = machine_event(&machine, KIND_REQUEST, ID_WAKING, 0, 0, waker, true);
+	machine_put32(e, 1);
+	machine_put32(e, 120);
+	machine_put32(e, 0);
+	feed(e);
+	feed_switch(0, 0, 1);
+	feed(event(ID_REQUEST_END, 1));
+	cr_assert_eq(why_end(why), 0);
+	cr_assert_eq(why_explain(why, span_of(7), &pieces, NULL), 4);
+	cr_assert_str_eq(pieces[1].what, what);
+	cr_assert_eq(why_lacks_threads(why), lacks_threads);
+	cr_assert_eq(!strstr(why_missing(why), "irq"), lacks_threads);
+}
+
+static void choose_threads(void)
+{
+	table->some_threads = true;
+	table->listed = realloc(table->listed, 2 * sizeof(*table->listed));
+	cr_assert_not_null(table->listed);
+	table->listed[0] = 1;
+	table->listed[1] = 3;
+	table->nr_listed = 2;
+}
+
+Test(why, an_interrupt_in_a_thread_that_was_not_recorded)
+{
+	choose_threads();
+	wakes_in_interrupt(5, "an interrupt woke it; interrupts of other threads were not recorded (-F, -P)", true);
+}
+
+Test(why, an_interrupt_in_the_idle_task_that_was_not_recorded)
+{
+	choose_threads();
+	wakes_in_interrupt(0, "an interrupt woke it; interrupts of other threads were not recorded (-F, -P)", true);
+}
+
+Test(why, an_interrupt_in_a_thread_that_was_recorded)
+{
+	choose_threads();
+	wakes_in_interrupt(3, "an interrupt woke it; which one was not recorded: add -e irq -e timer", false);
 }
 
 /* ------------------------------------------------------------------------------------------------------ handed over */
