@@ -2,7 +2,8 @@
 /* What is drawn over the rows: the selection, the chosen item, arrows; and the overview of the whole recording. */
 "use strict";
 
-const ARROWS_MAX = 400; /* the most arrows in one picture: more cannot be distinguished */
+const ARROWS_MAX = 400; /* the most arrows of the chosen row in one picture: more cannot be distinguished */
+const ARROW_GAP = 10; /* pixels of the picture's width for each arrow: closer ones would cover the rows like a curtain */
 const FLOW = 1; /* a kind of arrows; 0 is a wake-up */
 
 Object.assign(Painter.prototype, {
@@ -58,26 +59,26 @@ Object.assign(Painter.prototype, {
 	},
 
 	/*
-	 * The arrows in the picture. If there are too many, only flows; if these are too many, only those of the chosen
-	 * row; otherwise none. `hidden` is the number of arrows left out.
+	 * The arrows in the picture. If there are too many for its width, only flows and those of the chosen row; if these
+	 * are too many, only those of the chosen row; otherwise none. `hidden` is the number of arrows left out.
 	 */
 	arrowsShown() {
 		const { view } = this, { arrows } = view.trace, chosen = (view.item?.row ?? view.row)?.index;
 		const isOwn = (k) => arrows.fromRow[k] === chosen || arrows.toRow[k] === chosen;
-		const all = [], flows = [], own = [];
+		const all = [], flows = [], own = [], most = Math.min(view.chart / ARROW_GAP, ARROWS_MAX);
 		let nr = 0;
 		for (let k = firstFrom(arrows.from, view.from - arrows.longest); k < arrows.nr && arrows.from[k] <= view.to; k++) {
 			if (arrows.to[k] < view.from)
 				continue;
 			nr++;
-			if (all.length <= ARROWS_MAX)
+			if (all.length <= most)
 				all.push(k);
-			if (flows.length <= ARROWS_MAX && (arrows.kind[k] === FLOW || isOwn(k)))
+			if (flows.length <= most && (arrows.kind[k] === FLOW || isOwn(k)))
 				flows.push(k);
 			if (own.length <= ARROWS_MAX && isOwn(k))
 				own.push(k);
 		}
-		const shown = [all, flows, own, []].find((list) => list.length <= ARROWS_MAX);
+		const shown = [all, flows].find((list) => list.length <= most) ?? (own.length <= ARROWS_MAX ? own : []);
 		return { shown: shown.map((k) => ({ k, own: isOwn(k) })), hidden: nr - shown.length };
 	},
 

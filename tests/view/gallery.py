@@ -124,6 +124,17 @@ def hidden_arrows(browser):
     """Too many arrows for one picture: only those of the chosen row are drawn, and the page shows how many are not."""
     hint = "recorderView.painter.draw(), document.getElementById('hidden-arrows').textContent"
     check("if all arrows are drawn, nothing is said", browser.run(hint) == "")
+    crowd = browser.run("""(() => { const { view } = recorderView, { arrows } = view.trace, { row, item } = view, before = { ...arrows };
+        const wide = Math.floor(view.chart / 10), { nr } = arrows, counts = [];
+        for (const more of [wide - nr, wide]) {
+            for (const name of ["from", "to", "fromRow", "toRow", "kind"])
+                arrows[name] = Array.from({ length: nr + more }, (_, i) => i >= nr && name === "kind" ? 0 : before[name][Math.min(i, nr - 1)]);
+            arrows.nr = nr + more;
+            view.row = view.item = null;
+            counts.push(recorderView.painter.arrowsShown().shown.length - nr - (more === wide ? 0 : more)); }
+        view.row = row, view.item = item, Object.assign(arrows, before);
+        return counts; })()""")
+    check("one wake-up for each ten pixels is drawn; if there are more, flows alone are", crowd == [0, 0], crowd)
     browser.run("""(() => { const { arrows } = recorderView.view.trace, more = 1000; window.fewer = { ...arrows };
         for (const name of ["from", "to", "fromRow", "toRow", "kind"])
             arrows[name] = Array.from({ length: arrows.nr + more }, (_, i) => arrows[name][Math.min(i, arrows.nr - 1)]);
