@@ -198,7 +198,7 @@ like "is named" "$err" '^recorder assert: known.c: '
 ok "a program that overwrites" env RECORDER_BUFFER_KB=64 RECORDER_ENABLE='*' RECORDER_KEEP=1 "$top_builddir/tests/programs/producer" 1 100000
 ok "its last events" "$RECORDER" recover -o lost.dat --all
 ok "what does not ask for losses holds" "$RECORDER" assert lost.dat 'count(count) > 0 && lost + count(count) == 100000'
-like "and says what is missing" "$err" '^recorder assert: lost.dat: [0-9]+ events were lost at 1 place; results may lack them$'
+like "and names what is missing" "$err" '^recorder assert: lost.dat: [0-9]+ events were lost at 1 place; results may lack them$'
 fails "losses are refused" "$RECORDER" assert lost.dat 'lost == 0'
 like "with their place" "$out" $'\n  [0-9]+ events lost on CPU [0-9]+ before [0-9.]+\n    > .* count: '
 size=$(stat -c %s trace.dat)

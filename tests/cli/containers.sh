@@ -35,7 +35,7 @@ fails "not by its own" "$RECORDER" ps --dir "$dir" -P "$inner"
 ok "list" "$RECORDER" list --dir "$dir" "$pid"
 like "its event" "$out" "off  test:seq  u64\\(number\\)"
 ok "enable" "$RECORDER" enable --dir "$dir" -P "$pid" 'test:*'
-is "it says where" "$out" "$(printf '%s\n' "$pid($inner) victim ($exe)" "  1 event on")"
+is "it shows where" "$out" "$(printf '%s\n' "$pid($inner) victim ($exe)" "  1 event on")"
 wait_until eval '"$RECORDER" stat --dir "$dir" -P "$pid" | grep -q "^entries: [1-9]"'
 pass "it writes"
 ok "stat" "$RECORDER" stat --dir "$dir"

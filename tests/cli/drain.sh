@@ -111,7 +111,7 @@ like "it is still there" "$(ls "$RECORDER_DIR")" "stage-"
 stage=$(echo "$RECORDER_DIR"/stage-*)
 mv "$stage" away
 fails "a recovery in another mount namespace" "$RECORDER" recover -o part.dat slow.dat.spool
-like "says what it lacks" "$err" "cannot find '$stage', whose pages '.*slow.dat.spool' lacks"
+like "names what it lacks" "$err" "cannot find '$stage', whose pages '.*slow.dat.spool' lacks"
 is "and keeps the spool" "$(ls slow.dat.spool)" slow.dat.spool
 mv away "$stage"
 ok "a recovery" "$RECORDER" recover slow.dat.spool

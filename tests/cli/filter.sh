@@ -128,7 +128,7 @@ is "none that should not" "$("$RECORDER" report attach.dat | sed -n 's/.* id=\([
 ok "one thread" record_some tid.dat --tid "$second" -u io:submit -f '!(id & 0xe) && id & 1'
 ok "has written" test "$(count tid.dat "requests-$second ")" -gt 10
 is "and no other" "$(count tid.dat "requests-$first ")" 0
-is "what its filter says" "$(count tid.dat 'path=.*\.db')" 0
+is "what its filter selects" "$(count tid.dat 'path=.*\.db')" 0
 ok "both" "$RECORDER" record -P $pid --duration 1 --tid "$first,$second" --rate 10 -o tids.dat
 like "a rate there" "$err" " io:done suppressed by --rate 10, not"
 fails "no thread id" "$RECORDER" record -P $pid --tid x -o refused.dat

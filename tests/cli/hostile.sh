@@ -19,7 +19,7 @@ recorder=$!
 wait_until test -e gate
 session=$(echo "$RECORDER_DIR"/session-*)
 ok "stat while it runs" "$RECORDER" stat --dir "$session"
-like "says that the lane is broken" "$out" "lane [0-9]+, .*, broken: nothing more is written to it"
+like "reports that the lane is broken" "$out" "lane [0-9]+, .*, broken: nothing more is written to it"
 like "and how many events it has refused" "$out" "disabled: 1000"
 is "the other lanes are intact" "$(grep -c '^lane .*broken' <<<"$out") $(($(grep -c '^lane ' <<<"$out") > 1))" "1 1"
 rm gate

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# README.md: every command in its fenced blocks does what it says there, with what `make install` installs; its declarations
+# README.md: every command in its fenced blocks does what the text states, with what `make install` installs; its declarations
 # compile as they are printed; its tables name the commands and the environment variables that exist.
 
 . "$top_srcdir/tests/tap.sh"

@@ -18,7 +18,7 @@ counts()
 # ------------------------------------------------------------------------------------------------ the demo
 
 ok "the storage server is recorded" "$RECORDER" record -q -o storage.dat "$storage" $n
-is "it says what it did" "$out" "$n requests, 3 failed"
+is "it reports what it did" "$out" "$n requests, 3 failed"
 is "it writes the events that it promises" "$(counts storage.dat)" "checksum_begin $n
 checksum_end $n
 conn $((2 * n + 8))

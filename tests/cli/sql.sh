@@ -43,7 +43,7 @@ is "a join by two columns" \
 	"$(sql 'SELECT count(*), sum(b.thread) FROM count a JOIN count b ON b.number = a.number AND b.thread = a.thread + 1')" "2000|3000"
 is "a join by time" "$(sql 'SELECT count(*) FROM count a JOIN count b ON b.thread = a.thread AND b.ts >= a.ts
 	AND b.number = a.number + 1')" 2997
-is "a constant key does not hide the key that tells rows apart" "$(timeout 60 "$RECORDER" sql --list trace.dat 'WITH RECURSIVE
+is "a constant key does not hide the key that distinguishes rows" "$(timeout 60 "$RECORDER" sql --list trace.dat 'WITH RECURSIVE
 	n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) SELECT count(*), sum(n.i) FROM n CROSS JOIN count a
 	LEFT JOIN count b ON b.cpu >= 0 AND b.thread = 1 AND b.number = a.number')" "300000|15150000"
 like "nor leaves the planner it out" "$(sql 'EXPLAIN QUERY PLAN SELECT 1 FROM count a JOIN count b ON b.number = a.number AND b.thread = 1')" \

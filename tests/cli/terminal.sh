@@ -182,10 +182,10 @@ ok "compile the other" $CC $CFLAGS_FOR_TEST -o many many.c $LDADD_FOR_TEST
 ok "record it" "$RECORDER" record -o many.dat ./many
 PAGER='head -n 2 >seen' on_terminal "$RECORDER" report many.dat
 is "a pager that was quit: no failure" "$status" 0
-is "and nothing is said" "$out" ""
+is "and nothing is reported" "$out" ""
 is "it has shown what it took" "$(head -n 1 seen)" "cpus=$(nproc --all)"
 ok "head in a pipe: no failure" bash -o pipefail -c '"$0" report many.dat | head -n 1' "$RECORDER"
-is "and nothing is said about it" "$err" ""
+is "and nothing is reported about it" "$err" ""
 
 # ---- pages
 

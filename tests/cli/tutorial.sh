@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# docs/TUTORIAL.md: every command does what it says there, with what `make install` installs.
+# docs/TUTORIAL.md: every command does what the text states, with what `make install` installs.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/tutorial.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# docs/TUTORIAL-WHY.md: every command does what it says there, with what `make install` installs. The program is linked with SQLite,
+# docs/TUTORIAL-WHY.md: every command does what the text states, with what `make install` installs. The program is linked with SQLite,
 # which the build needs, too.
 
 . "$top_srcdir/tests/tap.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A first week: the Debian packages in a fresh system, where every command of docs/TUTORIAL.md does what it says there, the
+# A first week: the Debian packages in a fresh system, where every command of docs/TUTORIAL.md does what its text states, the
 # kernel's events among them.
 
 . "$top_srcdir/tests/tap.sh"

@@ -62,7 +62,7 @@ check()
 	ok "there are rows" test "$checked" -gt 60
 	# shellcheck disable=SC2086
 	ok "the program with all rows compiles" $CC $CFLAGS_FOR_TEST "-I$top_srcdir" -o "$TMP/layout" "$TMP/layout.c"
-	is "each field is where its row says, and as long" "$("$TMP/layout" 2>&1)" ""
+	is "each field has the place and the length of its row" "$("$TMP/layout" 2>&1)" ""
 
 	named=$(awk '{ sub(/\[.*/, "", $5); print $2 "." $5 }' <<<"$rows")
 	is "each field of these structures has a row" \

@@ -50,7 +50,7 @@ ok "the program writes" wait_until has_written count 200000
 kill -KILL "$(victim_pid $recorder)"
 status=0
 wait $recorder || status=$?
-is "the status says that SIGKILL ended the program" "$status" 137
+is "the status shows that SIGKILL ended the program" "$status" 137
 like "the summary after a killed program" "$(cat err)" "recorded [0-9]+ events from 1 process, 1 thread; 0 lost"
 whole "killed program" "$(written count)"
 is "nothing but the file is left" "$(echo *)" "count err run trace.dat"
@@ -63,7 +63,7 @@ end $recorder
 ok "there is no file yet" test ! -e trace.dat
 cp trace.dat.spool first.spool
 fails "another recording does not replace the spool" "$RECORDER" record true
-like "the message says what to do" "$err" "trace.dat.spool' is left from a recorder that was killed; 'recorder recover .*trace.dat.spool' makes"
+like "the message shows what to do" "$err" "trace.dat.spool' is left from a recorder that was killed; 'recorder recover .*trace.dat.spool' makes"
 ok "the spool is as it was" cmp trace.dat.spool first.spool
 ok "the program runs to its end without its recorder" wait_until has_written count 400000
 ok "its spool and its lanes are recovered while it lives" "$RECORDER" recover
@@ -187,11 +187,11 @@ ok "the buffer is gone" test ! -e "$buffer"
 
 recording "a recording is running"
 fails "its spool is not recovered" "$RECORDER" recover -o other.dat
-like "the message says why" "$err" "belongs to a recording that is still running"
+like "the message has the reason" "$err" "belongs to a recording that is still running"
 fails "its session is not recovered" "$RECORDER" recover -o other.dat "$RECORDER_DIR"/session-*
 fails "its buffer is not recovered" "$RECORDER" recover -o other.dat "$(echo "$RECORDER_DIR"/session-*/*.rec)"
 fails "its file cannot be recorded to" "$RECORDER" record true
-like "the message says why" "$err" "'trace.dat' is being written by another recorder"
+like "the message has the reason" "$err" "'trace.dat' is being written by another recorder"
 ok "no other file was written" test ! -e other.dat -a ! -e other.dat.spool
 kill -TERM $recorder
 status=0

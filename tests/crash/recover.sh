@@ -32,7 +32,7 @@ fails "a living program is not recovered" "$RECORDER" recover -o no.dat "$pid"
 like "the reason is reported" "$err" "^recorder recover: process $pid has left no buffer, it is still running: 'recorder snapshot -P $pid'"
 ok "no file was begun" test ! -e no.dat -a ! -e no.dat.spool
 fails "nor by its name" "$RECORDER" recover -o no.dat mortal
-like "the message says what to do" "$err" "no dead program 'mortal' has left a buffer; of a running one 'recorder snapshot -P mortal'"
+like "the message shows what to do" "$err" "no dead program 'mortal' has left a buffer; of a running one 'recorder snapshot -P mortal'"
 # A process that has ended still exists as a zombie, because its parent does not wait for it.
 cat >zombie.py <<'END'
 import subprocess, sys
@@ -123,7 +123,7 @@ die
 fails "a name that two dead programs have" "$RECORDER" recover -o no.dat mortal
 like "lists the first" "$out" " $first +[0-9]+ s +[0-9.]+ [kM]B +mortal +.*/$first-[^ ]*\.rec($|"$'\n'")"
 like "and the second" "$out" " $pid +[0-9]+ s +[0-9.]+ [kM]B +mortal +.*/$pid-[^ ]*\.rec($|"$'\n'")"
-like "the message says what to do" "$err" "^recorder recover: several dead programs 'mortal' have left buffers: name one of these by its PID or BUFFER$"
+like "the message shows what to do" "$err" "^recorder recover: several dead programs 'mortal' have left buffers: name one of these by its PID or BUFFER$"
 is "nothing is taken" "$(ls run | wc -l)" 2
 ok "no file was begun for a name of two" test ! -e no.dat -a ! -e no.dat.spool
 ok "the pid decides" "$RECORDER" recover -o first.dat "$first"
@@ -247,7 +247,7 @@ for writer in $writers; do
 	buffer=$(echo "$RECORDER_DIR"/*.rec)
 	fails "$writer: one without the buffer" "$RECORDER" recover -o no.dat core
 	is "$writer: is refused with one line" "$(wc -l <<<"$err")" 1
-	like "$writer: that says how to get the buffer into one and where the buffer is" "$err" \
+	like "$writer: the message shows how to get the buffer into one, and where the buffer is" "$err" \
 		"'core' holds no memory shared with files, .*'echo 0x3f >/proc/PID/coredump_filter' .*: 'recorder recover $buffer'$"
 	ok "$writer: the buffer at that path is recovered" "$RECORDER" recover -o no.dat "$buffer"
 	fails "$writer: now the buffer is gone" "$RECORDER" recover -o no.dat core

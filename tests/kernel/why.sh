@@ -59,7 +59,7 @@ is "the slowest five, in their order" "$(slowest --slowest 5)" \
 is "those over a time" "$(slowest --over 1ns | wc -w)" "$count"
 is "one by its number" "$(slowest --id 3)" \
 	"$("$RECORDER" sql --list many.dat "SELECT dur FROM spans WHERE name = 'compress' AND json_extract(args, '\$.file') = 3" | tr '\n' ' ')"
-like "without the kernel's events it says what is missing" "$("$RECORDER" why --span compress many.dat)" \
+like "without the kernel's events it names what is missing" "$("$RECORDER" why --span compress many.dat)" \
 	'sched_switch was not recorded: add -e sched.*For better answers record these events, too: sched_switch sched_waking raw_syscalls irq timer block'
 fails "a span that is not there" "$RECORDER" why --span io:nothing many.dat
 like "is named" "$err" "^recorder why: the trace has no span 'io:nothing'"

@@ -37,7 +37,7 @@ is "report finds that a page is damaged" "$status" 1
 damage=$err
 run "$RECORDER" view hurt.dat
 is "view fails, too" "$status" 1
-is "and says what report says" "${err#recorder view: }" "${damage#recorder report: }"
+is "and prints what report prints" "${err#recorder view: }" "${damage#recorder report: }"
 ok "the page is there" test -s hurt.html
 
 done_testing

@@ -33,7 +33,7 @@ file='<img src=x onerror=window.hacked=1>"&.dat'
 run "$RECORDER" record -q -o "$file" ./shout <texts
 is "a recording" "$status" 0
 shown "texts of a program" "$file"
-like "the page says which script may run" "$(<page.html)" "script-src 'sha256-[A-Za-z0-9+/]{43}='; style-src 'sha256-"
+like "the page states which script may run" "$(<page.html)" "script-src 'sha256-[A-Za-z0-9+/]{43}='; style-src 'sha256-"
 unlike "and no text of the recording stands in it" "$(<page.html)" 'window\.hacked'
 
 # The new text has the same length, so that the file stays valid.

@@ -39,7 +39,7 @@ is "it leaves nothing" "$(find /dev/shm -maxdepth 1 -name "recorder-view-$server
 
 for address in 0.0.0.0:0 192.168.1.1:80 example.org:80 127.0.0.1 127.0.0.1:99999 127.0.0.1:x '[::]:0'; do
 	fails "--serve $address" "$RECORDER" view --serve "$address"
-	like "is refused, and it is said why" "$err" "'${address//[/\\[}' is not ADDR:PORT with an address of the loopback"
+	like "is refused, with the reason" "$err" "'${address//[/\\[}' is not ADDR:PORT with an address of the loopback"
 done
 fails "--serve with -o" "$RECORDER" view --serve -o x.html
 is "is a wrong command line" "$status" 2

@@ -74,8 +74,8 @@ message = server.communicate()[1].decode()
 print(server.pid, server.returncode, message, end="")
 END
 read -r server status message <<<"$(python3 closed.py "$RECORDER" view --serve -e sched_switch)"
-is "nobody reads the address: the status" "$status" 1
-like "one line says so" "$message" "^recorder view: cannot write the address: "
+is "no process reads the address: the status" "$status" 1
+like "one line reports it" "$message" "^recorder view: cannot write the address: "
 is "no file is left" "$(find /dev/shm -maxdepth 1 -name "recorder-view-$server-*")" ""
 is "nor an instance" "$(left "$server")" ""
 

@@ -16,7 +16,7 @@ command -v chromium >/dev/null || skip_all "chromium is not installed"
 cd "$TMP" || exit 1
 
 ok "the storage server is recorded" "$RECORDER" record -q -o storage.dat "$top_builddir/examples/07_storage" $n
-is "it says what it did" "$out" "$n requests, $((n / 10)) failed"
+is "it reports what it did" "$out" "$n requests, $((n / 10)) failed"
 ok "report" "$RECORDER" report -t storage.dat
 cp .out events
 ok "report --spans" "$RECORDER" report --spans -t storage.dat

@@ -35,7 +35,7 @@ refused_with()
 	run as_user ./recorder record -o user.dat -e sched -u '*' ./producer 2 100
 	is "$1: the program is recorded" "$status $(sed -n 's/^\(recorded [0-9]* events\) .*/\1/p' <<<"$err")" "0 recorded 200 events"
 	hint=$(sed -n "s/^recorder record: no rights to trace the kernel; .*: '\(.*\)'\$/\1/p" <<<"$err")
-	like "$1: the message says what to do" "$hint" '^sudo sh -c "mount .* && chown .*"$'
+	like "$1: the message shows what to do" "$hint" '^sudo sh -c "mount .* && chown .*"$'
 	is "$1: nothing is left" "$(ls $tracing/instances)" ""
 	rm -f user.dat
 }
