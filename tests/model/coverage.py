@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 #
-# usage: coverage.py GCOV UNREACHED FILE... -- NAME=DIRECTORY...
+# usage: coverage.py [-f] GCOV UNREACHED FILE... -- NAME=DIRECTORY...
 #
 # Merges the counters that gcov finds below the directories, for the sources FILE (base names), and compares the lines
 # that none of them reached with the list UNREACHED. NAME is a name for what ran there. Prints the figures of each file,
@@ -11,6 +11,8 @@
 #	listed FILE FUNCTION: TEXT (branch N of M), and why it is on the list
 #	new FILE FUNCTION: TEXT				not reached, and not on the list
 #	stale FILE FUNCTION: TEXT			on the list, but reached, or not in the source
+#
+# With -f, functions are compared instead of lines and branches: those of which no line was reached, as TEXT *.
 #
 # A line of the list is FILE FUNCTION "TEXT" REASON, with the text of a source line without its indentation, for that
 # line and its branches, or * for the whole function. A branch that was not reached counts for the line that it belongs to.
@@ -91,6 +93,20 @@ def read_list(path):
                 yield (name, function, line), reason
 
 
+def unreached_lines(lines):
+    """What was not reached: (line, its text, more text)."""
+    return [(line, line.text, missing) for line in lines if (missing := line.missing()) is not None]
+
+
+def unreached_functions(lines):
+    """One line of each function of which no line was reached, in the same form."""
+    reached = {(line.file, line.function) for line in lines if line.by}
+    first = {}
+    for line in lines:
+        first.setdefault((line.file, line.function), line)
+    return [(line, "*", "") for key, line in first.items() if key not in reached]
+
+
 def print_figures(lines, files, runs):
     for name in files:
         here = [line for line in lines if line.file == name]
@@ -103,17 +119,15 @@ def print_figures(lines, files, runs):
 
 
 def main():
-    gcov, unreached, *rest = sys.argv[1:]
+    by_function = sys.argv[1] == "-f"
+    gcov, unreached, *rest = sys.argv[1 + by_function:]
     files = rest[:rest.index("--")]
     runs = [argument.split("=", 1) for argument in rest[rest.index("--") + 1:]]
     lines = read(gcov, files, runs)
-    reasons = dict(read_list(unreached))
+    reasons = {key: reason for key, reason in read_list(unreached) if key[0] in files}
     used = set()
-    for line in lines:
-        missing = line.missing()
-        if missing is None:
-            continue
-        what = f"{line.file} {line.function}: {line.text}{missing}"
+    for line, text, missing in unreached_functions(lines) if by_function else unreached_lines(lines):
+        what = f"{line.file} {line.function}: {text}{missing}"
         keys = [(line.file, line.function, text) for text in (line.text, "*")]
         key = next((key for key in keys if key in reasons), None)
         used.add(key)
