@@ -34,40 +34,10 @@ struct model *model_close(struct model *model)
 		return NULL;
 	model_spans_free(model);
 	model_items_free(model);
-	for (size_t i = 0; i < model->nr_list; i++)
-		free(model->list[i]);
-	free(model->list);
+	model_threads_free(model);
 	free(model->cpus);
-	number_map_free(&model->threads);
 	free(model);
 	return NULL;
-}
-
-struct model_thread *model_thread(struct model *model, int32_t tid)
-{
-	const uint64_t key = (uint64_t)(uint32_t)tid;
-	const uint64_t known = number_map_get(&model->threads, key);
-	struct model_thread *thread;
-
-	if (known)
-		return (struct model_thread *)(uintptr_t)known;
-	if (model->nr_list == model->room_list) {
-		const size_t room = model->room_list ? 2 * model->room_list : 64;
-		struct model_thread **more = reallocarray(model->list, room, sizeof(struct model_thread *));
-
-		if (!more)
-			return NULL;
-		model->list = more;
-		model->room_list = room;
-	}
-	thread = calloc(1, sizeof(*thread));
-	if (!thread || number_map_set(&model->threads, key, (uint64_t)(uintptr_t)thread)) {
-		free(thread);
-		return NULL;
-	}
-	thread->tid = tid;
-	model->list[model->nr_list++] = thread;
-	return thread;
 }
 
 void model_count_given_up(const struct model *model)
@@ -198,8 +168,10 @@ int model_event(struct model *model, const struct dat_event *event)
 {
 	const struct event_table *table = model_rules_table(model->rules);
 	struct model_step step = { .event = event };
-	int err = 0;
+	int err = model->nr_list < MODEL_KNOWN_MAX ? 0 : model_threads_bound(model);
 
+	if (err)
+		return err;
 	step.rule = model_rule(model->rules, event_id(table, event->data, event->size));
 	step.record = (struct model_record){ .type = step.rule->type, .data = event->data, .size = event->size };
 	step.thread = model_thread(model, event_pid(table, event->data, event->size));

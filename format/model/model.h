@@ -209,7 +209,7 @@ struct model_thread_state {
 	 */
 	uint32_t cpu;
 	uint64_t begin, end;
-	bool is_open;	     /* ended with the trace */
+	bool is_open;	     /* ended with the trace, or was given up because too many threads are known */
 	bool is_preempted;   /* MODEL_RUNNABLE after running, without a wake-up */
 	bool is_lost;	     /* MODEL_UNKNOWN: because events were lost */
 	bool is_inferred;    /* it began after a loss, and is known only from the event that ended it */

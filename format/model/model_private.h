@@ -35,8 +35,8 @@ struct model_open {
 
 /*
  * If more keyed spans than this are open, the oldest is cut. If more states than this are known, the one that was
- * known first is given up. At most this many flow numbers are kept; the last MODEL_KNOWN_MAX / 2 always are. At most
- * this many names of tasks are kept.
+ * known first is given up. If more threads than this are known, half of them are given up. At most this many flow
+ * numbers are kept; the last MODEL_KNOWN_MAX / 2 always are. At most this many names of tasks are kept.
  */
 #define MODEL_KNOWN_MAX (1u << 18)
 
@@ -124,8 +124,13 @@ struct model_step {
 	uint64_t span; /* the span of which this is the begin or end, or the innermost open one of the thread */
 };
 
-/* The thread with this number; NULL: out of memory. */
+/*
+ * model_threads.c. The thread with this number; NULL: out of memory. model_threads_bound() gives up half of them: call
+ * it if there are too many, when no thread is in use. 0; -ENOMEM; what the sink returned.
+ */
 struct model_thread *model_thread(struct model *model, int32_t tid);
+int model_threads_bound(struct model *model);
+void model_threads_free(struct model *model);
 
 /* A span or a state is given up because there are too many. */
 void model_count_given_up(const struct model *model);

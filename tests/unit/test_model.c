@@ -326,6 +326,21 @@ Test(model, states_of_too_many_things)
 	cr_assert_eq(items_given_up, 3);
 }
 
+/* Half of them are given up, those with the oldest events; what is open of them is cut. */
+Test(model, too_many_threads)
+{
+	for (int32_t tid = 1; tid <= KNOWN_MAX; tid++)
+		feed_bare((uint64_t)tid, INNER_BEGIN, tid);
+	cr_assert_str_eq(items_text, "");
+	feed_bare(300000, INNER_END, KNOWN_MAX / 2 + 1);
+	cr_assert_eq(items_given_up, KNOWN_MAX / 2);
+	items_text[0] = '\0';
+	feed_bare(300001, INNER_END, KNOWN_MAX / 2);
+	feed_bare(300002, INNER_END, KNOWN_MAX);
+	cr_assert_str_eq(items_text, "io:inner 131072 1-300001 own 300000 depth 0 no-begin\n"
+				     "io:inner 262144 262144-300002 own 37858 depth 0\n");
+}
+
 Test(model, keyed_spans_that_never_end)
 {
 	for (int id = 0; id < KNOWN_MAX + 2; id++)

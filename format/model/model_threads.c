@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The threads of a trace, by their numbers. A hostile file may have ever new ones: if MODEL_KNOWN_MAX are known, those
+ * half of them are given up whose last events, or states, are the oldest. Most of them have ended, and nothing of them
+ * is open.
+ */
+#include "format/model/model_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct model_thread *add(struct model *model, int32_t tid)
+{
+	const uint64_t key = (uint64_t)(uint32_t)tid;
+	struct model_thread *thread;
+
+	if (model->nr_list == model->room_list) {
+		const size_t room = model->room_list ? 2 * model->room_list : 64;
+		struct model_thread **more = reallocarray(model->list, room, sizeof(struct model_thread *));
+
+		if (!more)
+			return NULL;
+		model->list = more;
+		model->room_list = room;
+	}
+	thread = calloc(1, sizeof(*thread));
+	if (!thread || number_map_set(&model->threads, key, (uint64_t)(uintptr_t)thread)) {
+		free(thread);
+		return NULL;
+	}
+	thread->tid = tid;
+	model->list[model->nr_list++] = thread;
+	return thread;
+}
+
+struct model_thread *model_thread(struct model *model, int32_t tid)
+{
+	const uint64_t known = number_map_get(&model->threads, (uint64_t)(uint32_t)tid);
+
+	return known ? (struct model_thread *)(uintptr_t)known : add(model, tid);
+}
+
+static uint64_t last_of(const struct model_thread *thread)
+{
+	return later(thread->last_ts, thread->has_state ? thread->state.begin : 0);
+}
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct model_thread *x = *(struct model_thread *const *)a, *y = *(struct model_thread *const *)b;
+
+	if (last_of(x) != last_of(y))
+		return last_of(x) < last_of(y) ? 1 : -1;
+	return x->tid < y->tid ? -1 : x->tid > y->tid;
+}
+
+/* What is open of the thread ends here, as far as it is known. */
+static int give_up(struct model *m, struct model_thread *thread)
+{
+	const uint64_t ts = m->last_ts;
+	int err;
+
+	if (thread->stack.top || thread->beside || thread->task ||
+	    (thread->has_state && thread->state.state != MODEL_DEAD))
+		model_count_given_up(m);
+	for (struct model_open *open = thread->stack.top; open; open = open->outer)
+		open->span.flags |= MODEL_CUT;
+	err = model_thread_stop(m, thread, ts);
+	if (!err)
+		err = model_task_stop(m, thread, ts);
+	if (!err)
+		err = model_sched_stop(m, thread, ts);
+	return err;
+}
+
+int model_threads_bound(struct model *model)
+{
+	const size_t kept = MODEL_KNOWN_MAX / 2;
+	int err = 0;
+
+	qsort(model->list, model->nr_list, sizeof(struct model_thread *), newest_first);
+	for (size_t i = kept; !err && i < model->nr_list; i++)
+		err = give_up(model, model->list[i]);
+	if (err)
+		return err;
+	for (size_t i = kept; i < model->nr_list; i++)
+		free(model->list[i]);
+	model->nr_list = kept;
+	number_map_free(&model->threads);
+	for (size_t i = 0; !err && i < kept; i++)
+		err = number_map_set(&model->threads, (uint64_t)(uint32_t)model->list[i]->tid,
+				     (uint64_t)(uintptr_t)model->list[i]);
+	return err;
+}
+
+void model_threads_free(struct model *model)
+{
+	for (size_t i = 0; i < model->nr_list; i++)
+		free(model->list[i]);
+	free(model->list);
+	number_map_free(&model->threads);
+}
