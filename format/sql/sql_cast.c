@@ -74,8 +74,8 @@ static void cast_function(sqlite3_context *context, int argc, sqlite3_value **ar
 	while (t < sizeof(types) / sizeof(types[0]) && (!word || strcasecmp(word, types[t].word) != 0))
 		t++;
 	if (t == sizeof(types) / sizeof(types[0])) {
-		sqlite3_result_error(context, "recorder_cast: one of hex, log2, execname, syscall, sym, sym-offset expected",
-				     -1);
+		sqlite3_result_error(
+			context, "recorder_cast: one of hex, log2, execname, syscall, sym, sym-offset expected", -1);
 		return;
 	}
 	if (file < 1 || file > (sqlite3_int64)traces->nr) {

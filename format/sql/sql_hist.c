@@ -21,7 +21,8 @@ static bool put_events(struct blob *out, const struct hist_statement *s, int whi
 			equal++;
 		left = (struct hist_range){ term.first, equal };
 		right = (struct hist_range){ equal + 1, term.end };
-		if (equal + 1 >= term.end || hist_table_of(s, left) < 0 || hist_table_of(s, right) != !hist_table_of(s, left))
+		if (equal + 1 >= term.end || hist_table_of(s, left) < 0 ||
+		    hist_table_of(s, right) != !hist_table_of(s, left))
 			return false;
 		hist_put_range(out, s, hist_table_of(s, left) == which ? left : right);
 		blob_printf(out, ", ");

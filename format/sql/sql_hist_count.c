@@ -34,7 +34,8 @@ static bool read_type(const struct hist_statement *s, unsigned int *i, const cha
 			continue;
 		*ret_type = types[t].type;
 		++*i;
-		if (!strcasecmp(types[t].word, "SYM") && hist_is_word(s, *i, "-") && hist_is_word(s, *i + 1, "OFFSET")) {
+		if (!strcasecmp(types[t].word, "SYM") && hist_is_word(s, *i, "-") &&
+		    hist_is_word(s, *i + 1, "OFFSET")) {
 			*ret_type = "sym-offset";
 			*i += 2;
 		}

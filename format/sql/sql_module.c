@@ -289,7 +289,8 @@ static int find_equal(struct cursor *cursor)
 		size_t row, end;
 		long nr;
 
-		if (filter->op != SQL_EQ || filter->value.kind != table->columns.kinds[filter->column] || !filter->column)
+		if (filter->op != SQL_EQ || filter->value.kind != table->columns.kinds[filter->column] ||
+		    !filter->column)
 			continue;
 		if (cursor->found && (!cells->was_searched || cursor->end - cursor->row <= FEW_ROWS))
 			break;
