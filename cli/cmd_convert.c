@@ -120,7 +120,7 @@ static int convert(const struct convert *c)
 		return EXIT_FAILURE;
 	is_whole = !file->missing.text[0];
 	err = dat_copy_open(file, c->output, c->version, c->woven || !is_whole ? DAT_COPY_EVENTS : 0,
-			    c->level == COMPRESSION_NONE ? NULL : &packing, &copy, &error);
+			    c->level == COMPRESSION_NONE ? NULL : &packing, NULL, &copy, &error);
 	if (err) {
 		status = fail(c, err, &error);
 	} else {

@@ -63,24 +63,13 @@ static bool read_cpus(struct event_select *select)
 	return false;
 }
 
-static bool add_thread(struct event_select *select, int tid)
-{
-	int *threads = realloc(select->threads, (select->nr_threads + 1) * sizeof(*threads));
-
-	if (!threads)
-		return false;
-	select->threads = threads;
-	threads[select->nr_threads++] = tid;
-	return true;
-}
-
 /* Read a list of threads, "12,13". */
 static bool read_pids(struct event_select *select, const char *list)
 {
 	unsigned long pid;
 
 	while (read_number(&list, INT32_MAX, &pid)) {
-		if (!add_thread(select, (int)pid))
+		if (about_tasks_add(&select->tasks, (int32_t)pid))
 			return false;
 		if (!*list)
 			return true;
@@ -125,7 +114,7 @@ static int find_comm(struct event_select *select, const char *command, const str
 
 		if (*name == ' ' && (size_t)(at + size - name) == length + 1 && !memcmp(name + 1, comm, length)) {
 			found = true;
-			if (!add_thread(select, (int)pid))
+			if (about_tasks_add(&select->tasks, (int32_t)pid))
 				return -ENOMEM;
 		}
 		at += size + (at[size] == '\n');
@@ -183,17 +172,22 @@ int event_select_open(struct event_select *select, const char *command, const st
 		err = find_events(select, command);
 	for (unsigned int i = 0; i < select->comms.nr && !err; i++)
 		err = find_comm(select, command, file, select->comms.items[i]);
-	return err;
+	return err || !select->tasks.nr ? err : about_tasks_open(&select->tasks, select->table);
 }
 
 void event_select_close(struct event_select *select)
 {
+	about_tasks_close(&select->tasks);
 	event_table_close(select->table);
 	free(select->ids);
-	free(select->threads);
 	free(select->wanted_cpus);
 	opt_list_free(&select->pids);
 	opt_list_free(&select->comms);
+}
+
+bool event_select_has_threads(const struct event_select *select)
+{
+	return select->pids.nr || select->comms.nr;
 }
 
 bool event_select_has_cpu(const void *arg, const struct dat_buffer *buffer, uint32_t cpu)
@@ -206,19 +200,14 @@ bool event_select_has_cpu(const void *arg, const struct dat_buffer *buffer, uint
 
 bool event_select_has(const struct event_select *select, const struct dat_event *event)
 {
-	int id, pid;
+	int id;
 
 	if (select->ids) {
 		id = event_id(select->table, event->data, event->size);
 		if (id < 0 || id >= (int)IDS || !select->ids[id])
 			return false;
 	}
-	if (!select->pids.nr && !select->comms.nr)
-		return true;
-	pid = event_pid(select->table, event->data, event->size);
-	for (unsigned int i = 0; i < select->nr_threads; i++) {
-		if (select->threads[i] == pid)
-			return true;
-	}
-	return false;
+	return !event_select_has_threads(select) ||
+	       about_tasks_has_tid(&select->tasks, event_pid(select->table, event->data, event->size)) ||
+	       about_tasks_has(&select->tasks, event->data, event->size);
 }

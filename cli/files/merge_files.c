@@ -7,6 +7,7 @@
 #include "cli/files/merge_files.h"
 
 #include "cli/files/merge_clocks.h"
+#include "cli/files/merge_cover.h"
 #include "cli/files/merge_notes.h"
 #include "cli/files/merge_sites.h"
 #include "cli/files/merge_texts.h"
@@ -324,7 +325,7 @@ static int open_writer(struct merge *merge, const struct dat_file *form)
 		err = dat_ids_write(merge->ids, merge->writer);
 	if (!err)
 		err = merge_put_texts(merge);
-	return err ? err : put_options(merge);
+	return err;
 }
 
 /* -------------------------------------------------------------------------------------------------------- events */
@@ -381,6 +382,7 @@ static int put_events(struct merge *merge, const struct dat_file *form)
 		return err;
 	while (!err && (file = next_file(merge))) {
 		const struct dat_event *event = &file->event;
+		const uint32_t ids = file->ids->offset;
 		const struct dat_repage_event out = {
 			.buffer = file->buffers[event->buffer - file->file->buffers],
 			.cpu = event->cpu,
@@ -391,6 +393,8 @@ static int put_events(struct merge *merge, const struct dat_file *form)
 		};
 
 		err = out.data ? dat_repage_put(repage, &out) : -ENOMEM;
+		if (event->size >= ids + sizeof(uint16_t))
+			merge_cover_event(file, bytes_get16(event->data + ids, file->file->big), out.time);
 		file->has_event = false;
 		merge->events++;
 	}
@@ -416,6 +420,7 @@ int merge_files(struct merge *merge, unsigned int *ret_file, struct dat_error *r
 		err = check_file(merge, i, ret_file, ret_error);
 		if (err)
 			return err;
+		merge_cover_open(file);
 		file->ids = malloc(sizeof(*file->ids));
 		err = file->ids ? dat_ids_add(merge->ids, file->file, file->ids) : -ENOMEM;
 		if (err == -EBADMSG || err == -ENOSPC)
@@ -438,6 +443,8 @@ int merge_files(struct merge *merge, unsigned int *ret_file, struct dat_error *r
 		err = open_writer(merge, form);
 	if (!err)
 		err = put_events(merge, form);
+	if (!err)
+		err = put_options(merge);
 	merge_clock_name(first, clock, sizeof(clock));
 	return err ? err : dat_write_finish(merge->writer, clock, cpus, NULL);
 }
@@ -449,6 +456,7 @@ void merge_close(struct merge *merge)
 
 		dat_merge_close(file->merge);
 		dat_time_close(&file->time);
+		dat_absent_free(&file->cover.absent);
 		dat_close(file->file);
 		free(file->ids);
 		free(file->buffers);

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "cli/files/merge_clocks.h"
+#include "format/dat/dat_absent.h"
 #include "format/dat/dat_ids.h"
 #include "format/dat/dat_merge.h"
 #include "format/io/number_map.h"
@@ -18,6 +19,14 @@ struct merge_printf {
 
 struct merge_sites;
 
+/* What a file has, in the times of the result: merge_cover.c. */
+struct merge_cover {
+	uint64_t first, last; /* times of its events, if has_event */
+	bool has_event, has_switch;
+	unsigned int switch_type; /* the id of sched_switch in the file */
+	struct dat_absent absent; /* in the times of the file */
+};
+
 struct merge_file {
 	const char *path;
 	struct dat_file *file;
@@ -28,6 +37,7 @@ struct merge_file {
 	struct dat_event event; /* the next one, if has_event */
 	bool has_event;
 	struct merge_clock clock;
+	struct merge_cover cover;
 	struct merge_printf *printfs;
 	unsigned int nr_printfs;
 	struct number_map sites; /* sites of rec_printf: the address in the result, by the address in the file */

@@ -6,11 +6,12 @@
  */
 #include "cli/files/merge_notes.h"
 
+#include "cli/files/merge_cover.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/dat/dat_losses.h"
 #include "format/dat/dat_notes.h"
 #include "format/io/blob.h"
 #include "format/io/number_map.h"
@@ -18,12 +19,13 @@
 struct collected {
 	struct dat_notes notes; /* the notes of the result; their strings are the blobs below */
 	struct dat_losses losses;
+	struct dat_absent absent;
 	struct blob program, listed, hidden, other_pids, processes, loss_list;
+	struct blob some_times, no_cpus, no_switches, no_events;
 	struct number_map listed_seen, hidden_seen, others_seen; /* by thread: 1 */
 	struct clock_offset *offsets;
 	unsigned int nr_offsets;
 	char *offset_text;
-	bool has_any; /* a file has notes */
 	bool has_unlisted; /* a file has only the switches of some threads, and does not list them */
 };
 
@@ -32,15 +34,6 @@ static const char *text_of(const struct merge_file *file)
 	const struct dat_option *version = dat_option(file->file, DAT_VERSION);
 
 	return version ? version->data : "";
-}
-
-/* The time of a CPU in the result. Nothing can be shown before time 0: an earlier time is 0. */
-static uint64_t loss_time(const struct merge *merge, const struct merge_file *file, uint32_t cpu, uint64_t time)
-{
-	const uint64_t shown = dat_time(&file->time, cpu, time);
-	const __int128 moved = (__int128)shown + file->clock.move - merge->date;
-
-	return moved < 0 ? 0 : moved >= (__int128)DAT_LOSS_NO_END ? DAT_LOSS_NO_END - 1 : (uint64_t)moved;
 }
 
 /*
@@ -58,10 +51,10 @@ static int add_losses(const struct merge *merge, const struct merge_file *file, 
 		const struct dat_loss_time *loss = &losses.all[i];
 
 		for (uint32_t cpu = 0; cpu < nr_cpus; cpu++) {
-			const uint64_t since = loss->since ? loss_time(merge, file, cpu, loss->since) : 0;
+			const uint64_t since = loss->since ? merge_raw_time(merge, file, cpu, loss->since) : 0;
 			const uint64_t until = loss->until == DAT_LOSS_NO_END
 						       ? DAT_LOSS_NO_END
-						       : loss_time(merge, file, cpu, loss->until);
+						       : merge_raw_time(merge, file, cpu, loss->until);
 
 			if (until)
 				dat_losses_add(all, since, until);
@@ -145,8 +138,7 @@ static int add_file(struct collected *all, const struct merge *merge, const stru
 	int err;
 
 	dat_notes_of(file->file, &notes);
-	all->has_any = all->has_any || *text_of(file);
-	all->notes.some_threads = all->notes.some_threads || notes.some_threads;
+	all->notes.is_listed_only = all->notes.is_listed_only || notes.is_listed_only;
 	all->has_unlisted = all->has_unlisted || (notes.some_threads && !notes.listed);
 	if (notes.time_error > all->notes.time_error)
 		all->notes.time_error = notes.time_error; /* UINT64_MAX: not known */
@@ -179,14 +171,27 @@ static void take_first(struct collected *all, const struct merge *merge)
 		blob_printf(&all->program, "recorder " PACKAGE_VERSION);
 }
 
+static void put_absent(struct collected *all)
+{
+	const struct dat_absent *absent = &all->absent;
+
+	dat_losses_put(&absent->some_times, &all->some_times);
+	dat_losses_put(&absent->no_switches, &all->no_switches);
+	dat_losses_put(&absent->no_events, &all->no_events);
+	dat_notes_put_cpus(&all->no_cpus, absent->no_cpus, absent->nr_no_cpus);
+	all->notes.some_threads = absent->some_threads;
+}
+
 static int put(struct collected *all, const struct merge *merge)
 {
-	struct blob *const texts[] = { &all->program,	 &all->listed,	  &all->hidden,
-				       &all->other_pids, &all->processes, &all->loss_list };
+	struct blob *const texts[] = { &all->program,	 &all->listed,	  &all->hidden,	    &all->other_pids,
+				       &all->processes,	 &all->loss_list, &all->some_times, &all->no_cpus,
+				       &all->no_switches, &all->no_events };
 	struct blob text = BLOB_INIT;
 	int err = all->losses.error;
 
 	take_first(all, merge);
+	put_absent(all);
 	dat_losses_join(&all->losses);
 	dat_losses_put(&all->losses, &all->loss_list);
 	all->offset_text = clock_offsets_text(all->offsets, all->nr_offsets);
@@ -202,6 +207,10 @@ static int put(struct collected *all, const struct merge *merge)
 	all->notes.other_pids = (const char *)all->other_pids.data;
 	all->notes.processes = (const char *)all->processes.data;
 	all->notes.losses = (const char *)all->loss_list.data;
+	all->notes.some_times = (const char *)all->some_times.data;
+	all->notes.no_cpus = (const char *)all->no_cpus.data;
+	all->notes.no_switches = (const char *)all->no_switches.data;
+	all->notes.no_events = (const char *)all->no_events.data;
 	all->notes.offsets = *all->offset_text ? all->offset_text : NULL;
 	dat_notes_put(&text, &all->notes);
 	blob_put(&text, "", 1);
@@ -212,17 +221,28 @@ static int put(struct collected *all, const struct merge *merge)
 	return err;
 }
 
+/* Whether a file has notes, or the result lacks something. */
+static bool has_notes(const struct merge *merge, const struct dat_absent *absent)
+{
+	for (unsigned int i = 0; i < merge->nr; i++) {
+		if (*text_of(&merge->files[i]))
+			return true;
+	}
+	return absent->no_events.nr || absent->no_switches.nr || absent->some_threads;
+}
+
 int merge_put_notes(const struct merge *merge)
 {
-	struct collected all = { .has_any = false };
-	int err = 0;
+	struct collected all = { .has_unlisted = false };
+	int err = merge_cover(merge, &all.absent);
 
 	for (unsigned int i = 0; i < merge->nr && !err; i++)
 		err = add_file(&all, merge, &merge->files[i]);
 	if (!err)
 		err = add_processes(merge, &all.processes);
-	if (!err && all.has_any)
+	if (!err && has_notes(merge, &all.absent))
 		err = put(&all, merge);
+	dat_absent_free(&all.absent);
 	dat_losses_free(&all.losses);
 	blob_free(&all.program);
 	blob_free(&all.listed);
@@ -230,6 +250,10 @@ int merge_put_notes(const struct merge *merge)
 	blob_free(&all.other_pids);
 	blob_free(&all.processes);
 	blob_free(&all.loss_list);
+	blob_free(&all.some_times);
+	blob_free(&all.no_cpus);
+	blob_free(&all.no_switches);
+	blob_free(&all.no_events);
 	number_map_free(&all.listed_seen);
 	number_map_free(&all.hidden_seen);
 	number_map_free(&all.others_seen);

@@ -82,11 +82,38 @@ static int open_carried(struct split *split)
 	return 0;
 }
 
+static uint32_t file_cpus(const struct dat_file *file)
+{
+	uint32_t nr = 0;
+
+	for (size_t i = 0; i < file->nr_buffers; i++)
+		nr = file->buffers[i].cpus > nr ? file->buffers[i].cpus : nr;
+	return nr;
+}
+
+/* Find the CPUs of the file whose events are left out. */
+static int find_no_cpus(struct split *split)
+{
+	const uint32_t nr = file_cpus(split->file);
+
+	if (!split->select.cpus)
+		return 0;
+	split->no_cpus = calloc(nr + 1u, sizeof(*split->no_cpus));
+	if (!split->no_cpus)
+		return -ENOMEM;
+	for (uint32_t cpu = 0; cpu < nr; cpu++)
+		split->no_cpus[cpu] = !event_select_has_cpu(&split->select, NULL, cpu);
+	return 0;
+}
+
 int split_open(struct split *split)
 {
 	const struct dat_file *file = split->file;
 	size_t streams = 1;
 	int err = open_carried(split);
+
+	if (!err)
+		err = find_no_cpus(split);
 
 	for (size_t i = 0; i < file->nr_buffers; i++)
 		streams += file->buffers[i].nr_streams;
@@ -109,6 +136,7 @@ void split_close(struct split *split)
 	free(split->sources);
 	free(split->carried);
 	free(split->page_sizes);
+	free(split->no_cpus);
 }
 
 uint64_t split_damaged(const struct split *split, struct dat_error *ret_error, uint32_t *ret_cpu)
@@ -238,15 +266,21 @@ int split_piece(struct split *split, const char *path, uint64_t *ret_events, str
 	const struct dat_packing packing = dat_pack_zstd(DAT_PACK_LEVEL);
 	const bool is_packed = file->compression && strcmp(file->compression, "none") != 0;
 	struct piece piece = { .events = 0 };
-	const bool has_some = split->select.pids.nr || split->select.comms.nr;
+	const struct dat_copy_absent absent = {
+		.some_threads = event_select_has_threads(&split->select),
+		.threads = split->select.tasks.tids,
+		.nr_threads = split->select.tasks.nr,
+		.no_cpus = split->no_cpus,
+		.nr_no_cpus = split->no_cpus ? file_cpus(file) : 0,
+	};
 	unsigned int nr = 1;
 	int err;
 
 	ret_error->text[0] = '\0';
 	if (!is_any_left(split))
 		return 0;
-	err = dat_copy_open(file, path, file->version, DAT_COPY_EVENTS | (has_some ? DAT_COPY_SOME_THREADS : 0u),
-			    is_packed ? &packing : NULL, &piece.copy, ret_error);
+	err = dat_copy_open(file, path, file->version, DAT_COPY_EVENTS, is_packed ? &packing : NULL,
+			    absent.some_threads || absent.no_cpus ? &absent : NULL, &piece.copy, ret_error);
 	if (err)
 		return err;
 	split->page_sizes[0] = file->page_size;

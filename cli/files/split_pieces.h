@@ -35,6 +35,7 @@ struct split {
 	struct split_source *sources;
 	unsigned int nr_sources;
 	uint32_t *page_sizes; /* by the writer's buffers */
+	bool *no_cpus;	      /* by CPU: its events are left out; NULL: none are */
 	struct split_carried **carried; /* by buffer and CPU */
 };
 

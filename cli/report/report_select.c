@@ -137,7 +137,8 @@ static bool is_wanted(const struct report_select *select, const struct dat_event
 	for (unsigned int i = 0; i < select->nr_wanted_filters; i++)
 		if (report_filter_has(select->filter[i], event, record))
 			return true;
-	return (!select->nr_wanted_filters && !select->tasks.nr) || report_tasks_have(&select->tasks, record);
+	return (!select->nr_wanted_filters && !select->tasks.nr) ||
+	       about_tasks_has(&select->tasks, record->data, (uint32_t)record->size);
 }
 
 static bool is_left_out(const struct report_select *select, const struct dat_event *event,
@@ -287,7 +288,7 @@ void report_select_close(struct report_select *select)
 	for (unsigned int i = 0; i < select->nr_filters; i++)
 		report_filter_close(select->filter[i]);
 	free(select->filter);
-	report_tasks_close(&select->tasks);
+	about_tasks_close(&select->tasks);
 	free(select->types);
 	free(select->stack_follows);
 	free(select->wanted);

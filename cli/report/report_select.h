@@ -40,7 +40,7 @@ struct report_select {
 	struct event_table *table;
 	struct report_filter **filter;
 	unsigned int nr_filters, nr_wanted_filters; /* number of filters that select; the others leave out events */
-	struct report_tasks tasks;
+	struct about_tasks tasks;
 	bool *types; /* by id: the argument of dat_merge_only(); NULL: events of all types may be selected */
 	bool *stack_follows; /* by CPU: an event was shown, so its stack is shown, too */
 	uint32_t nr_stack_cpus;

@@ -13,18 +13,12 @@ static int out_of_memory(void)
 	return EXIT_FAILURE;
 }
 
-static int add(struct report_tasks *tasks, uint64_t pid)
+static int add(struct about_tasks *tasks, int32_t tid)
 {
-	uint64_t *pids = realloc(tasks->pids, (tasks->nr + 1) * sizeof(*pids));
-
-	if (!pids)
-		return out_of_memory();
-	tasks->pids = pids;
-	tasks->pids[tasks->nr++] = pid;
-	return 0;
+	return about_tasks_add(tasks, tid) ? out_of_memory() : 0;
 }
 
-static int add_pid(struct report_tasks *tasks, const char *word)
+static int add_pid(struct about_tasks *tasks, const char *word)
 {
 	unsigned long pid;
 	char *end;
@@ -35,10 +29,10 @@ static int add_pid(struct report_tasks *tasks, const char *word)
 		complain(opts_command(), "--pid '%s' is not the number of a task", word);
 		return EXIT_USAGE;
 	}
-	return add(tasks, pid);
+	return add(tasks, (int32_t)pid);
 }
 
-static int add_comm(struct report_tasks *tasks, const char *word)
+static int add_comm(struct about_tasks *tasks, const char *word)
 {
 	struct tep_handle *tep = tasks->table->tep;
 	struct tep_cmdline *task = tep_data_pid_from_comm(tep, word, NULL);
@@ -49,12 +43,12 @@ static int add_comm(struct report_tasks *tasks, const char *word)
 		return EXIT_FAILURE;
 	}
 	for (; task && !status; task = tep_data_pid_from_comm(tep, word, task))
-		status = add(tasks, (uint64_t)(unsigned int)tep_cmdline_pid(tep, task));
+		status = add(tasks, tep_cmdline_pid(tep, task));
 	return status;
 }
 
-static int add_words(struct report_tasks *tasks, const struct opt_list *lists,
-		     int (*add_word)(struct report_tasks *tasks, const char *word))
+static int add_words(struct about_tasks *tasks, const struct opt_list *lists,
+		     int (*add_word)(struct about_tasks *tasks, const char *word))
 {
 	int status = 0;
 
@@ -70,63 +64,16 @@ static int add_words(struct report_tasks *tasks, const struct opt_list *lists,
 	return status;
 }
 
-int report_tasks_open(struct report_tasks *tasks, const struct opt_list *pids, const struct opt_list *comms,
+int report_tasks_open(struct about_tasks *tasks, const struct opt_list *pids, const struct opt_list *comms,
 		      const struct event_table *table)
 {
 	int status;
 
-	*tasks = (struct report_tasks){ .table = table };
+	*tasks = (struct about_tasks){ .table = table };
 	status = add_words(tasks, pids, add_pid);
 	if (!status)
 		status = add_words(tasks, comms, add_comm);
 	if (status || !tasks->nr)
 		return status;
-	tasks->fields = calloc(table->nr_events ? table->nr_events : 1, sizeof(*tasks->fields));
-	if (!tasks->fields)
-		return out_of_memory();
-	for (uint32_t i = 0; i < table->nr_events; i++) {
-		tasks->fields[i][0] = tep_find_field(table->all[i].event, "pid");
-		tasks->fields[i][1] = tep_find_field(table->all[i].event, "next_pid");
-	}
-	return 0;
-}
-
-void report_tasks_close(struct report_tasks *tasks)
-{
-	free(tasks->pids);
-	free(tasks->fields);
-	tasks->pids = NULL;
-	tasks->fields = NULL;
-}
-
-static bool is_one(const struct report_tasks *tasks, uint64_t pid)
-{
-	for (unsigned int i = 0; i < tasks->nr; i++)
-		if (tasks->pids[i] == pid)
-			return true;
-	return false;
-}
-
-bool report_tasks_have(const struct report_tasks *tasks, const struct tep_record *record)
-{
-	const uint32_t size = (uint32_t)record->size;
-	const struct event_type *type;
-
-	if (!tasks->nr)
-		return false;
-	type = event_type(tasks->table, event_id(tasks->table, record->data, size));
-	/* An event that the file does not describe belongs to no task. */
-	if (!type)
-		return false;
-	if (is_one(tasks, (uint64_t)(int64_t)event_pid(tasks->table, record->data, size)))
-		return true;
-	for (unsigned int i = 0; i < 2; i++) {
-		struct tep_format_field *field = tasks->fields[type - tasks->table->all][i];
-		unsigned long long number;
-
-		if (field && (uint32_t)(field->offset + field->size) <= size &&
-		    !tep_read_number_field(field, record->data, &number) && is_one(tasks, number))
-			return true;
-	}
-	return false;
+	return about_tasks_open(tasks, table) ? out_of_memory() : 0;
 }

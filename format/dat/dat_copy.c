@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* See dat_copy.h. Pages of uncompressed files are copied by the kernel, from file to file. */
 #include "format/dat/dat_copy.h"
+
+#include "format/dat/dat_absent.h"
 #include "format/dat/dat_internal.h"
 #include "format/dat/dat_notes.h"
 #include "format/dat/dat_time.h"
@@ -74,23 +76,75 @@ static bool is_of_layout(const struct dat_file *file, const struct dat_option *o
 	       (id >= DAT_BTF_FILE && id <= DAT_MODULES_FILE && option->size == sizeof(uint64_t));
 }
 
-/* The notes of a copy that has only the events of some threads. */
-static int put_some_threads(const struct dat_file *file, struct dat_writer *writer)
+/*
+ * Append the copied threads whose switches the file has. Without the others, those of a thread that the file does not
+ * list may or may not be there.
+ */
+static void put_threads(struct blob *list, const struct dat_absent *before, const struct dat_copy_absent *absent)
+{
+	for (size_t i = 0; i < absent->nr_threads; i++) {
+		bool is_there = !before->some_threads;
+
+		for (size_t j = 0; j < before->nr_listed && !is_there; j++)
+			is_there = before->listed[j] == absent->threads[i];
+		if (is_there)
+			blob_printf(list, " %" PRId32, absent->threads[i]);
+	}
+	blob_put(list, "", 1);
+}
+
+static int put_cpus(struct blob *list, const struct dat_absent *before, const struct dat_copy_absent *absent)
+{
+	const uint32_t nr = absent->nr_no_cpus > before->nr_no_cpus ? absent->nr_no_cpus : before->nr_no_cpus;
+	bool *all = calloc(nr + 1u, sizeof(*all));
+
+	if (!all)
+		return -ENOMEM;
+	for (uint32_t cpu = 0; cpu < nr; cpu++)
+		all[cpu] = dat_absent_has_cpu(before, cpu) || (cpu < absent->nr_no_cpus && absent->no_cpus[cpu]);
+	dat_notes_put_cpus(list, all, nr);
+	blob_put(list, "", 1);
+	free(all);
+	return list->error;
+}
+
+/* The notes of a copy that lacks the events of threads or CPUs. */
+static int put_notes(const struct dat_file *file, struct dat_writer *writer, const struct dat_copy_absent *absent)
 {
 	const struct dat_option *version = dat_option(file, DAT_VERSION);
-	struct blob text = BLOB_INIT;
+	struct blob text = BLOB_INIT, threads = BLOB_INIT, cpus = BLOB_INIT;
+	struct dat_absent before = { 0 };
+	struct dat_notes notes;
 	int err;
 
-	dat_notes_put_some(&text, version ? (const char *)version->data : "unknown");
-	blob_put(&text, "", 1);
-	err = text.error;
+	dat_notes_of(file, &notes);
+	err = dat_absent_read(&notes, &before);
+	if (!err)
+		err = put_cpus(&cpus, &before, absent);
+	if (!err && absent->some_threads) {
+		put_threads(&threads, &before, absent);
+		notes.some_threads = notes.is_listed_only = true;
+		notes.listed = (const char *)threads.data;
+		err = threads.error;
+	}
+	if (!err) {
+		notes.program = version ? (const char *)version->data : "unknown";
+		notes.no_cpus = (const char *)cpus.data;
+		dat_notes_put(&text, &notes);
+		blob_put(&text, "", 1);
+		err = text.error;
+	}
 	if (!err)
 		err = dat_write_option(writer, DAT_VERSION, text.data, text.size);
+	dat_absent_free(&before);
 	blob_free(&text);
+	blob_free(&threads);
+	blob_free(&cpus);
 	return err;
 }
 
-static int copy_texts(const struct dat_file *file, struct dat_writer *writer, unsigned int flags)
+static int copy_texts(const struct dat_file *file, struct dat_writer *writer, unsigned int flags,
+		      const struct dat_copy_absent *absent)
 {
 	static const enum dat_id ids[] = { DAT_KALLSYMS, DAT_PRINTK, DAT_CMDLINES };
 	const struct dat_text *texts[] = { dat_symbols(file), &file->printk, &file->cmdlines };
@@ -109,10 +163,10 @@ static int copy_texts(const struct dat_file *file, struct dat_writer *writer, un
 		const struct dat_option *option = &file->options[i];
 
 		if (!is_of_layout(file, option) && !(flags & DAT_COPY_EVENTS && option->id == DAT_CPUSTAT) &&
-		    !(flags & DAT_COPY_SOME_THREADS && option->id == DAT_VERSION))
+		    !(absent && option->id == DAT_VERSION))
 			err = dat_write_option(writer, option->id, option->data, option->size);
 	}
-	return err || !(flags & DAT_COPY_SOME_THREADS) ? err : put_some_threads(file, writer);
+	return err || !absent ? err : put_notes(file, writer, absent);
 }
 
 /*
@@ -161,7 +215,8 @@ static int add_buffers(struct dat_copy *copy, unsigned int flags)
 }
 
 int dat_copy_open(const struct dat_file *file, const char *path, unsigned int version, unsigned int flags,
-		  const struct dat_packing *packing, struct dat_copy *ret_copy, struct dat_error *ret_error)
+		  const struct dat_packing *packing, const struct dat_copy_absent *absent, struct dat_copy *ret_copy,
+		  struct dat_error *ret_error)
 {
 	const struct dat_shape shape = {
 		.big = file->big,
@@ -188,7 +243,7 @@ int dat_copy_open(const struct dat_file *file, const char *path, unsigned int ve
 	if (!err)
 		err = add_buffers(&copy, flags);
 	if (!err)
-		err = copy_texts(file, copy.writer, flags);
+		err = copy_texts(file, copy.writer, flags, absent);
 	if (err)
 		dat_copy_close(&copy);
 	else

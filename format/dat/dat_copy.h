@@ -21,15 +21,23 @@ struct dat_copy {
  */
 #define DAT_COPY_EVENTS 1u
 
-/* The caller leaves out the events of some threads: the notes of the copy state this. */
-#define DAT_COPY_SOME_THREADS 2u
+/* The caller leaves out all events of some threads or CPUs: the notes of the copy state this. */
+struct dat_copy_absent {
+	bool some_threads;
+	const int32_t *threads; /* with some_threads: the events of these, and about them, are in the copy */
+	size_t nr_threads;
+	const bool *no_cpus; /* by CPU: its events are left out; NULL: none are */
+	uint32_t nr_no_cpus;
+};
 
 /*
- * Begin the copy of a file. packing NULL: uncompressed. 0; -EOPNOTSUPP with ret_error filled in: the version cannot
- * hold what the file has; or the error of dat_write_open() or dat_write_pack(), with ret_error->text empty.
+ * Begin the copy of a file. packing NULL: uncompressed; absent NULL: no thread and no CPU is left out. 0; -EOPNOTSUPP
+ * with ret_error filled in: the version cannot hold what the file has; or the error of dat_write_open() or
+ * dat_write_pack(), with ret_error->text empty.
  */
 int dat_copy_open(const struct dat_file *file, const char *path, unsigned int version, unsigned int flags,
-		  const struct dat_packing *packing, struct dat_copy *ret_copy, struct dat_error *ret_error);
+		  const struct dat_packing *packing, const struct dat_copy_absent *absent, struct dat_copy *ret_copy,
+		  struct dat_error *ret_error);
 
 /* Frees what dat_copy_open() made; drops a file that was not finished. */
 void dat_copy_close(struct dat_copy *copy);

@@ -21,6 +21,13 @@
 #define MERGED	     "merged within "
 #define MERGE_OPEN   " and errors that are not stated"
 #define LOSSES	     "events lost from "
+#define LISTED_ONLY  " and no others"
+#define SOME_TIMES   " from "
+#define NO_CPUS	     "CPUs not recorded: "
+#define NO_SWITCHES  "no switches from "
+#define NO_EVENTS    "nothing recorded from "
+
+#define CPUS_MAX (1u << 20) /* the limit of the reader */
 
 void clock_offset_join(struct clock_offset *known, const struct clock_offset *found)
 {
@@ -150,19 +157,89 @@ static void put_threads(struct blob *text, const char *what, const char *threads
 		blob_printf(text, " %" PRId32, tid);
 }
 
+bool dat_notes_next_cpus(const char **at, uint32_t *ret_first, uint32_t *ret_last)
+{
+	unsigned long first, last;
+	char *end;
+
+	*at += strspn(*at, ", ");
+	if (**at < '0' || **at > '9')
+		return false;
+	first = last = strtoul(*at, &end, 10);
+	if (*end == '-')
+		last = strtoul(end + 1, &end, 10);
+	*at = end;
+	if (last < first || last >= CPUS_MAX)
+		return false;
+	*ret_first = (uint32_t)first;
+	*ret_last = (uint32_t)last;
+	return true;
+}
+
+void dat_notes_put_cpus(struct blob *text, const bool *set, uint32_t nr)
+{
+	const char *between = "";
+
+	for (uint32_t cpu = 0; cpu < nr; cpu++) {
+		const uint32_t first = cpu;
+
+		if (!set[cpu])
+			continue;
+		while (cpu + 1 < nr && set[cpu + 1])
+			cpu++;
+		blob_printf(text, "%s%" PRIu32, between, first);
+		if (cpu > first)
+			blob_printf(text, "-%" PRIu32, cpu);
+		between = ",";
+	}
+}
+
+uint32_t dat_notes_cpus(const char *no_cpus, bool *set, uint32_t nr)
+{
+	uint32_t first, last, need = 0;
+
+	while (no_cpus && dat_notes_next_cpus(&no_cpus, &first, &last)) {
+		for (uint32_t cpu = first; cpu <= last && cpu < nr; cpu++)
+			set[cpu] = true;
+		need = last + 1 > need ? last + 1 : need;
+	}
+	return need;
+}
+
+/* Appends a value, up to the note after it; nothing if it is NULL or empty. */
+static void put_value(struct blob *text, const char *what, const char *value)
+{
+	const int size = value ? (int)strcspn(value, ";") : 0;
+
+	if (size)
+		blob_printf(text, "; %s%.*s", what, size, value);
+}
+
+static void put_some_threads(struct blob *text, const struct dat_notes *notes)
+{
+	const bool has_list = notes->listed && strcspn(notes->listed, "0123456789") < strcspn(notes->listed, ";");
+
+	if (has_list)
+		put_threads(text, SOME_THREADS ":", notes->listed);
+	else
+		blob_printf(text, "; " SOME_THREADS);
+	if (has_list && notes->is_listed_only)
+		blob_printf(text, LISTED_ONLY);
+	if (notes->some_times && *notes->some_times)
+		blob_printf(text, SOME_TIMES "%.*s", (int)strcspn(notes->some_times, ";"), notes->some_times);
+}
+
 void dat_notes_put(struct blob *text, const struct dat_notes *notes)
 {
-	blob_printf(text, "%s", notes->program);
+	blob_printf(text, "%.*s", (int)strcspn(notes->program, ";"), notes->program);
+	/* Those that were read have lost their first words. */
 	if (notes->offsets)
-		blob_printf(text, "; %s", notes->offsets);
-	if (notes->some_threads && notes->listed && strpbrk(notes->listed, "0123456789"))
-		put_threads(text, SOME_THREADS ":", notes->listed);
-	else if (notes->some_threads)
-		blob_printf(text, "; " SOME_THREADS);
+		put_value(text, strncmp(notes->offsets, OFFSETS, strlen(OFFSETS)) ? OFFSETS : "", notes->offsets);
+	if (notes->some_threads)
+		put_some_threads(text, notes);
 	put_threads(text, HIDDEN, notes->hidden);
 	put_threads(text, OTHER_PIDS, notes->other_pids);
-	if (notes->processes && *notes->processes)
-		blob_printf(text, "; " PROCESSES " %s", notes->processes);
+	put_value(text, PROCESSES " ", notes->processes ? notes->processes + strspn(notes->processes, " ") : NULL);
 	if (notes->time_error != DAT_TIME_ERROR_UNKNOWN)
 		blob_printf(text, "; " TIME_ERROR "%" PRIu64 " ns", notes->time_error);
 	put_readings(text, notes);
@@ -171,8 +248,10 @@ void dat_notes_put(struct blob *text, const struct dat_notes *notes)
 	if (notes->is_merged)
 		blob_printf(text, "; " MERGED "%" PRIu64 " ns%s", notes->merge_error,
 			    notes->merge_is_open ? MERGE_OPEN : "");
-	if (notes->losses && *notes->losses)
-		blob_printf(text, "; " LOSSES "%s", notes->losses);
+	put_value(text, LOSSES, notes->losses);
+	put_value(text, NO_CPUS, notes->no_cpus);
+	put_value(text, NO_SWITCHES, notes->no_switches);
+	put_value(text, NO_EVENTS, notes->no_events);
 }
 
 /* The text after `what`; NULL: `what` does not occur. */
@@ -181,17 +260,6 @@ static const char *value_after(const char *text, const char *what)
 	const char *at = strstr(text, what);
 
 	return at ? at + strlen(what) : NULL;
-}
-
-void dat_notes_put_some(struct blob *text, const char *notes)
-{
-	const char *some = strstr(notes, "; " SOME_THREADS);
-	const size_t before = some ? (size_t)(some - notes) : strcspn(notes, ";");
-	const char *rest = notes + before;
-
-	rest += some ? 1 + strcspn(rest + 1, ";") : 0;
-	blob_put(text, notes, before);
-	blob_printf(text, "; " SOME_THREADS "%s", rest);
 }
 
 /* The number after `what`; 0: `what` does not occur. */
@@ -217,6 +285,26 @@ static void read_merged(const char *text, struct dat_notes *notes)
 	notes->merge_is_open = strstr(text, MERGE_OPEN);
 }
 
+static void read_some_threads(const char *text, struct dat_notes *notes)
+{
+	const char *at = value_after(text, SOME_THREADS);
+
+	notes->some_threads = at;
+	if (!at)
+		return;
+	if (*at == ':') {
+		notes->listed = ++at;
+		at += strspn(at, " 0123456789");
+		at -= at[-1] == ' ';
+	}
+	if (!strncmp(at, LISTED_ONLY, strlen(LISTED_ONLY))) {
+		notes->is_listed_only = true;
+		at += strlen(LISTED_ONLY);
+	}
+	if (!strncmp(at, SOME_TIMES, strlen(SOME_TIMES)))
+		notes->some_times = at + strlen(SOME_TIMES);
+}
+
 bool dat_notes_read(const char *text, struct dat_notes *ret_notes)
 {
 	const char *error;
@@ -225,8 +313,7 @@ bool dat_notes_read(const char *text, struct dat_notes *ret_notes)
 	if (!text)
 		return false;
 	ret_notes->offsets = value_after(text, OFFSETS);
-	ret_notes->some_threads = strstr(text, SOME_THREADS);
-	ret_notes->listed = value_after(text, SOME_THREADS ":");
+	read_some_threads(text, ret_notes);
 	ret_notes->hidden = value_after(text, HIDDEN);
 	ret_notes->other_pids = value_after(text, OTHER_PIDS);
 	ret_notes->processes = value_after(text, PROCESSES);
@@ -241,5 +328,8 @@ bool dat_notes_read(const char *text, struct dat_notes *ret_notes)
 	ret_notes->boot = read_boot(text);
 	read_merged(text, ret_notes);
 	ret_notes->losses = value_after(text, LOSSES);
+	ret_notes->no_cpus = value_after(text, "; " NO_CPUS);
+	ret_notes->no_switches = value_after(text, "; " NO_SWITCHES);
+	ret_notes->no_events = value_after(text, "; " NO_EVENTS);
 	return !strncmp(text, "recorder ", 9) || !strncmp(text, "librecorder ", 12);
 }

@@ -7,13 +7,20 @@
  *	100 101; hidden threads: 12 13; threads of other pid namespaces: 2; processes: 100 101 102, 200; time error at
  *	most 40 ns; clocks: monotonic 5000 realtime 1700000000000005000 boottime 7000 ns, monotonic 9000 ...; clocks
  *	read within 50 ns; time of day within 2000000 ns; boot 1b4e28ba-2fa1-11d2-883f-0016d3cca427; merged within
- *	4000100 ns and errors that are not stated; events lost from 100 to 200, 300 on
+ *	4000100 ns and errors that are not stated; events lost from 100 to 200, 300 on; CPUs not recorded: 1-3,5; no
+ *	switches from 800 to 899; nothing recorded from 810 to 889
  *
  * "processes" has the process of each program and its further threads, and those of the threads to which the kernel
  * was restricted: trace.dat has no other place for that. "clocks" has readings of the clocks at the beginning and at
  * the end of the recording; a file of a single moment has one reading. "within" has their errors: of one clock compared
  * with another of the machine, and of the time of day compared with UTC. "merged" is in files that were merged from
  * files of several clocks.
+ *
+ * What is known to be absent: the switches of all threads except a list ("switches of some threads alone: 100 101",
+ * with "and no others" if events in other threads do not show that these are listed, too; with "from 5 to 7, 9 to 10"
+ * only at these times); the events of CPUs; the switches of all threads at some times; and all events at some times,
+ * which is what no file of a merged one covers. The first and the last ns of a time are included; "800 on": until the
+ * end.
  */
 #ifndef FORMAT_DAT_NOTES_H
 #define FORMAT_DAT_NOTES_H
@@ -73,6 +80,11 @@ struct dat_notes {
 	 * otherwise.
 	 */
 	const char *listed;
+	bool is_listed_only;	/* with `listed`: an event in another thread does not show that it is listed, too */
+	const char *some_times; /* with some_threads: only at these times, in the form of dat_losses.h; NULL: always */
+	const char *no_cpus;	/* CPUs whose events were not recorded: "1-3,5"; NULL: none */
+	const char *no_switches; /* when no switch was recorded, in the form of dat_losses.h; NULL: never */
+	const char *no_events;	/* when nothing was recorded; NULL: never */
 	const char *hidden;  /* numbers of threads whose events are left out, separated by blanks; NULL: none */
 	const char
 		*other_pids;   /* ids of threads that have other ids for the kernel, separated by blanks; NULL: none */
@@ -90,9 +102,6 @@ struct dat_notes {
 /* Append the text, without its NUL. */
 void dat_notes_put(struct blob *text, const struct dat_notes *notes);
 
-/* Append the text of a file's notes, without its NUL, for a copy that has only the events of some threads. */
-void dat_notes_put_some(struct blob *text, const char *notes);
-
 /*
  * Parse the text; NULL: the file has none. Strings point into the text. False: another program wrote the file.
  */
@@ -109,5 +118,17 @@ bool dat_notes_next_member(const char **at, int32_t *pid, int32_t *ret_tid);
  * more.
  */
 bool dat_notes_next_thread(const char **at, int32_t *ret_tid);
+
+/* The next CPUs of notes.no_cpus, from *ret_first to *ret_last, at *at, which is advanced; false: there are no more. */
+bool dat_notes_next_cpus(const char **at, uint32_t *ret_first, uint32_t *ret_last);
+
+/* Append the CPUs that are in a set, "1-3,5", without a NUL. */
+void dat_notes_put_cpus(struct blob *text, const bool *set, uint32_t nr);
+
+/*
+ * Put the CPUs of notes.no_cpus into a set that has nr of them; further ones are left out. Returns the number that the
+ * set would need for all.
+ */
+uint32_t dat_notes_cpus(const char *no_cpus, bool *set, uint32_t nr);
 
 #endif

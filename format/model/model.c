@@ -20,7 +20,7 @@ int model_open(const struct model_rules *rules, const struct model_sink *sink, s
 		free(m);
 		return -ENOMEM;
 	}
-	if (model_sched_open(m)) {
+	if (model_sched_open(m) || model_absent_open(m)) {
 		model_close(m);
 		return -ENOMEM;
 	}
@@ -36,6 +36,7 @@ struct model *model_close(struct model *model)
 	model_items_free(model);
 	model_threads_free(model);
 	free(model->cpus);
+	free(model->changes);
 	free(model);
 	return NULL;
 }
@@ -178,13 +179,14 @@ int model_event(struct model *model, const struct dat_event *event)
 	step.cpu = cpu_of(model, event->cpu);
 	if (!step.thread || !step.cpu)
 		return -ENOMEM;
+	err = model_absent_pass(model, event);
 	if (!model->has_begun)
 		model->first_ts = event->ts;
 	model->has_begun = true;
 	model->last_ts = event->ts;
 	if (event->raw > model->last_raw)
 		model->last_raw = event->raw;
-	if (event->lost)
+	if (!err && event->lost)
 		err = note_loss(model, &step);
 	note_thread(model, &step);
 	if (!err)

@@ -196,7 +196,14 @@ enum model_run {
 	MODEL_BLOCKED,	/* uninterruptible */
 	MODEL_STOPPED,	/* stopped, traced, parked */
 	MODEL_DEAD,
-	MODEL_UNKNOWN,	/* events were lost, or a switch is missing that the host has hidden */
+	MODEL_UNKNOWN,	/* events were lost or not recorded, or a switch is missing that the host has hidden */
+};
+
+/* Why events about a thread were not recorded, as the file notes it. */
+enum model_absent {
+	MODEL_RECORDED,
+	MODEL_NO_CPU,  /* the thread was on a CPU that was not recorded */
+	MODEL_NO_TIME, /* no switch of the thread was recorded at that time: the file was merged of others */
 };
 
 struct model_thread_state {
@@ -205,13 +212,14 @@ struct model_thread_state {
 	/*
 	 * MODEL_RUNNING: where the thread runs. MODEL_RUNNABLE: the CPU that it waits for: where it was preempted, or
 	 * that of sched_wakeup; without that event, where it ran next. MODEL_UNKNOWN with is_lost: the CPU whose events
-	 * were lost. UINT32_MAX: not known.
+	 * were lost; with MODEL_NO_CPU: the CPU that was not recorded. UINT32_MAX: not known.
 	 */
 	uint32_t cpu;
 	uint64_t begin, end;
 	bool is_open;	     /* ended with the trace, or was given up because too many threads are known */
 	bool is_preempted;   /* MODEL_RUNNABLE after running, without a wake-up */
 	bool is_lost;	     /* MODEL_UNKNOWN: because events were lost */
+	enum model_absent absent; /* MODEL_UNKNOWN: why */
 	bool is_inferred;    /* it began after a loss, and is known only from the event that ended it */
 	uint32_t prio;
 	int32_t waker;	     /* the thread that ended the sleep, for MODEL_SLEEPING and MODEL_BLOCKED; -1: not known */

@@ -93,6 +93,19 @@ struct model_keyed {
 
 struct model_items;
 
+/* Which switches were recorded at a time. */
+enum model_scope {
+	MODEL_ALL,
+	MODEL_SOME, /* those of some threads */
+	MODEL_NONE,
+	MODEL_NOTHING, /* and no other events, either */
+};
+
+struct model_change {
+	uint64_t raw; /* in the units of the pages: from this time on */
+	enum model_scope scope;
+};
+
 struct model {
 	const struct model_rules *rules;
 	struct model_sink sink;
@@ -101,7 +114,12 @@ struct model {
 	bool has_begun;
 	uint64_t loss_ts; /* the last loss anywhere */
 	bool has_switch, has_waking;
-	bool some_threads; /* only the switches of some threads were recorded */
+	const struct dat_absent *absent;
+	struct model_change *changes; /* of the scope, in time order */
+	size_t nr_changes, at;	      /* the next one */
+	enum model_scope scope;
+	uint64_t scope_ts; /* time of the last change */
+	bool some_threads; /* MODEL_SOME: only the switches of some threads were recorded */
 	bool by_number;	   /* with some_threads: and only the events of these */
 	uint64_t next_id;
 	struct number_map threads; /* address of struct model_thread */
@@ -202,6 +220,17 @@ int model_task_stop(struct model *model, struct model_thread *thread, uint64_t t
 int model_states_stop(struct model *model, uint64_t ts);
 
 /*
+ * model_absent.c: what was not recorded. 0; -ENOMEM; what the sink returned. model_absent_pass(): called for each event
+ * before the others.
+ */
+int model_absent_open(struct model *model);
+int model_absent_pass(struct model *model, const struct dat_event *event);
+/* If a CPU was not recorded, a thread that seems to wait for a CPU is unknown. */
+void model_absent_doubt(const struct model *model, struct model_thread *thread);
+/* Since its state began, the thread was on this CPU, which was not recorded; UINT32_MAX: on one of several. */
+void model_absent_hide(struct model_thread *thread, uint32_t cpu);
+
+/*
  * model_sched.c: states of threads. model_sched_open() takes the listed threads from the table: 0; -ENOMEM.
  * model_sched_loss(): events of the step's CPU were lost before it.
  * model_sched_note(): called for each event, after model_sched_loss() and before the others: the event shows that its
@@ -213,6 +242,8 @@ int model_sched_open(struct model *model);
 int model_sched_loss(struct model *model, const struct model_step *step);
 int model_sched_note(struct model *model, const struct model_step *step);
 int model_sched_stop(struct model *model, struct model_thread *thread, uint64_t ts);
+/* The state of the thread is known until `ts`, and unknown from then on. */
+int model_sched_forget(struct model *model, struct model_thread *thread, uint64_t ts);
 
 static inline uint64_t later(uint64_t a, uint64_t b)
 {

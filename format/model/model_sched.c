@@ -90,12 +90,11 @@ static int settle(const struct model *m, struct model_thread *thread, uint32_t c
 
 int model_sched_open(struct model *model)
 {
-	const struct event_table *table = model_rules_table(model->rules);
+	const struct dat_absent *absent = &model_rules_table(model->rules)->absent;
 
-	model->some_threads = table->some_threads;
-	model->by_number = table->nr_listed > 0;
-	for (size_t i = 0; i < table->nr_listed; i++) {
-		struct model_thread *thread = model_thread(model, table->listed[i]);
+	model->by_number = absent->nr_listed > 0 && !absent->is_listed_only;
+	for (size_t i = 0; i < absent->nr_listed; i++) {
+		struct model_thread *thread = model_thread(model, absent->listed[i]);
 
 		if (!thread)
 			return -ENOMEM;
@@ -125,7 +124,7 @@ static int leave(struct model *m, const struct model_step *step, struct model_th
 	const uint64_t ts = step->event->ts;
 	const uint32_t cpu = step->event->cpu, prio = (uint32_t)number(step, MODEL_PREV_PRIO);
 	const enum model_run next = run_of((uint64_t)number(step, MODEL_PREV_STATE));
-	uint64_t since = step->cpu->switch_ts ? step->cpu->switch_ts : step->cpu->kernel_loss_ts;
+	uint64_t since = step->cpu->switch_ts ? step->cpu->switch_ts : later(step->cpu->kernel_loss_ts, m->scope_ts);
 	int err = 0;
 
 	if (!thread->has_state || thread->state.state != MODEL_RUNNING || thread->state.cpu != cpu) {
@@ -156,6 +155,11 @@ static int enter(struct model *m, const struct model_step *step, struct model_th
 {
 	int err = settle(m, thread, step->event->cpu, step->event->ts);
 
+	model_absent_doubt(m, thread);
+	/* The wake-up is missing. */
+	if (m->absent->nr_no_cpus && thread->has_state &&
+	    (thread->state.state == MODEL_SLEEPING || thread->state.state == MODEL_BLOCKED))
+		model_absent_hide(thread, UINT32_MAX);
 	/* A switch from this thread is missing. */
 	if (m->some_threads && thread->has_state && thread->state.state == MODEL_RUNNING)
 		thread->state.state = MODEL_UNKNOWN;
@@ -212,6 +216,8 @@ int model_switch_event(struct model *model, const struct model_step *step)
 	int err;
 
 	model->has_switch = true;
+	if (model->scope >= MODEL_NONE)
+		return 0;
 	if (model->some_threads && (from == IDLE) != (to == IDLE)) {
 		thread = model_thread(model, from == IDLE ? to : from);
 		if (!thread)
@@ -277,9 +283,11 @@ int model_sched_note(struct model *model, const struct model_step *step)
 {
 	struct model_cpu *cpu = step->cpu;
 	struct model_thread *thread = step->thread;
-	uint64_t since = later(cpu->kernel_loss_ts, model->first_ts);
+	uint64_t since = later(later(cpu->kernel_loss_ts, model->scope_ts), model->first_ts);
 	int err = 0;
 
+	if (model->scope >= MODEL_NONE)
+		return 0;
 	if (model->some_threads)
 		return note_listed(model, step);
 	if (cpu->is_running_known && !cpu->is_switched && cpu->running != thread->tid) {
@@ -332,10 +340,11 @@ int model_wake_event(struct model *model, const struct model_step *step)
 {
 	struct model_thread *thread = model_thread(model, (int32_t)number(step, MODEL_WOKEN_PID));
 	const bool is_first = is_first_half(step);
+	const uint64_t ts = step->event->ts;
 	const uint32_t cpu = is_first ? UINT32_MAX : (uint32_t)number(step, MODEL_WOKEN_CPU);
 	int err = 0;
 
-	if (!thread || thread->tid == IDLE)
+	if (!thread || thread->tid == IDLE || model->scope >= MODEL_NONE)
 		return thread ? 0 : -ENOMEM;
 	model->has_waking |= is_first;
 	/*
@@ -343,18 +352,21 @@ int model_wake_event(struct model *model, const struct model_step *step)
 	 * that was preempted before it slept may be woken as well.
 	 */
 	if (!is_first && model->has_waking)
-		err = settle(model, thread, cpu, step->event->ts);
+		err = settle(model, thread, cpu, ts);
 	if (!err && thread->has_state && thread->state.state == MODEL_RUNNABLE) {
-		if (thread->state.cpu == UINT32_MAX)
+		if (thread->state.cpu == UINT32_MAX || dat_absent_has_cpu(model->absent, cpu))
 			thread->state.cpu = cpu;
-		return 0;
+		/* If a CPU was not recorded, it may have slept there. */
+		if (!is_first || !model->absent->nr_no_cpus)
+			return 0;
+		model_absent_doubt(model, thread);
 	}
 	/* A thread that runs may be woken before it sleeps. */
 	if (err || (thread->has_state && thread->state.state == MODEL_RUNNING))
 		return err;
 	if (thread->has_state)
 		err = end_sleep(model, step, thread);
-	set(thread, MODEL_RUNNABLE, cpu, step->event->ts, (uint32_t)number(step, MODEL_WOKEN_PRIO));
+	set(thread, MODEL_RUNNABLE, cpu, ts, (uint32_t)number(step, MODEL_WOKEN_PRIO));
 	return err;
 }
 
@@ -391,7 +403,21 @@ int model_sched_loss(struct model *model, const struct model_step *step)
 	return err;
 }
 
+int model_sched_forget(struct model *model, struct model_thread *thread, uint64_t ts)
+{
+	int err;
+
+	if (!thread->has_state || thread->state.state == MODEL_DEAD)
+		return 0;
+	model_absent_doubt(model, thread);
+	err = give(model, thread, ts, false);
+	set(thread, MODEL_UNKNOWN, UINT32_MAX, ts, thread->state.prio);
+	thread->state.absent = MODEL_NO_TIME;
+	return err;
+}
+
 int model_sched_stop(struct model *model, struct model_thread *thread, uint64_t ts)
 {
+	model_absent_doubt(model, thread);
 	return give(model, thread, ts, true);
 }

@@ -383,20 +383,11 @@ static int prepare_functions(struct event_table *t, const struct dat_file *file,
 static int read_notes(const struct dat_file *file, struct event_table *t)
 {
 	struct dat_notes notes;
-	const char *at;
-	int32_t tid;
+	int err;
 
 	dat_notes_of(file, &notes);
-	t->some_threads = notes.some_threads;
-	for (at = notes.listed; at && dat_notes_next_thread(&at, &tid);)
-		t->nr_listed++;
-	t->listed = calloc(t->nr_listed + 1, sizeof(*t->listed));
-	if (!t->listed)
-		return -ENOMEM;
-	at = notes.listed;
-	for (size_t i = 0; i < t->nr_listed && dat_notes_next_thread(&at, &tid); i++)
-		t->listed[i] = tid;
-	return dat_losses_read(notes.losses, &t->losses);
+	err = dat_absent_read(&notes, &t->absent);
+	return err ? err : dat_losses_read(notes.losses, &t->losses);
 }
 
 int event_table_open(const struct dat_file *file, unsigned int flags, struct event_table **ret_table)
@@ -460,7 +451,7 @@ struct event_table *event_table_close(struct event_table *table)
 	tep_free(table->functions);
 	dat_processes_close(&table->processes);
 	dat_losses_free(&table->losses);
-	free(table->listed);
+	dat_absent_free(&table->absent);
 	free(table->types);
 	free(table->all);
 	free(table);

@@ -7,7 +7,7 @@
 #ifndef FORMAT_EVENT_PARSE_H
 #define FORMAT_EVENT_PARSE_H
 
-#include "format/dat/dat_losses.h"
+#include "format/dat/dat_absent.h"
 #include "format/dat/dat_process.h"
 #include "format/dat/dat_read.h"
 
@@ -55,9 +55,7 @@ struct event_table {
 	uint32_t flags_offset, flags_size;
 	struct dat_processes processes;
 	struct dat_losses losses; /* the times of losses; empty: the file does not have them */
-	bool some_threads;	  /* dat_notes.some_threads */
-	int32_t *listed;	  /* dat_notes.listed */
-	size_t nr_listed;
+	struct dat_absent absent;
 	const struct dat_text *later; /* EVENT_FUNCTIONS_LATER: the list of functions, until it is parsed */
 	struct tep_handle *functions; /* the parsed list; or NULL */
 };

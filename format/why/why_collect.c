@@ -47,7 +47,8 @@ static int add_state(void *arg, const struct model_thread_state *s)
 	struct why_thread *thread = add_thread(why, s->tid);
 	struct why_cpu *cpu = s->state == MODEL_RUNNING ? add_cpu(why, s->cpu) : NULL;
 	const struct why_state state = { s->begin,     s->end,	     s->state,	 s->cpu,     s->waker,
-					 s->waker_cpu, s->waker_irq, s->is_open, s->is_lost, s->is_inferred };
+					 s->waker_cpu, s->waker_irq, s->is_open, s->is_lost, s->is_inferred,
+					 s->absent };
 	const struct why_run run = { s->begin, s->end, s->tid };
 
 	if (!thread || (s->state == MODEL_RUNNING && !cpu))

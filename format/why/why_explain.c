@@ -167,6 +167,24 @@ static void runnable(struct why_walk *walk, const struct why_thread *thread, uin
 	why_piece(walk, WHY_RUNNABLE, begin, end, thread->tid, number, "", idle);
 }
 
+/* A thread was on a CPU that was not recorded; UINT32_MAX: on one of those. */
+static const char *no_cpu(struct why *why, uint32_t cpu)
+{
+	const struct dat_absent *absent = &why->table->absent;
+	struct blob list = BLOB_INIT;
+	const char *text;
+
+	if (cpu < UINT32_MAX)
+		return why_text(why, "CPU %u was not recorded (-M)", cpu);
+	dat_notes_put_cpus(&list, absent->no_cpus, absent->nr_no_cpus);
+	blob_put(&list, "", 1);
+	text = list.error ? "" : (const char *)list.data;
+	text = why_text(why, strpbrk(text, "-,") ? "CPUs %s were not recorded (-M)" : "CPU %s was not recorded (-M)",
+			text);
+	blob_free(&list);
+	return text;
+}
+
 /*
  * The reason why the state of a thread is unknown in a part of its time; `state` NULL: the trace has no state of the
  * thread there.
@@ -187,6 +205,10 @@ static const char *reason_of(struct why *why, const struct why_state *state, uin
 		return why_text(why, "events of CPU %u were lost", state->cpu);
 	if (!state && i < nr && losses[i].begin < end)
 		return why_text(why, "events of CPU %u were lost", losses[i].cpu);
+	if (state && state->absent == MODEL_NO_TIME)
+		return "no switches were recorded here: no merged file has this time";
+	if (why->table->absent.nr_no_cpus && (!state || state->absent == MODEL_NO_CPU))
+		return no_cpu(why, state ? state->cpu : UINT32_MAX);
 	return "the trace has no switch of this thread here";
 }
 

@@ -18,6 +18,7 @@ struct why_state {
 	bool waker_irq;
 	bool is_open;
 	bool is_lost, is_inferred;
+	enum model_absent absent;
 };
 
 /*

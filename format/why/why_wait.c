@@ -100,14 +100,15 @@ static void request_piece(struct why_walk *walk, int32_t tid, const struct why_r
  */
 static bool is_left_out(const struct why *why, int32_t tid)
 {
-	const struct event_table *table = why->table;
+	const struct dat_absent *absent = &why->table->absent;
 	const struct why_thread *thread = why_thread(why, tid);
 
 	/* A thread that a chosen one creates is chosen, too; the file lists only the first ones. Its states show it. */
-	if (!table->some_threads || !table->nr_listed || (tid && thread && thread->states.size))
+	if (!absent->some_threads || absent->some_times.nr || !absent->nr_listed ||
+	    (tid && thread && thread->states.size))
 		return false;
-	for (size_t i = 0; i < table->nr_listed; i++) {
-		if (table->listed[i] == tid)
+	for (size_t i = 0; i < absent->nr_listed; i++) {
+		if (absent->listed[i] == tid)
 			return false;
 	}
 	return true;

@@ -120,6 +120,8 @@ is "with the same events" "$(cmp <(events part.packed.1) <(events in.dat) && ech
 # ---- what is refused
 
 "$mkdat" v6-plain >in.dat
+is "a file where START is expected: status 2" "$("$RECORDER" split in.dat 2>err; echo $?)" 2
+is "with a hint to -i" "$(cat err)" "recorder split: 'in.dat' is a file, where START is expected: did you mean -i in.dat?"
 refused()
 {
 	local name=$1 expected=$2 regex=$3

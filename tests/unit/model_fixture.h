@@ -81,6 +81,15 @@ void feed_int(uint64_t ts, int id, int32_t tid, int32_t value);
 void feed_long(uint64_t ts, int id, int32_t tid, int64_t value);
 void feed_bare(uint64_t ts, int id, int32_t tid);
 
+/*
+ * sched_switch, with the kernel's bits of prev_state; sched_waking; and sched_wakeup, the second event of a wake-up,
+ * which any CPU may write.
+ */
+void switch_lost(uint64_t ts, uint32_t cpu, int32_t from, int64_t state, int32_t to, int64_t lost);
+void switch_to(uint64_t ts, uint32_t cpu, int32_t from, int64_t state, int32_t to);
+void wake(uint64_t ts, uint32_t cpu, int32_t waker, int32_t woken);
+void wakeup(uint64_t ts, uint32_t cpu, int32_t current, int32_t woken, int32_t target);
+
 /* The notes of the file state that something was lost between the times, before the first event is fed. */
 void model_fixture_lose(uint64_t since, uint64_t until);
 

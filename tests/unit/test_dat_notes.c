@@ -16,26 +16,49 @@ static char *put(const struct dat_notes *notes)
 	return (char *)text.data;
 }
 
-/* A copy that has only the events of some threads lists none: the switches to them are left out. */
-Test(dat_notes, of_a_copy_with_some_threads)
+/* What a text says is read, and put into the same text: a copy of a file has its notes. */
+Test(dat_notes, of_a_copy)
 {
-	static const char *const texts[][2] = {
-		{ "recorder 1.0", "recorder 1.0; switches of some threads alone" },
-		{ "recorder 1.0; time error at most 5 ns",
-		  "recorder 1.0; switches of some threads alone; time error at most 5 ns" },
-		{ "recorder 1.0; switches of some threads alone: 9 10; time error at most 5 ns",
-		  "recorder 1.0; switches of some threads alone; time error at most 5 ns" },
-		{ "recorder 1.0; switches of some threads alone", "recorder 1.0; switches of some threads alone" },
+	static const char *const texts[] = {
+		"recorder 1.0",
+		"recorder 1.0; switches of some threads alone; time error at most 5 ns",
+		"recorder 1.0; switches of some threads alone: 9 10; time error at most 5 ns",
+		"recorder 1.0; switches of some threads alone: 9 10 and no others; hidden threads: 3",
+		"recorder 1.0; switches of some threads alone: 9 10 and no others from 3 to 4, 8 on",
+		"recorder 1.0; switches of some threads alone: 9 from 3 to 4; processes: 9 10, 12",
+		"recorder 1.0; switches of some threads alone from 3 to 4",
+		"recorder 1.0; events lost from 3 to 4; CPUs not recorded: 1-3,5; no switches from 7 to 8, 10 on; "
+		"nothing recorded from 7 to 8",
+		"recorder 1.0; kernel - programs: CPU 0 -1 to 2 ns in 3 rounds; CPUs not recorded: 1",
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-		struct blob text = BLOB_INIT;
+		struct dat_notes notes;
+		char *text;
 
-		dat_notes_put_some(&text, texts[i][0]);
-		blob_put(&text, "", 1);
-		cr_assert_eq(text.error, 0);
-		cr_expect_str_eq((char *)text.data, texts[i][1]);
-		blob_free(&text);
+		cr_assert(dat_notes_read(texts[i], &notes));
+		notes.program = texts[i];
+		text = put(&notes);
+		cr_expect_str_eq(text, texts[i]);
+		free(text);
+	}
+}
+
+Test(dat_notes, cpus)
+{
+	const char *at = "1-3,5; no switches from 7 to 8";
+	bool set[5] = { false };
+	uint32_t first, last;
+
+	cr_expect_eq(dat_notes_cpus(at, set, 5), 6);
+	cr_expect(!set[0] && set[1] && set[2] && set[3] && !set[4]);
+	cr_assert(dat_notes_next_cpus(&at, &first, &last) && first == 1 && last == 3);
+	cr_assert(dat_notes_next_cpus(&at, &first, &last) && first == 5 && last == 5);
+	cr_expect_not(dat_notes_next_cpus(&at, &first, &last));
+	for (size_t i = 0; i < 3; i++) {
+		static const char *const damaged[] = { "3-1", "x", "0-99999999999" };
+
+		cr_expect_eq(dat_notes_cpus(damaged[i], set, 5), 0);
 	}
 }
 

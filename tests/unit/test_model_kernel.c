@@ -11,41 +11,6 @@
 
 TestSuite(model, .init = model_fixture_open, .fini = model_fixture_close);
 
-static void switch_lost(uint64_t ts, uint32_t cpu, int32_t from, int64_t state, int32_t to, int64_t lost)
-{
-	event_of(SWITCH, from);
-	event_put32(from);
-	event_put32(120);
-	event_put64(state);
-	event_put32(to);
-	event_put32(120);
-	event_feed_lost(ts, cpu, lost);
-}
-
-static void switch_to(uint64_t ts, uint32_t cpu, int32_t from, int64_t state, int32_t to)
-{
-	switch_lost(ts, cpu, from, state, to, 0);
-}
-
-static void wake(uint64_t ts, uint32_t cpu, int32_t waker, int32_t woken)
-{
-	event_of(WAKING, waker);
-	event_put32(woken);
-	event_put32(120);
-	event_put32(1);
-	event_feed(ts, cpu);
-}
-
-/* The second event of a wake-up. */
-static void wakeup(uint64_t ts, uint32_t cpu, int32_t current, int32_t woken, int32_t target)
-{
-	event_of(WAKEUP, current);
-	event_put32(woken);
-	event_put32(120);
-	event_put32(target);
-	event_feed(ts, cpu);
-}
-
 Test(model, states_of_threads)
 {
 	switch_to(10, 0, 1, 1, 2); /* 1 sleeps */

@@ -190,12 +190,12 @@ static void wakes_in_interrupt(int waker, const char *what, bool lacks_threads)
 
 static void choose_threads(void)
 {
-	table->some_threads = true;
-	table->listed = realloc(table->listed, 2 * sizeof(*table->listed));
-	cr_assert_not_null(table->listed);
-	table->listed[0] = 1;
-	table->listed[1] = 3;
-	table->nr_listed = 2;
+	table->absent.some_threads = true;
+	table->absent.listed = realloc(table->absent.listed, 2 * sizeof(*table->absent.listed));
+	cr_assert_not_null(table->absent.listed);
+	table->absent.listed[0] = 1;
+	table->absent.listed[1] = 3;
+	table->absent.nr_listed = 2;
 }
 
 Test(why, an_interrupt_in_a_thread_that_was_not_recorded)

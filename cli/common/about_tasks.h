@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Which events are of tasks, or about them: the field pid or next_pid of those is a task's (wake-ups, switches). */
+#ifndef CLI_ABOUT_TASKS_H
+#define CLI_ABOUT_TASKS_H
+
+#include <stdbool.h>
+
+#include "format/text/event_parse.h"
+
+/* All zeros: no tasks. */
+struct about_tasks {
+	const struct event_table *table;
+	int32_t *tids;
+	unsigned int nr;
+	/* By event of the table: the fields pid and next_pid. */
+	struct tep_format_field *(*fields)[2];
+};
+
+/* 0; -ENOMEM. */
+int about_tasks_add(struct about_tasks *tasks, int32_t tid);
+
+/* Call it before about_tasks_has(). 0; -ENOMEM. The table must outlive the tasks. */
+int about_tasks_open(struct about_tasks *tasks, const struct event_table *table);
+void about_tasks_close(struct about_tasks *tasks);
+
+bool about_tasks_has_tid(const struct about_tasks *tasks, int64_t tid);
+
+/*
+ * Whether a record is of one of the tasks, or about one. Without tasks, or if the table does not know the event: false.
+ */
+bool about_tasks_has(const struct about_tasks *tasks, const void *data, uint32_t size);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A file covers the times from its first event to its last one, except those that its own notes exclude. The absence of
+ * each file is a list of times; what the result lacks is in the absences of all files. Only files with sched_switch
+ * count for switches.
+ *
+ * The result lacks a CPU if a file lacks it, except if another file has the CPU at all times of this file. Files that
+ * 'recorder split -C' made of one recording have the same times, although their first events differ. A file of another
+ * machine covers nothing of this one's threads and CPUs: if one has only the switches of some threads, this is so at
+ * all times.
+ */
+#include "cli/files/merge_cover.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void merge_cover_open(struct merge_file *file)
+{
+	file->cover = (struct merge_cover){ .switch_type = UINT32_MAX };
+	for (size_t i = 0; i < file->file->nr_formats; i++) {
+		const struct dat_format *format = &file->file->formats[i];
+
+		if (!strcmp(format->system, "sched") && format->text.text)
+			sscanf(format->text.text, "name: sched_switch\nID: %u", &file->cover.switch_type);
+	}
+}
+
+void merge_cover_event(struct merge_file *file, uint16_t type, uint64_t time)
+{
+	struct merge_cover *cover = &file->cover;
+
+	if (!cover->has_event)
+		cover->first = time;
+	cover->has_event = true;
+	cover->last = time > cover->last ? time : cover->last;
+	cover->has_switch = cover->has_switch || type == cover->switch_type;
+}
+
+uint64_t merge_raw_time(const struct merge *merge, const struct merge_file *file, uint32_t cpu, uint64_t time)
+{
+	const uint64_t shown = dat_time(&file->time, cpu, time);
+	const __int128 moved = (__int128)shown + file->clock.move - merge->date;
+
+	return moved < 0 ? 0 : moved >= (__int128)DAT_LOSS_NO_END ? DAT_LOSS_NO_END - 1 : (uint64_t)moved;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ times */
+
+/* Add a file's times, converted to those of the result. */
+static void add_times(const struct merge *merge, const struct merge_file *file, const struct dat_losses *times,
+		      struct dat_losses *all)
+{
+	for (size_t i = 0; i < times->nr; i++) {
+		const struct dat_loss_time *time = &times->all[i];
+
+		dat_losses_add(all, merge_raw_time(merge, file, 0, time->since),
+			       time->until == DAT_LOSS_NO_END ? DAT_LOSS_NO_END
+							      : merge_raw_time(merge, file, 0, time->until));
+	}
+}
+
+enum what { EVENTS, SWITCHES, ALL_SWITCHES };
+
+/* The times at which a file lacks something. */
+static void add_absence(const struct merge *merge, const struct merge_file *file, enum what what,
+			struct dat_losses *all)
+{
+	const struct dat_absent *absent = &file->cover.absent;
+
+	if (file->cover.first)
+		dat_losses_add(all, 0, file->cover.first - 1);
+	dat_losses_add(all, file->cover.last + 1, DAT_LOSS_NO_END);
+	add_times(merge, file, &absent->no_events, all);
+	if (what != EVENTS)
+		add_times(merge, file, &absent->no_switches, all);
+	if (what == ALL_SWITCHES && absent->some_threads && !absent->some_times.nr)
+		dat_losses_add(all, 0, DAT_LOSS_NO_END);
+	else if (what == ALL_SWITCHES)
+		add_times(merge, file, &absent->some_times, all);
+	dat_losses_join(all);
+}
+
+/* The times that are in both lists; they replace the first one. */
+static int intersect(struct dat_losses *times, const struct dat_losses *other)
+{
+	struct dat_losses both = { 0 };
+
+	for (size_t i = 0, j = 0; i < times->nr && j < other->nr;) {
+		const struct dat_loss_time *a = &times->all[i], *b = &other->all[j];
+		const uint64_t since = a->since > b->since ? a->since : b->since;
+		const uint64_t until = a->until < b->until ? a->until : b->until;
+
+		if (since < until)
+			dat_losses_add(&both, since, until);
+		if (a->until < b->until)
+			i++;
+		else
+			j++;
+	}
+	dat_losses_join(&both);
+	dat_losses_free(times);
+	*times = both;
+	return both.error;
+}
+
+/* The times at which all files lack something. Times outside the result are not in the list. */
+static int find_times(const struct merge *merge, enum what what, struct dat_losses *ret_times)
+{
+	uint64_t first = UINT64_MAX, last = 0;
+	int err = 0;
+
+	for (unsigned int i = 0; i < merge->nr; i++) {
+		const struct merge_cover *cover = &merge->files[i].cover;
+
+		if (cover->has_event) {
+			first = cover->first < first ? cover->first : first;
+			last = cover->last > last ? cover->last : last;
+		}
+	}
+	if (first < last)
+		dat_losses_add(ret_times, first, last);
+	err = ret_times->error;
+	for (unsigned int i = 0; i < merge->nr && !err; i++) {
+		const struct merge_file *file = &merge->files[i];
+		struct dat_losses absence = { 0 };
+
+		if (!file->cover.has_event || (what != EVENTS && !file->cover.has_switch))
+			continue;
+		add_absence(merge, file, what, &absence);
+		err = absence.error ? absence.error : intersect(ret_times, &absence);
+		dat_losses_free(&absence);
+	}
+	return err;
+}
+
+/* Find the times of switches. Without any switches there are no states to be wrong. */
+static int find_switches(const struct merge *merge, struct dat_absent *absent)
+{
+	bool has_switch = false, has_all = false, has_machines = false;
+	int err;
+
+	for (unsigned int i = 0; i < merge->nr; i++) {
+		const struct merge_cover *cover = &merge->files[i].cover;
+		const bool is_always_some = cover->absent.some_threads && !cover->absent.some_times.nr;
+
+		has_machines = has_machines || merge->files[i].clock.by_day;
+		has_switch = has_switch || cover->has_switch;
+		has_all = has_all || (cover->has_switch && !is_always_some);
+		absent->some_threads = absent->some_threads || cover->absent.some_threads;
+	}
+	err = has_switch ? find_times(merge, SWITCHES, &absent->no_switches) : 0;
+	if (err || !has_all || has_machines || !absent->some_threads)
+		return err;
+	err = find_times(merge, ALL_SWITCHES, &absent->some_times);
+	absent->some_threads = absent->some_times.nr > 0;
+	return err;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- CPUs */
+
+static bool is_same_recording(const struct merge_file *a, const struct merge_file *b)
+{
+	struct dat_notes x, y;
+
+	dat_notes_of(a->file, &x);
+	dat_notes_of(b->file, &y);
+	return x.nr_readings && x.nr_readings == y.nr_readings && x.readings[0].mono == y.readings[0].mono &&
+	       x.readings[0].realtime == y.readings[0].realtime;
+}
+
+static bool has_cpu(const struct merge *merge, const struct merge_file *file, uint32_t cpu)
+{
+	for (unsigned int i = 0; i < merge->nr; i++) {
+		const struct merge_file *other = &merge->files[i];
+		const struct merge_cover *a = &file->cover, *b = &other->cover;
+
+		if (file->clock.by_day || other->clock.by_day)
+			continue;
+		if (!b->has_event || dat_absent_has_cpu(&b->absent, cpu) || (a->has_switch && !b->has_switch))
+			continue;
+		if ((b->first <= a->first && b->last >= a->last) ||
+		    (b->first <= a->last && b->last >= a->first && is_same_recording(file, other)))
+			return true;
+	}
+	return false;
+}
+
+static int find_cpus(const struct merge *merge, struct dat_absent *absent)
+{
+	for (unsigned int i = 0; i < merge->nr; i++) {
+		const uint32_t nr = merge->files[i].cover.absent.nr_no_cpus;
+
+		absent->nr_no_cpus = nr > absent->nr_no_cpus ? nr : absent->nr_no_cpus;
+	}
+	absent->no_cpus = calloc(absent->nr_no_cpus + 1u, sizeof(*absent->no_cpus));
+	if (!absent->no_cpus)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < merge->nr; i++) {
+		const struct merge_file *file = &merge->files[i];
+
+		for (uint32_t cpu = 0; cpu < absent->nr_no_cpus; cpu++) {
+			if (file->cover.has_event && dat_absent_has_cpu(&file->cover.absent, cpu) &&
+			    !has_cpu(merge, file, cpu))
+				absent->no_cpus[cpu] = true;
+		}
+	}
+	return 0;
+}
+
+int merge_cover(const struct merge *merge, struct dat_absent *ret_absent)
+{
+	int err = 0;
+
+	*ret_absent = (struct dat_absent){ .some_threads = false };
+	for (unsigned int i = 0; i < merge->nr && !err; i++) {
+		struct dat_notes notes;
+
+		dat_notes_of(merge->files[i].file, &notes);
+		err = dat_absent_read(&notes, &merge->files[i].cover.absent);
+	}
+	if (!err)
+		err = find_times(merge, EVENTS, &ret_absent->no_events);
+	if (!err)
+		err = find_switches(merge, ret_absent);
+	return err ? err : find_cpus(merge, ret_absent);
+}

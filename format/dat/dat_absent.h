@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* What a file is known not to have, from its notes (dat_notes.h): switches of threads, CPUs, times. */
+#ifndef FORMAT_DAT_ABSENT_H
+#define FORMAT_DAT_ABSENT_H
+
+#include "format/dat/dat_losses.h"
+#include "format/dat/dat_notes.h"
+
+/* All zeros: nothing is absent. Times are in the units of the file's pages; both ends are included. */
+struct dat_absent {
+	bool some_threads;   /* only the switches of some threads were recorded */
+	bool is_listed_only; /* with some_threads: all of them are listed */
+	int32_t *listed;     /* with some_threads: these threads are some of them */
+	size_t nr_listed;
+	struct dat_losses some_times; /* with some_threads: only at these times; empty: always */
+	struct dat_losses no_switches;
+	struct dat_losses no_events;
+	bool *no_cpus; /* by CPU: its events were not recorded */
+	uint32_t nr_no_cpus;
+};
+
+/* 0; -ENOMEM. Call dat_absent_free() in any case. */
+int dat_absent_read(const struct dat_notes *notes, struct dat_absent *ret_absent);
+void dat_absent_free(struct dat_absent *absent);
+
+static inline bool dat_absent_has_cpu(const struct dat_absent *absent, uint32_t cpu)
+{
+	return cpu < absent->nr_no_cpus && absent->no_cpus[cpu];
+}
+
+#endif
