@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define COMMAND "split"
 
@@ -48,13 +49,33 @@ static bool read_time(const char *text, bool seconds, uint64_t *ret_time)
 	return !*end;
 }
 
+static bool refuse_time(const char *text)
+{
+	if (!access(text, F_OK))
+		complain(COMMAND, "'%s' is a file, where START is expected: did you mean -i %s?", text, text);
+	else
+		complain(COMMAND, "'%s' is not a time as 'recorder report -t' prints it", text);
+	return false;
+}
+
+/* Check what can be checked before the file is open: whether each operand is a time, in seconds or other units. */
+static bool are_times(char **operands)
+{
+	uint64_t time;
+
+	for (int i = 0; i < 2 && operands[0] && operands[i]; i++) {
+		if (!read_time(operands[i], true, &time) && !read_time(operands[i], false, &time))
+			return refuse_time(operands[i]);
+	}
+	return true;
+}
+
 static bool read_times(struct split *split, char **operands, bool seconds)
 {
 	split->end = UINT64_MAX;
 	for (int i = 0; i < 2 && operands[0] && operands[i]; i++) {
 		if (!read_time(operands[i], seconds, i ? &split->end : &split->start)) {
-			complain(COMMAND, "'%s' is not a time as 'recorder report -t' prints it", operands[i]);
-			return false;
+			return refuse_time(operands[i]);
 		}
 	}
 	return true;
@@ -124,6 +145,8 @@ static int run(struct split *split, char **operands)
 	struct dat_error error = { 0 };
 	int err;
 
+	if (!are_times(operands))
+		return EXIT_USAGE;
 	if (dat_open_rest(split->input, dat_compress_zstd(), &split->file, &error) ||
 	    dat_time_open(split->file, 0, &split->time, &error)) {
 		complain(COMMAND, "%s: %s", split->input, error.text);
