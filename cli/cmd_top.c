@@ -18,7 +18,7 @@
 
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
-static void json_row(const struct top *top, enum top_kind kind, const struct top_row *row)
+static void json_row(enum top_kind kind, const struct top_row *row)
 {
 	static const char *const kinds[TOP_KINDS] = { "process", "thread", "event", "span" };
 
@@ -35,7 +35,7 @@ static void json_row(const struct top *top, enum top_kind kind, const struct top
 		       row->events, row->running, row->runnable, row->longest);
 	else
 		printf(", \"events\": %" PRIu64, row->events);
-	if ((kind == TOP_PROCESSES || kind == TOP_THREADS) && top->has_switches)
+	if ((kind == TOP_PROCESSES || kind == TOP_THREADS) && row->has_times)
 		printf(", \"running\": %" PRIu64 ", \"runnable\": %" PRIu64, row->running, row->runnable);
 	puts("}");
 }
@@ -62,12 +62,12 @@ static void print_row(const struct top *top, enum top_kind kind, const struct to
 	const uint64_t all = top->end - top->begin;
 
 	if (kind == TOP_PROCESSES || kind == TOP_THREADS) {
-		print_ns(row->running, top->has_switches);
-		if (top->has_switches && all)
+		print_ns(row->running, row->has_times);
+		if (row->has_times && all)
 			printf(" %6.1f%%", 100.0 * (double)row->running / (double)all);
 		else
 			printf(" %7s", "-");
-		print_ns(row->runnable, top->has_switches);
+		print_ns(row->runnable, row->has_times);
 		printf(" %12" PRIu64 "  ", row->events);
 	} else if (kind == TOP_EVENTS) {
 		printf("%12" PRIu64 " %12.1f  ", row->events, all ? (double)row->events * 1e9 / (double)all : 0);
@@ -114,14 +114,16 @@ static void print_top(const struct top *top, bool json, size_t most)
 			fputs(", and an unknown number of lost ones", stdout);
 		else if (top->gaps.lost)
 			printf(", and %" PRIu64 " lost ones", top->gaps.lost);
-		puts(top->has_switches ? ""
-				       : "; for times of threads record sched_switch and sched_waking, too: -e sched");
+		if (!top->records_switches)
+			puts("; for times of threads record sched_switch and sched_waking, too: -e sched");
+		else
+			puts(top->has_switches ? "" : "; the switches of these threads were not recorded");
 	}
 	for (unsigned int kind = 0; kind < TOP_KINDS; kind++) {
 		if (!json)
 			print_list(top, (enum top_kind)kind, most);
 		for (size_t i = 0; json && i < top->lists[kind].nr && i < most; i++)
-			json_row(top, (enum top_kind)kind, &top->lists[kind].rows[i]);
+			json_row((enum top_kind)kind, &top->lists[kind].rows[i]);
 	}
 }
 

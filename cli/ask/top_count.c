@@ -103,15 +103,21 @@ static int take_state(void *arg, const struct model_thread_state *state)
 	/* The idle tasks are not counted as a thread. */
 	if (state->tid <= 0)
 		return 0;
-	top->has_switches = true;
+	top->has_switches = top->has_switches || state->state != MODEL_UNKNOWN;
 	row = thread_row(top, state->tid);
 	if (!row)
 		return -ENOMEM;
+	row->has_times = row->has_times || state->state != MODEL_UNKNOWN;
 	if (state->state == MODEL_RUNNING)
 		row->running += state->end - state->begin;
 	else if (state->state == MODEL_RUNNABLE)
 		row->runnable += state->end - state->begin;
 	return 0;
+}
+
+static bool is_switch(const struct event_type *type)
+{
+	return !strcmp(type->event->system, "sched") && !strcmp(type->event->name, "sched_switch");
 }
 
 static int count_event(struct top *top, const struct dat_event *event)
@@ -131,6 +137,7 @@ static int count_event(struct top *top, const struct dat_event *event)
 		row->events++;
 	if (!type)
 		return 0;
+	top->records_switches = top->records_switches || is_switch(type);
 	row = row_of(&top->lists[TOP_EVENTS], (uint32_t)id);
 	if (name_row(top, row, type->event->system, type->event->name))
 		return -ENOMEM;
@@ -163,6 +170,7 @@ static int add_processes(struct top *top)
 		if (!process->name)
 			return -ENOMEM;
 		process->events += thread->events;
+		process->has_times = process->has_times || thread->has_times;
 		process->running += thread->running;
 		process->runnable += thread->runnable;
 	}

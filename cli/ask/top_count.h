@@ -15,6 +15,7 @@ struct top_row {
 	uint64_t events;   /* number of events, or of spans */
 	uint64_t running;  /* ns on a CPU; for a span: its duration */
 	uint64_t runnable; /* ns waiting for a CPU; for a span: its own time */
+	bool has_times;	   /* of a thread or process: `running` and `runnable` are known at some time */
 	uint64_t longest;  /* of a span: the longest one, ns */
 };
 
@@ -31,7 +32,8 @@ struct top {
 	uint64_t events;
 	uint64_t begin, end; /* times of the first and the last event */
 	struct dat_gaps gaps;
-	bool has_switches;   /* `running` and `runnable` of threads are known */
+	bool has_switches;   /* `running` and `runnable` of a thread are known */
+	bool records_switches; /* the trace has switches, perhaps of other threads alone */
 
 	/* while counting */
 	struct text_pool pool;
