@@ -12,6 +12,8 @@
 
 #include "cli/base/proc_status.h"
 #include "cli/kernel/kernel_pids.h"
+#include "format/dat/dat_notes.h"
+#include "format/io/blob.h"
 #include "librecorder/os/boot_id.h"
 
 #define KALLSYMS "/proc/kallsyms"
@@ -220,6 +222,40 @@ static int add_processes(const struct place *place, const char *pids, const char
 	return add(place, SPOOL_TEXT_SOME, "processes", 0, text, size);
 }
 
+/* Note the CPUs that are online and not recorded. */
+static int add_no_cpus(const struct kernel *kernel, const struct place *place)
+{
+	unsigned int nr, nr_all = 0;
+	const unsigned int *cpus = kernel_cpus(kernel, &nr);
+	char online[1024] = "";
+	FILE *file = fopen("/sys/devices/system/cpu/online", "re");
+	struct blob list = BLOB_INIT;
+	bool *set;
+	int err;
+
+	if (file && !fgets(online, sizeof(online), file))
+		online[0] = '\0';
+	if (file)
+		fclose(file);
+	nr_all = dat_notes_cpus(online, NULL, 0);
+	set = calloc(nr_all + 1u, sizeof(*set));
+	if (!set)
+		return -ENOMEM;
+	dat_notes_cpus(online, set, nr_all);
+	for (unsigned int i = 0; i < nr; i++) {
+		if (cpus[i] < nr_all)
+			set[cpus[i]] = false;
+	}
+	dat_notes_put_cpus(&list, set, nr_all);
+	free(set);
+	err = list.error;
+	if (!err && list.size)
+		err = spool_add_text(place->spool, place->process, SPOOL_TEXT_SOME, "no cpus", (char *)list.data,
+				     list.size);
+	blob_free(&list);
+	return err;
+}
+
 int kernel_texts_some(const struct kernel *kernel, struct spool *spool, unsigned int process)
 {
 	struct place place = { spool, process };
@@ -229,7 +265,9 @@ int kernel_texts_some(const struct kernel *kernel, struct spool *spool, unsigned
 		err = add_processes(&place, "first pids", NULL);
 	if (!err)
 		err = add_own(kernel, &place, SPOOL_TEXT_SOME, "filter", "events/sched/sched_switch/filter", false);
-	return err;
+	if (!err)
+		err = add_own(kernel, &place, SPOOL_TEXT_SOME, "switches", "events/sched/sched_switch/enable", false);
+	return err ? err : add_no_cpus(kernel, &place);
 }
 
 int kernel_texts_end(const struct kernel *kernel, struct spool *spool, unsigned int process)

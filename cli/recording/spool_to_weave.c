@@ -194,43 +194,79 @@ void spool_to_weave_kernel(const struct spool_to_weave *to_weave, const struct s
 	*ret_kernel = kernel;
 }
 
+/* What the buffers of the kernel lack. */
+struct lacks {
+	bool has_all;	 /* a buffer has all switches */
+	bool has_some;	 /* a buffer has those of some threads */
+	bool has_filter; /* a filter may choose them by anything: then the threads are not known */
+	const char *listed;
+	bool has_buffer;
+	const char *no_cpus; /* of all buffers */
+};
+
+/* Whether a buffer has switches; spools of earlier versions do not state it. */
+static bool has_switches(const struct spool_entry *entry)
+{
+	const struct spool_text *text = spool_text(entry, SPOOL_TEXT_SOME, "switches");
+
+	return !text || (text->size && text->text[0] != '0');
+}
+
 /*
- * Note whether the kernel was asked to record only the switches of some threads, and which. A filter may choose them by
- * anything: then the threads are not known.
+ * Note whether the kernel was asked to record only the switches of some threads in a buffer, and which. If two buffers
+ * have lists, neither is of all buffers: so the threads are not known.
  */
-static void note_some_threads(const struct spool_entry *entry, struct dat_notes *notes, bool *has_filter)
+static void note_some_threads(const struct spool_entry *entry, struct lacks *lacks)
 {
 	static const char *const names[] = { "first pids", "pids" };
 	const struct spool_text *text = spool_text(entry, SPOOL_TEXT_SOME, "filter");
+	const bool has_filter = text && text->size && strncmp(text->text, "none", 4);
+	const char *listed = NULL;
 
-	if (text && text->size && strncmp(text->text, "none", 4))
-		*has_filter = notes->some_threads = true;
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && !listed; i++) {
 		text = spool_text(entry, SPOOL_TEXT_SOME, names[i]);
-		if (!text || !strpbrk(text->text, "0123456789"))
-			continue;
-		notes->some_threads = true;
-		notes->listed = notes->listed ? notes->listed : text->text;
+		listed = text && strpbrk(text->text, "0123456789") ? text->text : NULL;
 	}
+	lacks->has_filter |= has_filter || (listed && lacks->listed && strcmp(listed, lacks->listed));
+	lacks->has_all = lacks->has_all || (!has_filter && !listed);
+	lacks->has_some = lacks->has_some || has_filter || listed;
+	lacks->listed = listed ? listed : lacks->listed;
+}
+
+/* Note the CPUs that a buffer lacks. A CPU that another one has is there: only equal lists are noted. */
+static void note_no_cpus(const struct spool_entry *entry, struct lacks *lacks)
+{
+	const struct spool_text *text = spool_text(entry, SPOOL_TEXT_SOME, "no cpus");
+	const char *no_cpus = text && text->size ? text->text : NULL;
+
+	if (lacks->has_buffer && (!no_cpus || !lacks->no_cpus || strcmp(no_cpus, lacks->no_cpus)))
+		no_cpus = NULL;
+	lacks->no_cpus = no_cpus;
+	lacks->has_buffer = true;
 }
 
 struct dat_notes spool_to_weave_notes(const struct spool *spool)
 {
 	const struct spool_text *offsets = NULL, *hidden = NULL;
 	struct dat_notes notes = { .program = "recorder " PACKAGE_VERSION };
-	bool has_filter = false;
+	struct lacks lacks = { .has_all = false };
 
 	for (unsigned int i = 0; i < spool->nr_entries; i++) {
-		const struct spool_text *processes = spool_text(&spool->entries[i], SPOOL_TEXT_SOME, "processes");
+		const struct spool_entry *entry = &spool->entries[i];
+		const struct spool_text *processes = spool_text(entry, SPOOL_TEXT_SOME, "processes");
 
-		note_some_threads(&spool->entries[i], &notes, &has_filter);
+		if (spool_text(entry, SPOOL_TEXT_CLOCK, "") && has_switches(entry)) {
+			note_some_threads(entry, &lacks);
+			note_no_cpus(entry, &lacks);
+		}
 		if (processes && processes->size)
 			notes.processes = processes->text;
-		offsets = offsets ? offsets : spool_text(&spool->entries[i], SPOOL_TEXT_OFFSETS, "");
-		hidden = hidden ? hidden : spool_text(&spool->entries[i], SPOOL_TEXT_HIDDEN, "");
+		offsets = offsets ? offsets : spool_text(entry, SPOOL_TEXT_OFFSETS, "");
+		hidden = hidden ? hidden : spool_text(entry, SPOOL_TEXT_HIDDEN, "");
 	}
-	if (has_filter)
-		notes.listed = NULL;
+	notes.some_threads = lacks.has_some && !lacks.has_all;
+	notes.listed = notes.some_threads && !lacks.has_filter ? lacks.listed : NULL;
+	notes.no_cpus = lacks.no_cpus;
 	notes.offsets = offsets ? offsets->text : NULL;
 	notes.hidden = hidden ? hidden->text : NULL;
 	memcpy(notes.readings, spool->clocks, sizeof(notes.readings));
