@@ -52,6 +52,8 @@ static int read_run(struct diff_collect *collect, unsigned int run, const char *
 		complain(COMMAND, "%s: %s", path, error.text[0] ? error.text : strerror(-err));
 	else if (diff_collect_lost(collect, run))
 		complain(COMMAND, "%s: events were lost, so numbers of events are too low and spans are missing", path);
+	if (!err)
+		complain_given_up(COMMAND, path, diff_collect_given_up(collect, run));
 	*ret_is_cut |= !err && complain_missing(COMMAND, path, file);
 	event_table_close(table);
 	if (file)

@@ -2,6 +2,7 @@
 /* See sql_session.h. */
 #include "cli/ask/sql_session.h"
 
+#include "cli/common/missing_parts.h"
 #include "cli/common/opts.h"
 #include "cli/common/progress.h"
 #include "cli/common/trace_events.h"
@@ -75,7 +76,7 @@ static void report_gaps(struct sql_session *session)
 		if (!trace->is_read)
 			continue;
 		trace->is_read = false;
-		if (sql_trace_gaps(trace, &gaps) || (!gaps.events.places && !gaps.events.damaged && !gaps.back))
+		if (sql_trace_gaps(trace, &gaps))
 			continue;
 		fflush(stdout);
 		if (gaps.events.places)
@@ -90,6 +91,7 @@ static void report_gaps(struct sql_session *session)
 		if (gaps.back)
 			complain(COMMAND, "%s: times go back at %" PRIu64 " place%s; a condition on ts may miss events",
 				 trace->path, gaps.back, gaps.back == 1 ? "" : "s");
+		complain_given_up(COMMAND, trace->path, trace->given_up);
 	}
 }
 

@@ -205,7 +205,8 @@ static int read_events(struct top *top, struct model *model, struct dat_merge *m
 int top_open(const struct dat_file *file, const struct dat_time *time, const struct event_table *table,
 	     struct top *ret_top, struct dat_error *ret_error)
 {
-	const struct model_sink sink = { .arg = ret_top, .span = take_span, .thread_state = take_state };
+	const struct model_sink sink = { .arg = ret_top, .span = take_span, .thread_state = take_state,
+					 .given_up = &ret_top->gaps.given_up };
 	struct model_rules *rules = NULL;
 	struct dat_merge *merge = NULL;
 	struct model *model = NULL;

@@ -76,4 +76,5 @@ void trace_input_report_gaps(const struct trace_input *input, const struct dat_g
 	if (gaps->damaged)
 		complain(input->command, "%s: %" PRIu64 " damaged page%s; results may lack their events", input->path,
 			 gaps->damaged, gaps->damaged == 1 ? "" : "s");
+	complain_given_up(input->command, input->path, gaps->given_up);
 }

@@ -9,6 +9,7 @@ struct dat_gaps {
 	uint64_t places, lost;
 	bool is_unknown;  /* true: the number of at least one loss is not known */
 	uint64_t damaged; /* pages that could not be read, in whole or in part */
+	uint64_t given_up; /* for passes with a model: as in struct model_sink */
 };
 
 /* Adds the losses before an event. */

@@ -20,6 +20,7 @@
 struct diff_collect {
 	unsigned int nr_runs;
 	int64_t *lost;
+	uint64_t *given_up;
 	struct diff_series *series;
 	size_t nr_series, nr_room;
 	struct text_pool pool;
@@ -243,7 +244,8 @@ static int count_all(struct diff_collect *c, const struct dat_file *file, const 
 static int read_events(struct diff_collect *c, const struct dat_file *file, const struct dat_time *time,
 		       const struct model_rules *rules)
 {
-	const struct model_sink sink = { .arg = c, .span = take_span, .thread_state = take_state, .loss = take_loss };
+	const struct model_sink sink = { .arg = c, .span = take_span, .thread_state = take_state, .loss = take_loss,
+					 .given_up = &c->given_up[c->run] };
 	struct dat_merge *merge = NULL;
 	struct model *model = NULL;
 	struct dat_event event;
@@ -301,8 +303,9 @@ int diff_collect_open(unsigned int nr_runs, struct diff_collect **ret_collect)
 		return -ENOMEM;
 	c->nr_runs = nr_runs;
 	c->lost = calloc(nr_runs, sizeof(*c->lost));
+	c->given_up = calloc(nr_runs, sizeof(*c->given_up));
 	c->of_event = calloc(NR_IDS, sizeof(*c->of_event));
-	if (!c->lost || !c->of_event) {
+	if (!c->lost || !c->given_up || !c->of_event) {
 		diff_collect_close(c);
 		return -ENOMEM;
 	}
@@ -323,6 +326,7 @@ struct diff_collect *diff_collect_close(struct diff_collect *c)
 	text_pool_close(&c->pool);
 	free(c->series);
 	free(c->lost);
+	free(c->given_up);
 	free(c->of_event);
 	free(c);
 	return NULL;
@@ -337,4 +341,9 @@ const struct diff_series *diff_collect_series(const struct diff_collect *c, size
 int64_t diff_collect_lost(const struct diff_collect *c, unsigned int run)
 {
 	return c->lost[run];
+}
+
+uint64_t diff_collect_given_up(const struct diff_collect *c, unsigned int run)
+{
+	return c->given_up[run];
 }

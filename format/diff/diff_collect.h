@@ -25,4 +25,7 @@ const struct diff_series *diff_collect_series(const struct diff_collect *collect
 /* The number of events that this run lost; -1: some, but the file does not state how many. */
 int64_t diff_collect_lost(const struct diff_collect *collect, unsigned int run);
 
+/* The number of this run's spans and states as in model_sink.given_up. */
+uint64_t diff_collect_given_up(const struct diff_collect *collect, unsigned int run);
+
 #endif

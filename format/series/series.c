@@ -243,7 +243,8 @@ static int run_events(struct series_set *set, struct model *model, struct dat_me
 
 int series_set_run(struct series_set *set, series_loss loss, void *arg)
 {
-	const struct model_sink sink = { .arg = set, .span = take_span, .thread_state = take_state };
+	const struct model_sink sink = { .arg = set, .span = take_span, .thread_state = take_state,
+					 .given_up = &set->gaps.given_up };
 	struct dat_merge *merge = NULL;
 	struct model *model = NULL;
 	int err = set->needs_model ? model_open(set->rules, &sink, &model) : 0;

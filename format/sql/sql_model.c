@@ -33,15 +33,19 @@ static int feed(struct sql_trace *trace, struct model *model)
 int sql_model_run(struct sql_trace *trace, struct sql_cells *cells, struct model_sink *sink)
 {
 	struct sql_row row = { .trace = trace, .cells = cells };
+	uint64_t given_up = 0;
 	struct model *model;
 	int err;
 
 	sink->arg = &row;
+	sink->given_up = &given_up;
 	err = model_open(trace->rules, sink, &model);
 	if (err)
 		return err;
 	err = feed(trace, model);
 	model_close(model);
+	if (given_up)
+		trace->given_up = given_up;
 	return err;
 }
 

@@ -287,7 +287,8 @@ int why_begin(const struct event_table *table, struct why **ret_why)
 {
 	struct why *why = calloc(1, sizeof(*why));
 	const struct model_sink sink = {
-		.arg = why, .span = add_span, .thread_state = add_state, .task = add_task, .loss = add_loss
+		.arg = why, .span = add_span, .thread_state = add_state, .task = add_task, .loss = add_loss,
+		.given_up = &why->gaps.given_up
 	};
 	int err;
 

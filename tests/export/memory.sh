@@ -40,6 +40,20 @@ cp .out spans
 is "spans beyond the limit are cut, the others are open" \
 	"$(grep -c '; cut: end not seen \*/' spans) $(grep -c '; end not seen \*/' spans)" "$((nr - known)) $known"
 
+# Every other command that uses the spans says so, too.
+given_up()
+{
+	"$RECORDER" "$@" >.out 2>.err
+	like "$1: the spans that are given up are counted" "$(<.err)" \
+		"recorder $1: many.dat: the ends of $((nr - known)) spans and states were not awaited: too many were open"
+}
+given_up latency many.dat many:begun
+given_up top many.dat
+given_up why many.dat --span many:begun --slowest 1
+given_up diff many.dat many.dat
+given_up assert many.dat 'count(latency(many:begun)) > 0'
+given_up sql many.dat 'SELECT count(*) FROM spans'
+
 # More keys of states than are kept, and than Perfetto's tables hold.
 cat >keys.c <<'END'
 #include <librecorder/event.h>
