@@ -223,7 +223,7 @@ static int count_and_print(struct counter *c)
 
 static int open_filter(struct counter *c)
 {
-	const struct report_filter_file of = { c->input.file, &c->input.time, c->input.table, false };
+	const struct report_filter_file of = { c->input.file, &c->input.time, c->input.table, false, NULL };
 
 	return report_filter_open(COMMAND, c->o->events, &of, &c->filter);
 }

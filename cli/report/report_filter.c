@@ -39,6 +39,7 @@ struct rule {
 struct report_filter {
 	struct report_filter_file of;
 	struct report_thread thread;
+	struct report_thread_contexts own; /* if the caller has none */
 	struct rule *rules[IDS]; /* NULL: no filter for this id */
 	unsigned char *copy;	 /* the record that is compared, if it differs from the one in the file */
 	size_t room, used;
@@ -339,7 +340,8 @@ static int fill(struct report_filter *filter, struct parts *parts)
 	int r = add_rules(filter, parts);
 
 	if (!r && parts->lacks_any && !of->grows)
-		r = report_thread_read(&filter->thread, of->file, of->time, parts->filter);
+		r = report_thread_read(&filter->thread, of->file, of->time, of->contexts ? of->contexts : &filter->own,
+				       parts->filter);
 	if (r > 0) {
 		forget_rules(filter);
 		r = add_rules(filter, parts);
@@ -374,7 +376,7 @@ struct report_filter *report_filter_close(struct report_filter *filter)
 	if (!filter)
 		return NULL;
 	forget_rules(filter);
-	report_thread_close(&filter->thread);
+	event_contexts_close(&filter->own.values);
 	free(filter->copy);
 	free(filter);
 	return NULL;

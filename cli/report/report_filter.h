@@ -11,6 +11,7 @@
 #include "format/text/event_parse.h"
 
 struct report_filter;
+struct report_thread_contexts;
 
 /* What a filter is applied to. All of it outlives the filter. */
 struct report_filter_file {
@@ -18,6 +19,7 @@ struct report_filter_file {
 	const struct dat_time *time;
 	const struct event_table *table;
 	bool grows; /* it is being written, so that values of contexts cannot be read beforehand */
+	struct report_thread_contexts *contexts; /* shared by all filters of the file; NULL: the filter has its own */
 };
 
 /*

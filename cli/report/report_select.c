@@ -111,7 +111,7 @@ bool report_select_has_cpu(const void *arg, const struct dat_buffer *buffer, uin
 static int open_filters(struct report_select *select, const struct dat_file *file, const struct dat_time *time)
 {
 	const struct opt_list *filters = &select->choice->filters;
-	const struct report_filter_file of = { file, time, select->table, select->grows };
+	const struct report_filter_file of = { file, time, select->table, select->grows, &select->contexts };
 	bool wanted = true;
 	int status = 0;
 
@@ -288,6 +288,7 @@ void report_select_close(struct report_select *select)
 	for (unsigned int i = 0; i < select->nr_filters; i++)
 		report_filter_close(select->filter[i]);
 	free(select->filter);
+	event_contexts_close(&select->contexts.values);
 	about_tasks_close(&select->tasks);
 	free(select->types);
 	free(select->stack_follows);

@@ -10,6 +10,7 @@
 #include "cli/common/opts.h"
 #include "cli/report/report_filter.h"
 #include "cli/report/report_tasks.h"
+#include "cli/report/report_thread.h"
 #include "cli/report/report_window.h"
 #include "format/text/event_print.h"
 
@@ -38,6 +39,7 @@ struct report_select {
 	bool *wanted; /* by CPU */
 	uint32_t nr_wanted;
 	struct event_table *table;
+	struct report_thread_contexts contexts;
 	struct report_filter **filter;
 	unsigned int nr_filters, nr_wanted_filters; /* number of filters that select; the others leave out events */
 	struct about_tasks tasks;

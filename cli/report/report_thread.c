@@ -34,8 +34,8 @@ static bool is_free(const char *name)
 /* Find the keys that the filter names, each once, in the order of the file. */
 static void find_keys(struct report_thread *thread, const char *filter)
 {
-	for (size_t i = 0; i < thread->contexts.nr_groups && thread->nr_keys < KEYS_MAX; i++) {
-		const struct pooled_text *key = thread->contexts.groups[i].key;
+	for (size_t i = 0; i < thread->contexts->nr_groups && thread->nr_keys < KEYS_MAX; i++) {
+		const struct pooled_text *key = thread->contexts->groups[i].key;
 		unsigned int known = 0;
 
 		while (known < thread->nr_keys && thread->keys[known] != key)
@@ -47,19 +47,16 @@ static void find_keys(struct report_thread *thread, const char *filter)
 }
 
 int report_thread_read(struct report_thread *thread, const struct dat_file *file, const struct dat_time *time,
-		       const char *filter)
+		       struct report_thread_contexts *contexts, const char *filter)
 {
-	const int err = event_contexts_open(file, time, thread->table, &thread->contexts);
+	const int err = contexts->are_read ? 0 : event_contexts_open(file, time, thread->table, &contexts->values);
 
 	if (err)
 		return err;
+	contexts->are_read = true;
+	thread->contexts = &contexts->values;
 	find_keys(thread, filter);
 	return (int)thread->nr_keys;
-}
-
-void report_thread_close(struct report_thread *thread)
-{
-	event_contexts_close(&thread->contexts);
 }
 
 /* Describe a field. False: the filter does not name it, or the event itself has a field of this name. */
@@ -112,7 +109,7 @@ void report_thread_put(const struct report_thread *thread, int32_t tid, uint64_t
 	memset(fields, 0, VALUES_AT + thread->nr_keys * VALUE_SIZE);
 	memcpy(fields, &tgid, sizeof(tgid));
 	put_text(fields + TGID_SIZE, PROCESS_SIZE, name, strlen(name));
-	while (thread->nr_keys && (context = event_contexts_next(&thread->contexts, tid, ts, &next)))
+	while (thread->nr_keys && (context = event_contexts_next(thread->contexts, tid, ts, &next)))
 		for (unsigned int i = 0; i < thread->nr_keys; i++)
 			if (thread->keys[i] == context->key)
 				put_text(fields + VALUES_AT + i * VALUE_SIZE, VALUE_SIZE, context->value->text,

@@ -20,18 +20,23 @@
 
 struct report_thread {
 	const struct event_table *table;
-	struct event_contexts contexts;
+	const struct event_contexts *contexts; /* NULL: not read */
 	const struct pooled_text *keys[REC_FIELDS_MAX]; /* those that the filter names */
 	unsigned int nr_keys;
 };
 
+/* Values of contexts, which the first filter that needs them reads. All zeros at first. */
+struct report_thread_contexts {
+	struct event_contexts values; /* to be closed by its owner */
+	bool are_read;
+};
+
 /*
- * Read the values of the keys that the filter names. Returns the number of these keys; -ENOMEM. Until then there are
- * only tgid and process. report_thread_close() also accepts a struct that is all zeros except its table.
+ * Use the values of the keys that the filter names, and of which filters have no field of their own. Returns the number
+ * of these keys; -ENOMEM. Until then there are only tgid and process. The contexts must outlive the thread.
  */
 int report_thread_read(struct report_thread *thread, const struct dat_file *file, const struct dat_time *time,
-		       const char *filter);
-void report_thread_close(struct report_thread *thread);
+		       struct report_thread_contexts *contexts, const char *filter);
 
 /* Add the fields that the filter names to an event that lacks them. Returns whether there are any. */
 bool report_thread_describe(const struct report_thread *thread, const struct tep_event *type, const char *filter,

@@ -194,7 +194,7 @@ static int read_clock(const struct report *r, const struct edge *edge, uint64_t 
 /* Find the first event at or after edge->start that passes the filter after '@'. */
 static int find_event(struct report *r, const struct edge *edge, uint64_t *ret_ts)
 {
-	const struct report_filter_file of = { r->file, &r->time, r->table, r->follow.wanted };
+	const struct report_filter_file of = { r->file, &r->time, r->table, r->follow.wanted, &r->select.contexts };
 	struct report_filter *filter;
 	struct dat_merge *merge;
 	struct tep_record record;
