@@ -316,7 +316,7 @@ static int list_events(struct report *r)
 /* Whether libtraceevent could parse all formats. The exit status is the result, as with trace-cmd. */
 static int check_formats(struct report *r)
 {
-	return r->table->failures ? EINVAL : 0;
+	return r->table->failed.nr ? EINVAL : 0;
 }
 
 static int print_list(void *arg)

@@ -116,6 +116,15 @@ int rec_dat_missing(const struct rec_dat *dat, struct rec_dat_error *ret_error)
 	return 1;
 }
 
+uint32_t rec_dat_left_out(const struct rec_dat *dat, const char **ret_first)
+{
+	const struct event_left_out *out = &dat->table->failed;
+
+	if (out->nr && ret_first)
+		*ret_first = out->first;
+	return out->nr;
+}
+
 const char *rec_dat_clock(const struct rec_dat *dat)
 {
 	return dat->has_clock ? dat->clock : NULL;

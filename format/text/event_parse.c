@@ -301,9 +301,9 @@ static int parse_formats(struct event_table *t, const struct dat_file *file)
 		errno = 0; /* libtraceevent prints it with its messages */
 		if (bad[i] || !may_parse(&format->text)) {
 			leave_out(&t->left_out, format);
-			t->failures++;
+			leave_out(&t->failed, format);
 		} else if (tep_parse_event(t->tep, format->text.text, format->text.size, format->system)) {
-			t->failures++;
+			leave_out(&t->failed, format);
 		}
 	}
 	free(bad);

@@ -30,7 +30,7 @@ struct event_type {
 	bool raw_only;	 /* its print format is never evaluated */
 };
 
-/* The formats of a file whose events are unknown in the table. */
+/* Formats of a file that were not read. */
 struct event_left_out {
 	uint32_t nr;
 	char first[64]; /* "system:name" of the first one, with a ? for each character that no name has */
@@ -48,8 +48,8 @@ struct event_table {
 	struct event_type **types; /* by id, EVENT_NR_IDS of them */
 	struct event_type *all;
 	uint32_t nr_events;
-	uint32_t failures; /* formats that libtraceevent could not parse in whole */
-	struct event_left_out left_out; /* some of the failures: formats that it must not parse (event_probe.h) */
+	struct event_left_out failed;	/* formats that libtraceevent could not parse in whole */
+	struct event_left_out left_out; /* some of them: formats that it must not parse (event_probe.h) */
 	uint32_t type_offset, type_size; /* where common_type is in a record; size 0: no event states it */
 	uint32_t pid_offset, pid_size;
 	uint32_t flags_offset, flags_size;

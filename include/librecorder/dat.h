@@ -46,6 +46,14 @@ int rec_dat_open(const char *path, struct rec_dat **ret_dat, struct rec_dat_erro
  */
 int rec_dat_missing(const struct rec_dat *dat, struct rec_dat_error *ret_error);
 
+/*
+ * The number of descriptions of event types in the file that cannot be used, because they are malformed or beyond what
+ * a description may need: rec_dat_event_find() does not find these types, and their records have no fields. If there
+ * are any and ret_first is not NULL, *ret_first is "system:name" of the first one, with a ? for each character that no
+ * name has; valid until rec_dat_close(). Never fails.
+ */
+uint32_t rec_dat_left_out(const struct rec_dat *dat, const char **ret_first);
+
 /* Frees the file and all that belongs to it; its iterators must be closed before. Takes NULL. Returns NULL. */
 struct rec_dat *rec_dat_close(struct rec_dat *dat);
 

@@ -114,6 +114,37 @@ is "records are those of report, in its order" "$(tail -n +2 all | cmp - report 
 is "so they are for C++" "$(./app-cpp trace.dat | cmp - all 2>&1)" ""
 is "and compressed" "$("$RECORDER" convert --compression zstd -i trace.dat -o small.dat 2>&1; ./app small.dat | tail -n +2 | cmp - report 2>&1)" ""
 
+# ---- descriptions that cannot be used
+
+cat >left.c <<'END'
+#include <librecorder/dat.h>
+
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+	struct rec_dat_error error;
+	struct rec_dat *dat;
+	const char *first = "none";
+
+	if (argc < 2 || rec_dat_open(argv[1], &dat, &error))
+		return 1;
+	printf("%u %u ", (unsigned int)rec_dat_left_out(dat, NULL), (unsigned int)rec_dat_left_out(dat, &first));
+	puts(first);
+	rec_dat_close(dat);
+	return 0;
+}
+END
+ok "a program that asks for them" "$CC" -std=c11 "${warnings[@]}" "${cflags[@]}" left.c -o left "${installed[@]}"
+is "all can be used" "$(./left trace.dat)" "0 0 none"
+python3 - <<'END'
+data = bytearray(open("trace.dat", "rb").read())
+at = data.index(b"ID:", data.index(b"name: count\n"))
+data[at : at + 3] = b"IX:"
+open("left.dat", "wb").write(data)
+END
+is "one cannot" "$(./left left.dat)" "1 1 test:count"
+
 # ---- every kind of file, as report --json prints it
 
 ok "a program that prints all" "$CC" -std=c11 "${warnings[@]}" "${cflags[@]}" "$top_srcdir/tests/compile/dat_json.c" -o dat_json "${installed[@]}"

@@ -41,7 +41,7 @@ struct event_table *table_of(const struct table_format *formats, size_t nr, cons
 		file.nr_options = 1;
 	}
 	check(event_table_open(&file, EVENT_NO_PLUGINS, &table) == 0);
-	check(table->failures == 0);
+	check(table->failed.nr == 0);
 	free(parsed);
 	return table;
 }

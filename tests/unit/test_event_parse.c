@@ -93,7 +93,7 @@ Test(event_parse, all_are_used)
 {
 	struct event_table *table = open_table();
 
-	cr_assert_eq(table->failures, 0u);
+	cr_assert_eq(table->failed.nr, 0u);
 	cr_assert_eq(table->left_out.nr, 0u);
 	cr_assert(table->types[300] && table->types[301] && table->types[302]);
 	cr_assert_eq(table->types[301]->need, LARGE);
@@ -106,7 +106,7 @@ Test(event_parse, no_memory_for_a_trial)
 
 	refused = LARGE + 64 + EVENT_SLACK;
 	table = open_table();
-	cr_assert_eq(table->failures, 1u);
+	cr_assert_eq(table->failed.nr, 1u);
 	cr_assert(table->types[300] && !table->types[301] && table->types[302]);
 	cr_assert_eq(table->left_out.nr, 1u);
 	cr_assert_str_eq(table->left_out.first, "made:large");
@@ -132,7 +132,7 @@ Test(event_parse, children_that_take_nine_seconds)
 	refused = LARGE + 64 + EVENT_SLACK;
 	taken = 9;
 	table = open_file(&file, 0);
-	cr_assert_eq(table->failures, 4u, "%u", table->failures);
+	cr_assert_eq(table->failed.nr, 4u, "%u", table->failed.nr);
 	cr_assert_str_eq(table->left_out.first, "made:event_0");
 	cr_assert_eq(table->left_out.nr, 4u);
 	for (int i = 0; i < MANY; i++)
@@ -188,7 +188,7 @@ Test(event_parse, no_memory_while_SIGCHLD_is_ignored)
 	signal(SIGCHLD, SIG_IGN);
 	refused = LARGE + 64 + EVENT_SLACK;
 	table = open_table();
-	cr_assert_eq(table->failures, 1u);
+	cr_assert_eq(table->failed.nr, 1u);
 	cr_assert(table->types[300] && !table->types[301] && table->types[302]);
 	event_table_close(table);
 	signal(SIGCHLD, SIG_DFL);

@@ -88,7 +88,7 @@ void begin(void)
 		formats[i] = (struct dat_format){ made[i].system,
 						  { (char *)(uintptr_t)made[i].text, strlen(made[i].text), 0 } };
 	cr_assert_eq(event_table_open(&file, EVENT_NO_PLUGINS, &table), 0);
-	cr_assert_eq(table->failures, 0);
+	cr_assert_eq(table->failed.nr, 0);
 	cr_assert_eq(verify_open(&file, table, note, NULL, &verify), 0);
 }
 
