@@ -294,7 +294,7 @@ static int list_endian(struct report *r)
 
 static int list_functions(struct report *r)
 {
-	tep_print_funcs(r->table->tep);
+	tep_print_funcs(event_table_functions(r->table));
 	return 0;
 }
 

@@ -30,6 +30,8 @@ struct print_function {
 
 struct print_context {
 	struct tep_handle *tep;
+	/* The handle for functions, if it is another one: *later is set before a program needs it. NULL: it is not. */
+	struct tep_handle *const *later;
 	struct print_function functions[PRINT_FUNCTIONS];
 };
 

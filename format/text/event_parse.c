@@ -434,11 +434,18 @@ int event_table_open(const struct dat_file *file, unsigned int flags, struct eve
 	return 0;
 }
 
+struct tep_handle *event_table_functions(struct event_table *table)
+{
+	if (table->later)
+		parse_functions(table);
+	return table->functions ? table->functions : table->tep;
+}
+
 int event_table_add_symbols(struct event_table *table, const char *text, size_t size)
 {
 	const struct dat_text one = { .text = (char *)(uintptr_t)text, .size = size };
 
-	return event_list_functions(table->tep, &one);
+	return event_list_functions(event_table_functions(table), &one);
 }
 
 struct event_table *event_table_close(struct event_table *table)

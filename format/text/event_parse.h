@@ -64,9 +64,9 @@ struct event_table {
 #define EVENT_LOCAL_PLUGINS 2u /* only the user's own plugins */
 
 /*
- * Parse the list of functions only when the first name is needed, because this takes most of the time of opening a
- * table for a recording of the kernel. The file must outlive the table, and only one thread at a time may use the
- * table. event_table_add_symbols() has no effect.
+ * Parse the list of functions only when the first name is needed, because this takes most of the time, and half of the
+ * memory, of opening a table for a recording of the kernel. The file must outlive the table, and only one thread at a
+ * time may look up names in `tep`. Once they are parsed, several may do so in `functions`.
  */
 #define EVENT_FUNCTIONS_LATER 4u
 
@@ -81,6 +81,9 @@ struct event_table {
  * EVENT_FUNCTIONS_LATER.
  */
 int event_table_open(const struct dat_file *file, unsigned int flags, struct event_table **ret_table);
+
+/* The handle that has the functions, which are parsed now at the latest. */
+struct tep_handle *event_table_functions(struct event_table *table);
 
 /* Adds the functions of a text in the form of /proc/kallsyms; before the first event is printed. 0; -ENOMEM. */
 int event_table_add_symbols(struct event_table *table, const char *text, size_t size);

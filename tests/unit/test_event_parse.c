@@ -218,3 +218,18 @@ Test(event_parse, functions_later)
 	event_table_close(now);
 	event_table_close(later);
 }
+
+/* Functions that are added to a list that is parsed later are added to it. */
+Test(event_parse, functions_later_and_more)
+{
+	static char list[] = "0000000000001000 T first\n";
+	static const char more[] = "0000000000002000 T added\n0000000000003000 T last\n";
+	const struct dat_file file = { .commit_size = 8, .kallsyms = { list, strlen(list), 0 } };
+	struct event_table *table = open_file(&file, EVENT_FUNCTIONS_LATER);
+
+	cr_assert_eq(event_table_add_symbols(table, more, strlen(more)), 0);
+	cr_expect_str_eq(tep_find_function(table->tep, 0x1001), "first");
+	cr_expect_str_eq(tep_find_function(table->tep, 0x2001), "added");
+	cr_expect_eq(event_table_functions(table), table->functions);
+	event_table_close(table);
+}
