@@ -216,7 +216,7 @@ struct model_thread_state {
 	 */
 	uint32_t cpu;
 	uint64_t begin, end;
-	bool is_open;	     /* ended with the trace, or was given up because too many threads are known */
+	bool is_open;	     /* ended with the trace */
 	bool is_preempted;   /* MODEL_RUNNABLE after running, without a wake-up */
 	bool is_lost;	     /* MODEL_UNKNOWN: because events were lost */
 	enum model_absent absent; /* MODEL_UNKNOWN: why */

@@ -113,6 +113,7 @@ struct model {
 	uint64_t last_raw; /* the latest time of an event in the units of the pages */
 	bool has_begun;
 	uint64_t loss_ts; /* the last loss anywhere */
+	uint64_t given_up_ts; /* when threads were last given up; 0: never */
 	bool has_switch, has_waking;
 	const struct dat_absent *absent;
 	struct model_change *changes; /* of the scope, in time order */

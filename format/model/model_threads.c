@@ -2,7 +2,7 @@
 /*
  * The threads of a trace, by their numbers. A hostile file may have ever new ones: if MODEL_KNOWN_MAX are known, those
  * half of them are given up whose last events, or states, are the oldest. Most of them have ended, and nothing of them
- * is open.
+ * is open. Those that run are kept, because their CPUs know them, and those that the file lists.
  */
 #include "format/model/model_private.h"
 
@@ -29,6 +29,8 @@ static struct model_thread *add(struct model *model, int32_t tid)
 		return NULL;
 	}
 	thread->tid = tid;
+	/* It may be one that was given up. */
+	thread->loss_ts = thread->kernel_loss_ts = model->given_up_ts;
 	model->list[model->nr_list++] = thread;
 	return thread;
 }
@@ -42,6 +44,8 @@ struct model_thread *model_thread(struct model *model, int32_t tid)
 
 static uint64_t last_of(const struct model_thread *thread)
 {
+	if (thread->is_listed || (thread->has_state && thread->state.state == MODEL_RUNNING))
+		return UINT64_MAX;
 	return later(thread->last_ts, thread->has_state ? thread->state.begin : 0);
 }
 
@@ -69,7 +73,7 @@ static int give_up(struct model *m, struct model_thread *thread)
 	if (!err)
 		err = model_task_stop(m, thread, ts);
 	if (!err)
-		err = model_sched_stop(m, thread, ts);
+		err = model_sched_forget(m, thread, ts);
 	return err;
 }
 
@@ -86,6 +90,7 @@ int model_threads_bound(struct model *model)
 	for (size_t i = kept; i < model->nr_list; i++)
 		free(model->list[i]);
 	model->nr_list = kept;
+	model->given_up_ts = model->last_ts;
 	number_map_free(&model->threads);
 	for (size_t i = 0; !err && i < kept; i++)
 		err = number_map_set(&model->threads, (uint64_t)(uint32_t)model->list[i]->tid,

@@ -337,8 +337,24 @@ Test(model, too_many_threads)
 	items_text[0] = '\0';
 	feed_bare(300001, INNER_END, KNOWN_MAX / 2);
 	feed_bare(300002, INNER_END, KNOWN_MAX);
-	cr_assert_str_eq(items_text, "io:inner 131072 1-300001 own 300000 depth 0 no-begin\n"
+	cr_assert_str_eq(items_text, "io:inner 131072 262144-300001 own 37857 depth 0 no-begin\n"
 				     "io:inner 262144 262144-300002 own 37858 depth 0\n");
+}
+
+/* What CPUs, and the file, know of threads stays true: those that run, and those that are listed, are kept. */
+Test(model, too_many_threads_beside_one_that_runs)
+{
+	model_fixture_reopen("recorder 1.0.0; switches of some threads alone: 5 6");
+	switch_to(10, 1, 0, 0, 5);
+	switch_to(20, 0, 6, 1, 0);
+	for (int32_t tid = 1; tid <= KNOWN_MAX + 1; tid++)
+		feed_bare(100 + (uint64_t)tid, INNER_BEGIN, 10 + tid);
+	cr_assert(items_given_up > 0);
+	items_text[0] = '\0';
+	switch_to(400000, 0, 0, 0, 6);
+	switch_to(400100, 0, 6, 1, 0);
+	switch_to(400200, 1, 5, 1, 0);
+	cr_assert_str_eq(items_text, "6 S 20-400000\n6 R 400000-400100\n5 R 10-400200\n");
 }
 
 Test(model, keyed_spans_that_never_end)
