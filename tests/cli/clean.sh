@@ -128,6 +128,7 @@ ok "the living one when it is dead" "$RECORDER" clean
 is "is gone" "$(left)" ""
 
 # A recorder removes the buffer of a program that has ended, once the spool has all of it, and is killed before the file is made.
+rm going
 "$RECORDER" record -q -o killed.dat "$mortal" 100 2 wait >going &
 recorder=$!
 ok "another recording is running" wait_until grep -q ready going
