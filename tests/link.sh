@@ -4,7 +4,7 @@
 # usage: link.sh LIBTOOL... --mode=link COMPILER ARGUMENT...
 #
 # Links a program that is not installed with the static libraries of this build, as `libtool -static` does, in less time. If
-# there is no static form of a library, libtool itself links.
+# there is no static form of a library, or one is not of this build, libtool itself links.
 
 link()
 {
@@ -17,6 +17,7 @@ link()
 		case $argument in
 		# For libtool this means our own libraries, for a compiler all.
 		-static) continue ;;
+		/*.la) return ;;
 		*.la) ;;
 		*) set -- "$@" "$argument"; continue ;;
 		esac
@@ -25,7 +26,9 @@ link()
 		# The file sets both.
 		# shellcheck disable=SC1090
 		. "./$argument"
-		[ -n "$old_library" ] || return
+		case "$old_library $dependency_libs " in
+		' '* | *.la' '*) return ;;
+		esac
 		# shellcheck disable=SC2086
 		set -- "$@" ".libs/$old_library" $dependency_libs
 	done
