@@ -6,7 +6,8 @@
  * releases the lock, within microseconds, and no thread forks, or jumps away, while it holds the lock. Two kinds of
  * holders do not release it; then another thread takes the lock over. If a raw clone copies the process while another
  * thread holds the lock, the holder does not exist in the copy. And a seccomp filter may end a thread at any system
- * call: then one event may lack its description, and the program continues.
+ * call: then one event may lack its description, and the program continues. That does not help if it ends the main
+ * thread, which exists, for the kernel, until the process ends: then the lock stays taken.
  */
 #include "librecorder/process/process.h"
 #include "librecorder/core/atomic.h"
