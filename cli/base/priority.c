@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -34,12 +35,24 @@ static void set_slice(uint64_t ns)
 	syscall(SYS_sched_setattr, 0, &attributes, 0);
 }
 
+/* What the calling thread had before priority_raise(). */
+static __thread struct {
+	bool is_raised;
+	int policy;
+	struct sched_param param;
+} before;
+
 int priority_raise(unsigned int priority)
 {
 	const struct sched_param param = { .sched_priority = (int)priority };
 	int err;
 
-	if (!sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param))
+	before.policy = sched_getscheduler(0) & ~SCHED_RESET_ON_FORK;
+	sched_getparam(0, &before.param);
+	if (before.param.sched_priority >= param.sched_priority)
+		return 0;
+	before.is_raised = !sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param);
+	if (before.is_raised)
 		return 0;
 	err = -errno;
 	set_slice(SLICE_NS);
@@ -48,10 +61,9 @@ int priority_raise(unsigned int priority)
 
 void priority_drop(void)
 {
-	const struct sched_param param = { .sched_priority = 0 };
-
 	/* The kernel lets only root reset SCHED_RESET_ON_FORK, and refuses the whole call otherwise. */
-	if ((sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO)
-		sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &param);
+	if (before.is_raised)
+		sched_setscheduler(0, before.policy | SCHED_RESET_ON_FORK, &before.param);
+	before.is_raised = false;
 	set_slice(0);
 }

@@ -12,12 +12,13 @@
 #define PRIORITY_DEFAULT 1u
 
 /*
- * Give the calling thread real-time priority (SCHED_FIFO); its children do not inherit it. If that is not permitted,
- * give it a short slice, so that the scheduler (EEVDF, Linux 6.12) runs it sooner, and return the errno. 0 otherwise.
+ * Give the calling thread real-time priority (SCHED_FIFO); its children do not inherit it. A thread that has this
+ * priority, or a higher one, keeps it. If the priority is not permitted, give the thread a short slice, so that the
+ * scheduler (EEVDF, Linux 6.12) runs it sooner, and return -errno. 0 otherwise.
  */
 int priority_raise(unsigned int priority);
 
-/* Undo priority_raise() for the calling thread. */
+/* Undo priority_raise() for the calling thread: it gets the policy and priority that it had before. */
 void priority_drop(void);
 
 #endif

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +40,8 @@
  * The number of further attempts to empty a lane while a writer is inside an event; after that, the event counts as
  * new.
  */
-#define RESET_TRIES 10000u
+#define RESET_TRIES    1000u
+#define RESET_SLEEP_NS 50000
 
 /*
  * At the end, a child may still be making its buffer: the number of further searches of the directory, and the pause
@@ -82,16 +82,18 @@ static int find_watched(struct attach *attach, int dir, struct watched_dir **ret
  */
 static int empty_lanes(struct rec_view *view)
 {
+	const struct timespec sleep = { .tv_nsec = RESET_SLEEP_NS };
 	unsigned int tries = 0;
 	int err;
 
 	for (unsigned int lane = 0; lane < rec_view_lanes(view); lane++) {
 		err = rec_view_reset(view, lane);
 		/*
-		 * A writer that is moving the head is done within a few instructions, unless it was preempted there.
+		 * A writer that is moving the head is done within a few instructions, unless it was preempted there. It
+		 * would not run while this thread yields, because this thread may have real-time priority.
 		 */
 		for (; err == -EAGAIN && tries < RESET_TRIES; tries++) {
-			sched_yield();
+			nanosleep(&sleep, NULL);
 			err = rec_view_reset(view, lane);
 		}
 		/* Damaged lanes are ignored here, because the drain reports them. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Real-time priority is given back, even if the user was permitted it and has no other privileges. */
+/*
+ * Real-time priority is given back, even if the user was permitted it and has no other privileges; it is never lowered.
+ */
 #include "cli/base/priority.h"
 
 #include <criterion/criterion.h>
@@ -16,4 +18,25 @@ Test(priority, is_dropped_without_rights)
 		cr_assert_eq(setuid(NOBODY), 0);
 	priority_drop();
 	cr_assert_eq(sched_getscheduler(0) & ~SCHED_RESET_ON_FORK, SCHED_OTHER);
+}
+
+Test(priority, is_what_it_was_before)
+{
+	const struct sched_param none = { .sched_priority = 0 }, high = { .sched_priority = 5 };
+	struct sched_param now;
+
+	if (priority_raise(1))
+		cr_skip_test("not permitted here");
+	priority_drop();
+	cr_assert_eq(sched_setscheduler(0, SCHED_BATCH, &none), 0);
+	cr_assert_eq(priority_raise(1), 0);
+	cr_assert_eq(sched_getscheduler(0) & ~SCHED_RESET_ON_FORK, SCHED_FIFO);
+	priority_drop();
+	cr_assert_eq(sched_getscheduler(0) & ~SCHED_RESET_ON_FORK, SCHED_BATCH);
+	cr_assert_eq(sched_setscheduler(0, SCHED_RR, &high), 0);
+	cr_assert_eq(priority_raise(1), 0);
+	priority_drop();
+	cr_assert_eq(sched_getscheduler(0) & ~SCHED_RESET_ON_FORK, SCHED_RR);
+	cr_assert_eq(sched_getparam(0, &now), 0);
+	cr_assert_eq(now.sched_priority, 5);
 }
