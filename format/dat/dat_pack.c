@@ -17,8 +17,8 @@
 
 /*
  * The chunks of all CPUs together have at most this size, unless there are very many CPUs. So a reader can hold a whole
- * chunk of each (dat_chunks.c). Viewers search the chunks of one CPU at a time, so with more CPUs smaller chunks cost
- * little (bench/README.md).
+ * chunk of each (dat_chunks.c). trace-cmd report takes a fifth longer for 64 CPUs with these smaller chunks
+ * (bench/README.md).
  */
 #define BUFFER_TOTAL (UINT32_C(8) << 20)
 #define CHUNK_MIN    (UINT32_C(64) << 10)
