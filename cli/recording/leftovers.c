@@ -16,6 +16,7 @@
 #include "cli/recording/dirs.h"
 #include "cli/recording/last_event.h"
 #include "cli/base/message.h"
+#include "cli/base/proc_stat.h"
 
 /* Read which process the buffer belongs to. 0; -EBUSY: it may be alive; or as rec_view_open(). */
 static int read_header(int dir, struct leftover *item)
@@ -227,6 +228,14 @@ int leftovers_find_buffer(const char *path, struct leftovers *left)
 	return add_buffer(place, name);
 }
 
+/* Whether an earlier image of a living process made the buffer: then it is kept, as sweep.c keeps it. */
+static bool is_replaced(const struct leftover *item)
+{
+	struct rec_proc_stat stat;
+
+	return !proc_stat_of(item->pid, &stat) && stat.start_time == item->start_time && stat.state != 'Z';
+}
+
 void leftovers_sweep(struct leftovers *left)
 {
 	for (unsigned int i = 0; i < left->nr; i++) {
@@ -235,7 +244,7 @@ void leftovers_sweep(struct leftovers *left)
 
 		for (unsigned int j = 0; j < place->nr; j++) {
 			/* A killed recorder's session belongs to its recording. */
-			if (place->is_session || !place->items[j].is_empty ||
+			if (place->is_session || !place->items[j].is_empty || is_replaced(&place->items[j]) ||
 			    unlinkat(place->dir.fd, place->items[j].name, 0))
 				place->items[kept++] = place->items[j];
 		}

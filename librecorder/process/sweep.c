@@ -118,8 +118,13 @@ static bool is_left(const struct sweep *sweep, const struct file *file, bool emp
 		   (empty && header.nr_lanes)) {
 		left = false;
 	} else {
+		/*
+		 * A process that replaces itself by exec gives its next buffer the first free name. So the buffers of
+		 * its earlier images are kept while it lives, except for the quota: two sweeps that remove the same one
+		 * may remove the next one, too, if it gets the name between them.
+		 */
 		rec_identity_read(&header, &who);
-		left = header.state == REC_BUFFER_REPLACED || !rec_identity_is_alive(&who, fd);
+		left = (!empty && header.state == REC_BUFFER_REPLACED) || !rec_identity_is_alive(&who, fd);
 	}
 	close(fd);
 	return left;

@@ -3,6 +3,7 @@
 #include "librecorder/os/identity.h"
 #include "librecorder/core/atomic.h"
 #include "librecorder/process/process.h"
+#include "librecorder/process/sweep.h"
 #include "tests/unit/beside.h"
 #include "tests/unit/reader_fixture.h"
 
@@ -14,6 +15,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -301,6 +303,23 @@ Test(identity, an_earlier_image_of_this_process_is_marked)
 
 	make_buffer_beside();
 	cr_assert_eq(header->state, REC_BUFFER_REPLACED);
+}
+
+/* The process would give its next buffer this name, and another sweep may be about to remove the file of this name. */
+Test(identity, the_buffer_of_an_earlier_image_stays_while_the_process_lives)
+{
+	struct rec_buffer_header *header = namesake();
+
+	memcpy(header, rec_process.header, sizeof(*header));
+	cr_assert_eq(header->nr_lanes, 0);
+	make_buffer_beside();
+	cr_assert_eq(header->state, REC_BUFFER_REPLACED);
+	rec_sweep();
+	cr_assert_eq(access(file, F_OK), 0);
+	/* The next process with this pid. */
+	header->start_time--;
+	rec_sweep();
+	cr_assert_eq(access(file, F_OK), -1);
 }
 
 /* Two containers that use the same directory may both have a process 1, started in the same hundredth of a second. */
