@@ -7,7 +7,6 @@
 
 #include "format/dat/dat_pack.h"
 #include "format/dat/dat_repage.h"
-#include "format/io/bytes.h"
 #include "format/text/event_parse.h"
 
 #include <errno.h>
@@ -158,28 +157,36 @@ uint64_t split_damaged(const struct split *split, struct dat_error *ret_error, u
 
 /* -------------------------------------------------------------------------------------------------------- events */
 
+/* As model_loss_is_programs() tells them apart. */
 static bool is_programs(const struct split *split, const struct dat_event *event)
 {
-	return event->size >= 2 && event_is_programs(bytes_get16(event->data, split->file->big));
+	const struct event_table *table = split->select.table;
+
+	return event_is_programs(event_id(table, event->data, event->size)) &&
+	       event_pid(table, event->data, event->size) > 0;
 }
 
 /*
- * Losses before a left-out event are reported with the CPU's next event. If that is a program's, and events of the
- * kernel were lost, the number is left out: it would show that nothing of the kernel was lost (model.h).
+ * Losses before a left-out event are reported with the CPU's next event: a program's if programs lost events, the
+ * kernel's if the kernel did, so that it stays known who lost them. An unknown number may be damage, of any events.
  */
 static bool carry(const struct split *split, struct split_carried *carried, struct dat_event *event)
 {
-	const bool is_program = is_programs(split, event);
+	int64_t *lost;
 
-	if (event->lost) {
-		carried->is_kernel |= event->lost < 0 || !is_program;
-		carried->lost = carried->lost < 0 || event->lost < 0 ? DAT_PAGE_LOST_UNKNOWN
-								       : carried->lost + event->lost;
-	}
+	/* All events are selected. */
+	if (!split->select.table)
+		return true;
+	lost = is_programs(split, event) ? &carried->programs : &carried->kernel;
+	if (event->lost < 0 || event->lost > INT64_MAX - *lost)
+		carried->is_unknown = true;
+	else
+		*lost += event->lost;
 	if (!event_select_has(&split->select, event))
 		return false;
-	event->lost = carried->lost && carried->is_kernel && is_program ? DAT_PAGE_LOST_UNKNOWN : carried->lost;
-	*carried = (struct split_carried){ 0 };
+	event->lost = carried->is_unknown ? DAT_PAGE_LOST_UNKNOWN : *lost;
+	carried->is_unknown = false;
+	*lost = 0;
 	return true;
 }
 

@@ -11,8 +11,8 @@ struct split_source;
 
 /* Losses that were reported by records that were left out. */
 struct split_carried {
-	int64_t lost;	/* as dat_event.lost */
-	bool is_kernel; /* events of the kernel may be among them */
+	int64_t kernel, programs; /* numbers of lost events */
+	bool is_unknown;	  /* and an unknown number of either */
 };
 
 struct split {

@@ -8,6 +8,7 @@
 #include "cli/cmd.h"
 #include "format/dat/dat_compress.h"
 #include "format/dat/dat_merge.h"
+#include "kernel_fixture.h"
 #include "tests/golden/dat_make.h"
 
 #include <criterion/criterion.h>
@@ -399,4 +400,53 @@ Test(cut_files, not_in_place)
 	unlink(piece);
 	free(after);
 	free(data);
+}
+
+/* ------------------------------------------------------------------------------------------------- whole files */
+
+/* An event that the test leaves out, after a loss. */
+static void put_left_out(struct both *b, unsigned int stream, uint64_t time, uint64_t lost)
+{
+	fake_lose(b->w.fake, stream, lost);
+	if (stream)
+		fake_put(b->w.fake, stream, 0, time, ID_SWITCH, 77, 0, sizeof(struct switch_event));
+	else
+		fake_put(b->w.fake, stream, 0, time, ID_B, PID, 0, FAKE_SIZE);
+}
+
+/* What programs lost is never shown as a loss of the kernel's events, nor the other way round. */
+Test(cut_files, split_keeps_losses_of_programs_and_of_the_kernel_apart)
+{
+	const struct trial trial = {
+		"split", cmd_split, { "split", "-o", output, "--event", "sched:tick,t:a", "-i" }, false, piece, 0,
+	};
+	static const int64_t lost[] = { 0, 5, 7, -1, 0, 0 };
+	struct both b;
+	struct seen *seen;
+	char text[4096];
+
+	both_begin(&b, 1, 1);
+	put_left_out(&b, 0, 100, 5);
+	both_put(&b, 0, 110, 0);
+	put_left_out(&b, 1, 120, 7);
+	both_put_user(&b, 0, 0, 130, 1);
+	both_put(&b, 0, 140, 2);
+	put_left_out(&b, 1, 150, REC_LOST_UNKNOWN);
+	both_put_user(&b, 0, 0, 160, 3);
+	both_put(&b, 0, 170, 4);
+	put_left_out(&b, 0, 180, 3);
+	both_put(&b, 0, 190, 5);
+	seen = weave(&b.w);
+	cr_assert_eq(seen->nr, 10);
+	weaving_end(&b.w, seen);
+	snprintf(input_path, sizeof(input_path), "%s", b.w.params.output);
+	cr_assert_eq(run(&trial, text, sizeof(text)), 0, "%s", text);
+	seen = seen_read(piece);
+	unlink(piece);
+	cr_assert_eq(seen->nr, 6);
+	for (unsigned int i = 0; i < 6; i++) {
+		cr_expect_eq(seen->events[i].number, i);
+		cr_expect_eq(seen->events[i].lost, lost[i], "event %u: %d", i, (int)seen->events[i].lost);
+	}
+	seen_free(seen);
 }
