@@ -2,12 +2,15 @@
 /*
  * A file covers the times from its first event to its last one, except those that its own notes exclude. The absence of
  * each file is a list of times; what the result lacks is in the absences of all files. Only files with sched_switch
- * count for switches.
+ * count for switches, and only those with any formats of the kernel, or of programs, for its or their events. A file
+ * with few events of the kernel counts as one with all.
  *
  * The result lacks a CPU if a file lacks it, except if another file has the CPU at all times of this file. Files that
- * 'recorder split -C' made of one recording have the same times, although their first events differ. A file of another
- * machine covers nothing of this one's threads and CPUs: if one has only the switches of some threads, this is so at
- * all times.
+ * 'recorder split -C' made of one recording have the same times, although their first events differ.
+ *
+ * Notes and readers do not tell the machines of threads apart. A file of another machine has none of this one's CPUs;
+ * if one has only the switches of some threads, this is so at all times. But the times without events are those that no
+ * file of any machine covers: where only another machine's file does, states and spans seem to go on.
  */
 #include "cli/files/merge_cover.h"
 
@@ -16,13 +19,23 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/text/event_parse.h"
+
 void merge_cover_open(struct merge_file *file)
 {
 	file->cover = (struct merge_cover){ .switch_type = UINT32_MAX };
 	for (size_t i = 0; i < file->file->nr_formats; i++) {
 		const struct dat_format *format = &file->file->formats[i];
 
-		if (!strcmp(format->system, "sched") && format->text.text)
+		unsigned int type;
+
+		if (!format->text.text || sscanf(format->text.text, "name: %*s\nID: %u", &type) != 1)
+			continue;
+		if (event_is_programs((int)type))
+			file->cover.has_programs = true;
+		else
+			file->cover.has_kernel = true;
+		if (!strcmp(format->system, "sched"))
 			sscanf(format->text.text, "name: sched_switch\nID: %u", &file->cover.switch_type);
 	}
 }
@@ -61,7 +74,14 @@ static void add_times(const struct merge *merge, const struct merge_file *file, 
 	}
 }
 
-enum what { EVENTS, SWITCHES, ALL_SWITCHES };
+enum what { KERNEL, PROGRAMS, SWITCHES, ALL_SWITCHES };
+
+static bool has(const struct merge_cover *cover, enum what what)
+{
+	return cover->has_event && (what == KERNEL     ? cover->has_kernel
+				    : what == PROGRAMS ? cover->has_programs
+						       : cover->has_switch);
+}
 
 /* The times at which a file lacks something. */
 static void add_absence(const struct merge *merge, const struct merge_file *file, enum what what,
@@ -72,8 +92,8 @@ static void add_absence(const struct merge *merge, const struct merge_file *file
 	if (file->cover.first)
 		dat_losses_add(all, 0, file->cover.first - 1);
 	dat_losses_add(all, file->cover.last + 1, DAT_LOSS_NO_END);
-	add_times(merge, file, &absent->no_events, all);
-	if (what != EVENTS)
+	add_times(merge, file, what == PROGRAMS ? &absent->no_programs : &absent->no_kernel, all);
+	if (what == SWITCHES || what == ALL_SWITCHES)
 		add_times(merge, file, &absent->no_switches, all);
 	if (what == ALL_SWITCHES && absent->some_threads && !absent->some_times.nr)
 		dat_losses_add(all, 0, DAT_LOSS_NO_END);
@@ -105,10 +125,14 @@ static int intersect(struct dat_losses *times, const struct dat_losses *other)
 	return both.error;
 }
 
-/* The times at which all files lack something. Times outside the result are not in the list. */
+/*
+ * The times at which all files that have something lack it; none if no file has it. Times outside the result are not in
+ * the list.
+ */
 static int find_times(const struct merge *merge, enum what what, struct dat_losses *ret_times)
 {
 	uint64_t first = UINT64_MAX, last = 0;
+	bool is_there = false;
 	int err = 0;
 
 	for (unsigned int i = 0; i < merge->nr; i++) {
@@ -118,15 +142,16 @@ static int find_times(const struct merge *merge, enum what what, struct dat_loss
 			first = cover->first < first ? cover->first : first;
 			last = cover->last > last ? cover->last : last;
 		}
+		is_there = is_there || has(cover, what);
 	}
-	if (first < last)
+	if (is_there && first < last)
 		dat_losses_add(ret_times, first, last);
 	err = ret_times->error;
 	for (unsigned int i = 0; i < merge->nr && !err; i++) {
 		const struct merge_file *file = &merge->files[i];
 		struct dat_losses absence = { 0 };
 
-		if (!file->cover.has_event || (what != EVENTS && !file->cover.has_switch))
+		if (!has(&file->cover, what))
 			continue;
 		add_absence(merge, file, what, &absence);
 		err = absence.error ? absence.error : intersect(ret_times, &absence);
@@ -135,10 +160,10 @@ static int find_times(const struct merge *merge, enum what what, struct dat_loss
 	return err;
 }
 
-/* Find the times of switches. Without any switches there are no states to be wrong. */
+/* Find the times of switches. */
 static int find_switches(const struct merge *merge, struct dat_absent *absent)
 {
-	bool has_switch = false, has_all = false, has_machines = false;
+	bool has_all = false, has_machines = false;
 	int err;
 
 	for (unsigned int i = 0; i < merge->nr; i++) {
@@ -146,11 +171,10 @@ static int find_switches(const struct merge *merge, struct dat_absent *absent)
 		const bool is_always_some = cover->absent.some_threads && !cover->absent.some_times.nr;
 
 		has_machines = has_machines || merge->files[i].clock.by_day;
-		has_switch = has_switch || cover->has_switch;
 		has_all = has_all || (cover->has_switch && !is_always_some);
 		absent->some_threads = absent->some_threads || cover->absent.some_threads;
 	}
-	err = has_switch ? find_times(merge, SWITCHES, &absent->no_switches) : 0;
+	err = find_times(merge, SWITCHES, &absent->no_switches);
 	if (err || !has_all || has_machines || !absent->some_threads)
 		return err;
 	err = find_times(merge, ALL_SWITCHES, &absent->some_times);
@@ -221,7 +245,9 @@ int merge_cover(const struct merge *merge, struct dat_absent *ret_absent)
 		err = dat_absent_read(&notes, &merge->files[i].cover.absent);
 	}
 	if (!err)
-		err = find_times(merge, EVENTS, &ret_absent->no_events);
+		err = find_times(merge, KERNEL, &ret_absent->no_kernel);
+	if (!err)
+		err = find_times(merge, PROGRAMS, &ret_absent->no_programs);
 	if (!err)
 		err = find_switches(merge, ret_absent);
 	return err ? err : find_cpus(merge, ret_absent);

@@ -23,6 +23,7 @@ struct merge_sites;
 struct merge_cover {
 	uint64_t first, last; /* times of its events, if has_event */
 	bool has_event, has_switch;
+	bool has_kernel, has_programs; /* it has formats of their events */
 	unsigned int switch_type; /* the id of sched_switch in the file */
 	struct dat_absent absent; /* in the times of the file */
 };

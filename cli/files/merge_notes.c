@@ -21,7 +21,7 @@ struct collected {
 	struct dat_losses losses;
 	struct dat_absent absent;
 	struct blob program, listed, hidden, other_pids, processes, loss_list;
-	struct blob some_times, no_cpus, no_switches, no_events;
+	struct blob some_times, no_cpus, no_switches, no_kernel, no_programs;
 	struct number_map listed_seen, hidden_seen, others_seen; /* by thread: 1 */
 	struct clock_offset *offsets;
 	unsigned int nr_offsets;
@@ -177,7 +177,8 @@ static void put_absent(struct collected *all)
 
 	dat_losses_put(&absent->some_times, &all->some_times);
 	dat_losses_put(&absent->no_switches, &all->no_switches);
-	dat_losses_put(&absent->no_events, &all->no_events);
+	dat_losses_put(&absent->no_kernel, &all->no_kernel);
+	dat_losses_put(&absent->no_programs, &all->no_programs);
 	dat_notes_put_cpus(&all->no_cpus, absent->no_cpus, absent->nr_no_cpus);
 	all->notes.some_threads = absent->some_threads;
 }
@@ -186,7 +187,7 @@ static int put(struct collected *all, const struct merge *merge)
 {
 	struct blob *const texts[] = { &all->program,	 &all->listed,	  &all->hidden,	    &all->other_pids,
 				       &all->processes,	 &all->loss_list, &all->some_times, &all->no_cpus,
-				       &all->no_switches, &all->no_events };
+				       &all->no_switches, &all->no_kernel, &all->no_programs };
 	struct blob text = BLOB_INIT;
 	int err = all->losses.error;
 
@@ -210,7 +211,8 @@ static int put(struct collected *all, const struct merge *merge)
 	all->notes.some_times = (const char *)all->some_times.data;
 	all->notes.no_cpus = (const char *)all->no_cpus.data;
 	all->notes.no_switches = (const char *)all->no_switches.data;
-	all->notes.no_events = (const char *)all->no_events.data;
+	all->notes.no_kernel = (const char *)all->no_kernel.data;
+	all->notes.no_programs = (const char *)all->no_programs.data;
 	all->notes.offsets = *all->offset_text ? all->offset_text : NULL;
 	dat_notes_put(&text, &all->notes);
 	blob_put(&text, "", 1);
@@ -228,7 +230,7 @@ static bool has_notes(const struct merge *merge, const struct dat_absent *absent
 		if (*text_of(&merge->files[i]))
 			return true;
 	}
-	return absent->no_events.nr || absent->no_switches.nr || absent->some_threads;
+	return absent->no_kernel.nr || absent->no_programs.nr || absent->no_switches.nr || absent->some_threads;
 }
 
 int merge_put_notes(const struct merge *merge)
@@ -253,7 +255,8 @@ int merge_put_notes(const struct merge *merge)
 	blob_free(&all.some_times);
 	blob_free(&all.no_cpus);
 	blob_free(&all.no_switches);
-	blob_free(&all.no_events);
+	blob_free(&all.no_kernel);
+	blob_free(&all.no_programs);
 	number_map_free(&all.listed_seen);
 	number_map_free(&all.hidden_seen);
 	number_map_free(&all.others_seen);

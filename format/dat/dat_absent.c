@@ -47,7 +47,9 @@ int dat_absent_read(const struct dat_notes *notes, struct dat_absent *ret_absent
 		err = dat_losses_read(notes->some_times, &ret_absent->some_times);
 	if (!err)
 		err = dat_losses_read(notes->no_switches, &ret_absent->no_switches);
-	return err ? err : dat_losses_read(notes->no_events, &ret_absent->no_events);
+	if (!err)
+		err = dat_losses_read(notes->no_kernel, &ret_absent->no_kernel);
+	return err ? err : dat_losses_read(notes->no_programs, &ret_absent->no_programs);
 }
 
 void dat_absent_free(struct dat_absent *absent)
@@ -56,6 +58,7 @@ void dat_absent_free(struct dat_absent *absent)
 	free(absent->no_cpus);
 	dat_losses_free(&absent->some_times);
 	dat_losses_free(&absent->no_switches);
-	dat_losses_free(&absent->no_events);
+	dat_losses_free(&absent->no_kernel);
+	dat_losses_free(&absent->no_programs);
 	*absent = (struct dat_absent){ 0 };
 }

@@ -25,7 +25,8 @@
 #define SOME_TIMES   " from "
 #define NO_CPUS	     "CPUs not recorded: "
 #define NO_SWITCHES  "no switches from "
-#define NO_EVENTS    "nothing recorded from "
+#define NO_KERNEL    "no events of the kernel from "
+#define NO_PROGRAMS  "no events of programs from "
 
 #define CPUS_MAX (1u << 20) /* the limit of the reader */
 
@@ -251,7 +252,8 @@ void dat_notes_put(struct blob *text, const struct dat_notes *notes)
 	put_value(text, LOSSES, notes->losses);
 	put_value(text, NO_CPUS, notes->no_cpus);
 	put_value(text, NO_SWITCHES, notes->no_switches);
-	put_value(text, NO_EVENTS, notes->no_events);
+	put_value(text, NO_KERNEL, notes->no_kernel);
+	put_value(text, NO_PROGRAMS, notes->no_programs);
 }
 
 /* The text after `what`; NULL: `what` does not occur. */
@@ -330,6 +332,7 @@ bool dat_notes_read(const char *text, struct dat_notes *ret_notes)
 	ret_notes->losses = value_after(text, LOSSES);
 	ret_notes->no_cpus = value_after(text, "; " NO_CPUS);
 	ret_notes->no_switches = value_after(text, "; " NO_SWITCHES);
-	ret_notes->no_events = value_after(text, "; " NO_EVENTS);
+	ret_notes->no_kernel = value_after(text, "; " NO_KERNEL);
+	ret_notes->no_programs = value_after(text, "; " NO_PROGRAMS);
 	return !strncmp(text, "recorder ", 9) || !strncmp(text, "librecorder ", 12);
 }

@@ -8,7 +8,7 @@
  *	most 40 ns; clocks: monotonic 5000 realtime 1700000000000005000 boottime 7000 ns, monotonic 9000 ...; clocks
  *	read within 50 ns; time of day within 2000000 ns; boot 1b4e28ba-2fa1-11d2-883f-0016d3cca427; merged within
  *	4000100 ns and errors that are not stated; events lost from 100 to 200, 300 on; CPUs not recorded: 1-3,5; no
- *	switches from 800 to 899; nothing recorded from 810 to 889
+ *	switches from 800 to 899; no events of the kernel from 810 to 889; no events of programs from 820 to 849
  *
  * "processes" has the process of each program and its further threads, and those of the threads to which the kernel
  * was restricted: trace.dat has no other place for that. "clocks" has readings of the clocks at the beginning and at
@@ -18,9 +18,10 @@
  *
  * What is known to be absent: the switches of all threads except a list ("switches of some threads alone: 100 101",
  * with "and no others" if events in other threads do not show that these are listed, too; with "from 5 to 7, 9 to 10"
- * only at these times); the events of CPUs; the switches of all threads at some times; and all events at some times,
- * which is what no file of a merged one covers. The first and the last ns of a time are included; "800 on": until the
- * end.
+ * only at these times); the events of CPUs; and the switches of all threads, all events of the kernel, or all of
+ * programs at some times, which is what no file of a merged one covers. These times are those of all machines together:
+ * if a file of another machine covers a time, it is not noted. The first and the last ns of a time are included; "800
+ * on": until the end.
  */
 #ifndef FORMAT_DAT_NOTES_H
 #define FORMAT_DAT_NOTES_H
@@ -84,7 +85,8 @@ struct dat_notes {
 	const char *some_times; /* with some_threads: only at these times, in the form of dat_losses.h; NULL: always */
 	const char *no_cpus;	/* CPUs whose events were not recorded: "1-3,5"; NULL: none */
 	const char *no_switches; /* when no switch was recorded, in the form of dat_losses.h; NULL: never */
-	const char *no_events;	/* when nothing was recorded; NULL: never */
+	const char *no_kernel;	/* when no event of the kernel was recorded; NULL: never */
+	const char *no_programs; /* when no event of a program was recorded; NULL: never */
 	const char *hidden;  /* numbers of threads whose events are left out, separated by blanks; NULL: none */
 	const char
 		*other_pids;   /* ids of threads that have other ids for the kernel, separated by blanks; NULL: none */

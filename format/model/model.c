@@ -114,7 +114,7 @@ static int note_loss(struct model *m, const struct model_step *step)
 		err = model_spans_stop(m, &step->cpu->stack, since, MODEL_CUT);
 	m->loss_ts = step->cpu->loss_ts = step->thread->loss_ts = event->ts;
 	if (!is_program)
-		step->cpu->kernel_loss_ts = step->thread->kernel_loss_ts = event->ts;
+		m->kernel_loss_ts = step->cpu->kernel_loss_ts = step->thread->kernel_loss_ts = event->ts;
 	return err || !m->sink.loss ? err : m->sink.loss(m->sink.arg, &loss);
 }
 

@@ -4,7 +4,8 @@
  *
  * At some times of a merged file no switches were recorded, or only those of some threads: no file that has switches
  * covers these times. There, states are unknown. A state ends where the time begins; after it, a thread is in one state
- * again, as after a loss. If no file at all covers a time, spans that are open may have ended there.
+ * again, as after a loss. If no file with events of the kernel, or none with those of programs, covers a time, spans of
+ * the kernel, or of programs, that are open may have ended there.
  *
  * If a CPU was not recorded, a thread that waits for another CPU may be taken to it, run there, sleep and come back
  * without an event. So only a thread that runs on a recorded CPU, or that sleeps until a recorded wake-up, is known. A
@@ -22,8 +23,8 @@ static bool has_time(const struct dat_losses *times, uint64_t raw)
 
 static enum model_scope scope_at(const struct dat_absent *absent, uint64_t raw)
 {
-	if (has_time(&absent->no_events, raw))
-		return MODEL_NOTHING;
+	if (has_time(&absent->no_kernel, raw))
+		return MODEL_NO_KERNEL;
 	if (has_time(&absent->no_switches, raw))
 		return MODEL_NONE;
 	if (absent->some_threads && (!absent->some_times.nr || has_time(&absent->some_times, raw)))
@@ -41,7 +42,8 @@ static int by_time(const void *a, const void *b)
 int model_absent_open(struct model *model)
 {
 	const struct dat_absent *absent = &model_rules_table(model->rules)->absent;
-	const struct dat_losses *const lists[] = { &absent->some_times, &absent->no_switches, &absent->no_events };
+	const struct dat_losses *const lists[] = { &absent->some_times, &absent->no_switches, &absent->no_kernel,
+						   &absent->no_programs };
 	size_t nr = 0;
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
@@ -57,11 +59,14 @@ int model_absent_open(struct model *model)
 		}
 	}
 	qsort(model->changes, model->nr_changes, sizeof(*model->changes), by_time);
-	for (size_t i = 0; i < model->nr_changes; i++)
+	for (size_t i = 0; i < model->nr_changes; i++) {
 		model->changes[i].scope = scope_at(absent, model->changes[i].raw);
+		model->changes[i].no_programs = has_time(&absent->no_programs, model->changes[i].raw);
+	}
 	model->absent = absent;
 	model->scope = scope_at(absent, 0);
 	model->some_threads = model->scope == MODEL_SOME;
+	model->no_programs = has_time(&absent->no_programs, 0);
 	return 0;
 }
 
@@ -89,14 +94,24 @@ static int change_thread(struct model *m, struct model_thread *thread, enum mode
 	return 0;
 }
 
-/* All events until `ts` may be missing. */
-static void lose_all(struct model *m, uint64_t ts)
+/* All events of the kernel until `ts` may be missing. */
+static void lose_kernel(struct model *m, uint64_t ts)
+{
+	m->kernel_loss_ts = ts;
+	for (size_t i = 0; i < m->nr_list; i++)
+		m->list[i]->kernel_loss_ts = ts;
+	for (uint32_t i = 0; i < m->nr_cpus; i++)
+		m->cpus[i].kernel_loss_ts = ts;
+}
+
+/* The same for those of programs. */
+static void lose_programs(struct model *m, uint64_t ts)
 {
 	m->loss_ts = ts;
 	for (size_t i = 0; i < m->nr_list; i++)
-		m->list[i]->loss_ts = m->list[i]->kernel_loss_ts = ts;
+		m->list[i]->loss_ts = ts;
 	for (uint32_t i = 0; i < m->nr_cpus; i++)
-		m->cpus[i].loss_ts = m->cpus[i].kernel_loss_ts = ts;
+		m->cpus[i].loss_ts = ts;
 }
 
 static int change(struct model *m, enum model_scope scope, uint64_t ts)
@@ -108,11 +123,11 @@ static int change(struct model *m, enum model_scope scope, uint64_t ts)
 	for (uint32_t i = 0; !err && i < m->nr_cpus; i++) {
 		m->cpus[i].switch_ts = 0;
 		m->cpus[i].is_running_known = m->cpus[i].is_switched = false;
-		if (scope == MODEL_NOTHING)
+		if (scope == MODEL_NO_KERNEL)
 			err = model_spans_stop(m, &m->cpus[i].stack, ts, MODEL_CUT);
 	}
-	if (m->scope == MODEL_NOTHING)
-		lose_all(m, ts);
+	if (m->scope == MODEL_NO_KERNEL)
+		lose_kernel(m, ts);
 	m->scope = scope;
 	m->scope_ts = ts;
 	m->some_threads = scope == MODEL_SOME;
@@ -130,6 +145,9 @@ int model_absent_pass(struct model *model, const struct dat_event *event)
 
 		if (next->scope != model->scope)
 			err = change(model, next->scope, ts);
+		if (model->no_programs && !next->no_programs)
+			lose_programs(model, ts);
+		model->no_programs = next->no_programs;
 	}
 	return err;
 }

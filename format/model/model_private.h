@@ -98,12 +98,13 @@ enum model_scope {
 	MODEL_ALL,
 	MODEL_SOME, /* those of some threads */
 	MODEL_NONE,
-	MODEL_NOTHING, /* and no other events, either */
+	MODEL_NO_KERNEL, /* and no other events of the kernel, either */
 };
 
 struct model_change {
 	uint64_t raw; /* in the units of the pages: from this time on */
 	enum model_scope scope;
+	bool no_programs; /* no events of programs */
 };
 
 struct model {
@@ -113,6 +114,7 @@ struct model {
 	uint64_t last_raw; /* the latest time of an event in the units of the pages */
 	bool has_begun;
 	uint64_t loss_ts; /* the last loss anywhere */
+	uint64_t kernel_loss_ts; /* the same for events of the kernel */
 	uint64_t given_up_ts; /* when threads were last given up; 0: never */
 	bool has_switch, has_waking;
 	const struct dat_absent *absent;
@@ -120,6 +122,7 @@ struct model {
 	size_t nr_changes, at;	      /* the next one */
 	enum model_scope scope;
 	uint64_t scope_ts; /* time of the last change */
+	bool no_programs;
 	bool some_threads; /* MODEL_SOME: only the switches of some threads were recorded */
 	bool by_number;	   /* with some_threads: and only the events of these */
 	uint64_t next_id;

@@ -120,13 +120,19 @@ int model_span_begin(struct model *model, struct model_step *step)
 	return err || !model->sink.span_begin ? err : model->sink.span_begin(model->sink.arg, &open->span);
 }
 
+/* The last loss that may concern a span with a key. */
+static uint64_t keyed_loss(const struct model *m, const struct model_rule *rule)
+{
+	return rule->is_kernel ? m->kernel_loss_ts : m->loss_ts;
+}
+
 /*
  * Whether events may have been lost between the begin of a keyed span and a later time. Any thread may have written
  * them, and a loss is reported only with an event after it, which may still come: only the file's notes state it.
  */
 static bool is_lost_in(const struct model *m, const struct model_open *open, uint64_t raw)
 {
-	return m->loss_ts > open->span.begin ||
+	return keyed_loss(m, open->span.rule) > open->span.begin ||
 	       dat_losses_between(&model_rules_table(m->rules)->losses, open->raw, raw);
 }
 
@@ -144,7 +150,7 @@ static uint64_t loss_of(const struct model_step *step)
  */
 static uint64_t known_since(const struct model *m, const struct model_step *step)
 {
-	uint64_t since = step->rule->is_keyed ? m->loss_ts : loss_of(step);
+	uint64_t since = step->rule->is_keyed ? keyed_loss(m, step->rule) : loss_of(step);
 
 	if (step->rule->is_of_cpu)
 		since = later(since, later(step->cpu->switch_ts, step->cpu->alone_ts));

@@ -30,9 +30,19 @@ ok "a later one" record -o b.dat -e sched sh -c 'echo $$; sleep 0.05'
 ok "as one file" "$RECORDER" merge -o m.dat a.dat b.dat
 end=$(ask a.dat 'SELECT max(ts) FROM events')
 begin=$(ask b.dat 'SELECT min(ts) FROM events')
-like "the time between them is noted" "$(notes m.dat)" "; no switches from $((end + 1)) to $((begin - 1)); nothing recorded from $((end + 1)) to $((begin - 1))"
+like "the time between them is noted" "$(notes m.dat)" "; no switches from $((end + 1)) to $((begin - 1)); no events of the kernel from $((end + 1)) to $((begin - 1))"
 is "no state is known there" "$(ask m.dat "SELECT count(*) FROM sched WHERE state != 'unknown' AND ts < $begin - 1 AND ts + dur > $end + 1")" 0
 like "elsewhere they are" "$(ask m.dat "SELECT count(*) FROM sched WHERE state = 'running' AND ts > $begin")" '^[1-9]'
+
+export RECORDER top_builddir
+ok "a program before, and after, two recordings of the kernel" "$RECORDER" record -q -o p.dat sh -c '
+	"$top_builddir/examples/01_first_event" && "$RECORDER" record -q -o a.dat -e sched sleep 0.02 &&
+	"$RECORDER" record -q -o b.dat -e sched sleep 0.02 && "$top_builddir/examples/01_first_event"'
+ok "as one file" "$RECORDER" merge -o m.dat a.dat b.dat p.dat
+end=$(ask a.dat 'SELECT max(ts) FROM events')
+begin=$(ask b.dat 'SELECT min(ts) FROM events')
+like "the program's file has no events of the kernel" "$(notes m.dat)" \
+	"; no events of the kernel from .*$((end + 1)) to $((begin - 1))"
 
 # ---- threads
 

@@ -28,7 +28,7 @@ Test(dat_notes, of_a_copy)
 		"recorder 1.0; switches of some threads alone: 9 from 3 to 4; processes: 9 10, 12",
 		"recorder 1.0; switches of some threads alone from 3 to 4",
 		("recorder 1.0; events lost from 3 to 4; CPUs not recorded: 1-3,5; no switches from 7 to 8, 10 on; "
-		 "nothing recorded from 7 to 8"),
+		 "no events of the kernel from 7 to 8; no events of programs from 5 to 6, 9 on"),
 		"recorder 1.0; kernel - programs: CPU 0 -1 to 2 ns in 3 rounds; CPUs not recorded: 1",
 	};
 

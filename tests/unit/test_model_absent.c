@@ -9,7 +9,8 @@ TestSuite(model_absent, .init = model_fixture_open, .fini = model_fixture_close)
 /* No file has the time between two that were recorded one after the other. */
 Test(model_absent, the_gap_between_merged_files)
 {
-	model_fixture_reopen("recorder 1.0.0; no switches from 21 to 99, 141 on; nothing recorded from 21 to 99");
+	model_fixture_reopen("recorder 1.0.0; no switches from 21 to 99, 141 on; "
+			     "no events of the kernel from 21 to 99; no events of programs from 21 to 99");
 	switch_to(10, 0, 4, 1, 5);
 	feed_bare(15, INNER_BEGIN, 5);
 	feed_bare(20, PLAIN, 5);
@@ -36,6 +37,25 @@ Test(model_absent, the_gap_between_merged_files)
 		     "5 ? 141-200 open\n"
 		     "7 ? 141-200 open\n"
 		     "6 ? 141-200 open\n");
+}
+
+/* Files with programs' events do not show where the kernel's spans end, and the reverse. */
+Test(model_absent, spans_across_a_time_without_events_of_their_kind)
+{
+	model_fixture_reopen("recorder 1.0.0; no events of the kernel from 21 to 99; "
+			     "no events of programs from 121 to 199");
+	feed_bare(10, INNER_BEGIN, 5);
+	feed_long(15, CALL_ENTER, 6, 0);
+	feed_bare(50, INNER_END, 5);
+	feed_bare(60, INNER_BEGIN, 5);
+	feed_long(110, CALL_EXIT, 6, 0);
+	feed_long(115, CALL_ENTER, 6, 0);
+	feed_long(205, CALL_EXIT, 6, 0);
+	feed_bare(210, INNER_END, 5);
+	expect_items("io:inner 5 10-50 own 40 depth 0\n"
+		     "raw_syscalls:read 6 15-110 own 95 depth 0 cut\n"
+		     "raw_syscalls:read 6 115-205 own 90 depth 0\n"
+		     "io:inner 5 60-210 own 150 depth 0 cut\n");
 }
 
 /* A whole recording, merged with one of some threads that began before it, and ended after it. */
