@@ -26,7 +26,6 @@ void merge_cover_open(struct merge_file *file)
 	file->cover = (struct merge_cover){ .switch_type = UINT32_MAX };
 	for (size_t i = 0; i < file->file->nr_formats; i++) {
 		const struct dat_format *format = &file->file->formats[i];
-
 		unsigned int type;
 
 		if (!format->text.text || sscanf(format->text.text, "name: %*s\nID: %u", &type) != 1)

@@ -65,7 +65,6 @@ int model_absent_open(struct model *model)
 	}
 	model->absent = absent;
 	model->scope = scope_at(absent, 0);
-	model->some_threads = model->scope == MODEL_SOME;
 	model->no_programs = has_time(&absent->no_programs, 0);
 	return 0;
 }
@@ -130,7 +129,6 @@ static int change(struct model *m, enum model_scope scope, uint64_t ts)
 		lose_kernel(m, ts);
 	m->scope = scope;
 	m->scope_ts = ts;
-	m->some_threads = scope == MODEL_SOME;
 	return err;
 }
 

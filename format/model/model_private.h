@@ -97,7 +97,7 @@ struct model_items;
 enum model_scope {
 	MODEL_ALL,
 	MODEL_SOME, /* those of some threads */
-	MODEL_NONE,
+	MODEL_NONE, /* no switches */
 	MODEL_NO_KERNEL, /* and no other events of the kernel, either */
 };
 
@@ -123,8 +123,7 @@ struct model {
 	enum model_scope scope;
 	uint64_t scope_ts; /* time of the last change */
 	bool no_programs;
-	bool some_threads; /* MODEL_SOME: only the switches of some threads were recorded */
-	bool by_number;	   /* with some_threads: and only the events of these */
+	bool by_number; /* with MODEL_SOME: and only the events of these threads */
 	uint64_t next_id;
 	struct number_map threads; /* address of struct model_thread */
 	struct model_thread **list;

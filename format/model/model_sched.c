@@ -51,7 +51,7 @@ static int give(const struct model *m, struct model_thread *thread, uint64_t ts,
 	 * known.
 	 */
 	if (!thread->has_state || !m->sink.thread_state || thread->state.state == MODEL_DEAD ||
-	    ts <= thread->state.begin || !m->has_switch || (m->some_threads && !thread->is_listed))
+	    ts <= thread->state.begin || !m->has_switch || (m->scope == MODEL_SOME && !thread->is_listed))
 		return 0;
 	return m->sink.thread_state(m->sink.arg, &thread->state);
 }
@@ -128,7 +128,7 @@ static int leave(struct model *m, const struct model_step *step, struct model_th
 	int err = 0;
 
 	if (!thread->has_state || thread->state.state != MODEL_RUNNING || thread->state.cpu != cpu) {
-		since = m->some_threads ? ts : since;
+		since = m->scope == MODEL_SOME ? ts : since;
 		since = since > m->first_ts ? since : m->first_ts;
 		if (thread->has_state && thread->state.begin > since)
 			since = thread->state.begin;
@@ -161,7 +161,7 @@ static int enter(struct model *m, const struct model_step *step, struct model_th
 	    (thread->state.state == MODEL_SLEEPING || thread->state.state == MODEL_BLOCKED))
 		model_absent_hide(thread, UINT32_MAX);
 	/* A switch from this thread is missing. */
-	if (m->some_threads && thread->has_state && thread->state.state == MODEL_RUNNING)
+	if (m->scope == MODEL_SOME && thread->has_state && thread->state.state == MODEL_RUNNING)
 		thread->state.state = MODEL_UNKNOWN;
 	if (thread->has_state && thread->state.state == MODEL_RUNNABLE && thread->state.cpu == UINT32_MAX)
 		thread->state.cpu = step->event->cpu;
@@ -184,7 +184,7 @@ static int stop_running(struct model *m, const struct model_step *step)
 	step->cpu->is_running_known = false;
 	if (!thread || !thread->has_state || thread->state.state != MODEL_RUNNING || thread->state.cpu != cpu)
 		return 0;
-	if (m->some_threads) {
+	if (m->scope == MODEL_SOME) {
 		thread->state.state = MODEL_UNKNOWN;
 		return 0;
 	}
@@ -218,7 +218,7 @@ int model_switch_event(struct model *model, const struct model_step *step)
 	model->has_switch = true;
 	if (model->scope >= MODEL_NONE)
 		return 0;
-	if (model->some_threads && (from == IDLE) != (to == IDLE)) {
+	if (model->scope == MODEL_SOME && (from == IDLE) != (to == IDLE)) {
 		thread = model_thread(model, from == IDLE ? to : from);
 		if (!thread)
 			return -ENOMEM;
@@ -288,7 +288,7 @@ int model_sched_note(struct model *model, const struct model_step *step)
 
 	if (model->scope >= MODEL_NONE)
 		return 0;
-	if (model->some_threads)
+	if (model->scope == MODEL_SOME)
 		return note_listed(model, step);
 	if (cpu->is_running_known && !cpu->is_switched && cpu->running != thread->tid) {
 		err = stop_running(model, step);

@@ -58,7 +58,7 @@ static int newest_first(const void *a, const void *b)
 	return x->tid < y->tid ? -1 : x->tid > y->tid;
 }
 
-/* What is open of the thread ends here, as far as it is known. */
+/* The thread's open spans, its task and its state end at the last event. */
 static int give_up(struct model *m, struct model_thread *thread)
 {
 	const uint64_t ts = m->last_ts;
