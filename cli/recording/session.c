@@ -16,10 +16,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/recording/dir_watch.h"
-#include "cli/recording/dirs.h"
 #include "cli/base/message.h"
 #include "cli/base/name_ending.h"
+#include "cli/base/open_regular.h"
+#include "cli/base/read_at.h"
+#include "cli/recording/dir_watch.h"
+#include "cli/recording/dirs.h"
+#include "cli/recording/spool_format.h"
 
 bool session_buffer_dir(const struct message_sink *sink, bool create, char *path, size_t size, bool *ret_missing)
 {
@@ -78,9 +81,37 @@ bool session_link_spool(const struct message_sink *sink, const struct session *s
 	return false;
 }
 
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/*
+ * Whether the file is the spool of another session: the first spool was removed, and its name is in use again. No two
+ * sessions have the same name; inode numbers are used again. The spool is not locked for this, because its recorder
+ * would find it locked.
+ */
+static bool is_of_another(const struct session *session, const char *spool)
+{
+	const int fd = open_regular(AT_FDCWD, spool, O_RDONLY);
+	struct spool_head head;
+	bool another = false;
+
+	if (fd < 0)
+		return false;
+	if (!read_exactly(fd, &head, sizeof(head), 0) && head.magic == SPOOL_MAGIC) {
+		head.session[sizeof(head.session) - 1] = '\0';
+		another = strcmp(last_part(head.session), last_part(session->path)) != 0;
+	}
+	close(fd);
+	return another;
+}
+
 char *session_spool(const struct session *session)
 {
-	char path[PATH_MAX];
+	char path[PATH_MAX], *spool;
 	struct stat st;
 	ssize_t size;
 
@@ -90,7 +121,12 @@ char *session_spool(const struct session *session)
 	if (size < 0)
 		return NULL;
 	path[size] = '\0';
-	return realpath(path, NULL);
+	spool = realpath(path, NULL);
+	if (spool && is_of_another(session, spool)) {
+		free(spool);
+		spool = NULL;
+	}
+	return spool;
 }
 
 int session_lock_fd(int fd, const char *path, struct session *ret_session)
@@ -125,10 +161,7 @@ bool session_is_reason(const char *name)
 
 bool session_is_session(const char *path)
 {
-	const char *name = strrchr(path, '/');
-
-	name = name ? name + 1 : path;
-	return !strncmp(name, SESSION_PREFIX, strlen(SESSION_PREFIX));
+	return !strncmp(last_part(path), SESSION_PREFIX, strlen(SESSION_PREFIX));
 }
 
 void session_close(struct session *session)

@@ -35,8 +35,9 @@ bool session_create(const struct message_sink *sink, struct session *ret_session
 bool session_link_spool(const struct message_sink *sink, const struct session *session, const char *spool);
 
 /*
- * The target of the link, which the caller frees. NULL: there is no link, or the session belongs to another user, who
- * could lead root to files that this user may not access.
+ * The target of the link, which the caller frees. NULL: there is no link; the spool is gone, or its name is now that of
+ * another session's spool; or the session belongs to another user, who could lead root to files that this user may not
+ * access.
  */
 char *session_spool(const struct session *session);
 

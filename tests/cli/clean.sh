@@ -145,6 +145,34 @@ like "recover lists it" "$out" " +- +[0-9]+ s +[0-9.]+ [kM]?B +\(recording\) +$T
 ok "and makes a file of it" "$RECORDER" recover killed.dat.spool
 is "nothing is left of it" "$(left)$(ls ./*.spool 2>/dev/null)" ""
 
+# The spool of a killed recorder is removed by hand, and its name is used again: the new spool is not the old session's.
+record_killed()
+{
+	rm -f going
+	"$RECORDER" record -q -o killed.dat "$mortal" 100 2 wait >going &
+	recorder=$!
+	wait_until grep -q ready going
+	program=$(pgrep -P $recorder)
+}
+record_killed
+kill -KILL $recorder "$program"
+wait $recorder 2>/dev/null
+wait_until is_gone "$program"
+session=$(echo "$RECORDER_DIR"/session-*)
+rm "$session"/*.rec killed.dat.spool
+record_killed
+run "$RECORDER" recover
+unlike "recover does not list the new recording's spool" "$out" "killed.dat.spool"
+run "$RECORDER" record -o other.dat true
+unlike "no recorder reports the session, which has nothing left" "$err" "is left from a recorder that was killed"
+ok "and it is removed" test ! -e "$session"
+rm -f killed.dat
+kill -KILL "$program"
+wait $recorder 2>/dev/null
+ok "the new recording is complete" test -s killed.dat
+ok "nothing is left of both" "$RECORDER" clean
+is "nothing" "$(left)$(ls ./*.spool 2>/dev/null)" ""
+
 # ---- the quota
 
 kb()
