@@ -35,6 +35,8 @@ struct model *model_close(struct model *model)
 	model_spans_free(model);
 	model_items_free(model);
 	model_threads_free(model);
+	for (uint32_t i = 0; i < model->nr_cpus; i++)
+		free(model->cpus[i].rings);
 	free(model->cpus);
 	free(model->changes);
 	free(model);
@@ -61,6 +63,34 @@ static struct model_cpu *cpu_of(struct model *model, uint32_t cpu)
 		model->nr_cpus = nr;
 	}
 	return &model->cpus[cpu];
+}
+
+/* The CPU's ring in a buffer; NULL: no event of the kernel was in it yet. */
+static struct model_ring *find_ring(const struct model_cpu *cpu, const struct dat_buffer *buffer)
+{
+	for (uint32_t i = 0; i < cpu->nr_rings; i++) {
+		if (cpu->rings[i].buffer == buffer)
+			return &cpu->rings[i];
+	}
+	return NULL;
+}
+
+/* The ring has an event at this time. 0; -ENOMEM. */
+static int note_ring(struct model_cpu *cpu, const struct dat_buffer *buffer, uint64_t ts)
+{
+	struct model_ring *ring = find_ring(cpu, buffer);
+
+	if (!ring) {
+		struct model_ring *more = reallocarray(cpu->rings, cpu->nr_rings + 1, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		cpu->rings = more;
+		ring = &more[cpu->nr_rings++];
+		ring->buffer = buffer;
+	}
+	ring->ts = ts;
+	return 0;
 }
 
 int64_t model_number(const struct tep_format_field *field, const struct model_record *record)
@@ -95,6 +125,23 @@ bool model_loss_is_programs(const struct event_table *table, const struct dat_ev
 }
 
 /*
+ * Events of a ring of the kernel were lost after its last event. Events of other rings may be later: an interrupt ends
+ * no earlier than those inside it.
+ */
+static int lose_kernel(struct model *m, const struct model_step *step, uint64_t since)
+{
+	struct model_stack *stack = &step->cpu->stack;
+	int err = model_sched_loss(m, step, since);
+
+	while (!err && stack->top) {
+		const uint64_t inside = later(stack->top->span.begin, stack->top->inner_until);
+
+		err = model_stack_pop(m, stack, later(since, inside), MODEL_NO_END | MODEL_CUT);
+	}
+	return err;
+}
+
+/*
  * Lost events may concern three kinds of threads: that of the next event, those that were last seen on this CPU, and
  * those that are next seen on it. note_thread() handles the last two when their next event comes.
  */
@@ -102,16 +149,14 @@ static int note_loss(struct model *m, const struct model_step *step)
 {
 	const struct dat_event *event = step->event;
 	const bool is_program = model_loss_is_programs(model_rules_table(m->rules), event);
-	const uint64_t since = later(is_program ? step->cpu->last_ts : step->cpu->kernel_ts, m->first_ts);
+	const struct model_ring *ring = find_ring(step->cpu, event->buffer);
+	const uint64_t since = later(is_program ? step->cpu->last_ts : ring ? ring->ts : 0, m->first_ts);
 	const struct model_loss loss = {
 		.ts = event->ts, .since = since, .cpu = event->cpu, .lost = event->lost, .is_program = is_program,
 		.buffer = event->buffer,
 	};
-	int err = is_program ? 0 : model_sched_loss(m, step);
+	const int err = is_program ? 0 : lose_kernel(m, step, since);
 
-	/* An interrupt may have ended meanwhile. */
-	if (!err && !is_program)
-		err = model_spans_stop(m, &step->cpu->stack, since, MODEL_CUT);
 	m->loss_ts = step->cpu->loss_ts = step->thread->loss_ts = event->ts;
 	if (!is_program)
 		m->kernel_loss_ts = step->cpu->kernel_loss_ts = step->thread->kernel_loss_ts = event->ts;
@@ -197,8 +242,8 @@ int model_event(struct model *model, const struct dat_event *event)
 	if (!err && step.rule->flow)
 		err = model_flow_event(model, &step);
 	step.cpu->last_ts = event->ts;
-	if (!step.rule->is_program)
-		step.cpu->kernel_ts = event->ts;
+	if (!err && !step.rule->is_program)
+		err = note_ring(step.cpu, event->buffer, event->ts);
 	return err;
 }
 

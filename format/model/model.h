@@ -230,7 +230,11 @@ struct model_thread_state {
 
 struct model_loss {
 	uint64_t ts;   /* time of the event after the loss */
-	uint64_t since; /* time of the CPU's last event before the loss, of the kernel unless is_program; or first */
+	/*
+	 * The lost events came after this time: that of the last event before the loss of the same ring of the kernel,
+	 * which is that of the CPU in `buffer`; or of the CPU if is_program; or of the first event of the trace.
+	 */
+	uint64_t since;
 	uint32_t cpu;
 	int64_t lost;  /* as dat_event.lost */
 	bool is_program; /* model_loss_is_programs(): nothing of the kernel was lost, so states of threads are known */

@@ -69,9 +69,16 @@ struct model_thread {
 	bool is_listed; /* all its switches were recorded: see model_sched.c */
 };
 
+/* The kernel's ring of a CPU in one buffer of the file. */
+struct model_ring {
+	const struct dat_buffer *buffer;
+	uint64_t ts; /* of its last event; 0: none */
+};
+
 struct model_cpu {
 	uint64_t last_ts;   /* of its last event; 0: none */
-	uint64_t kernel_ts; /* of its last event of the kernel; 0: none */
+	struct model_ring *rings; /* those with events of the kernel */
+	uint32_t nr_rings;
 	uint64_t switch_ts; /* of its last switch; 0: none since the trace began, or since events were lost */
 	uint64_t loss_ts;	 /* the last loss on it; 0: none */
 	uint64_t kernel_loss_ts; /* the last loss of events of the kernel */
@@ -235,14 +242,14 @@ void model_absent_hide(struct model_thread *thread, uint32_t cpu);
 
 /*
  * model_sched.c: states of threads. model_sched_open() takes the listed threads from the table: 0; -ENOMEM.
- * model_sched_loss(): events of the step's CPU were lost before it.
+ * model_sched_loss(): events of the step's CPU were lost between `since` and the step.
  * model_sched_note(): called for each event, after model_sched_loss() and before the others: the event shows that its
  * thread runs.
  */
 int model_switch_event(struct model *model, const struct model_step *step);
 int model_wake_event(struct model *model, const struct model_step *step);
 int model_sched_open(struct model *model);
-int model_sched_loss(struct model *model, const struct model_step *step);
+int model_sched_loss(struct model *model, const struct model_step *step, uint64_t since);
 int model_sched_note(struct model *model, const struct model_step *step);
 int model_sched_stop(struct model *model, struct model_thread *thread, uint64_t ts);
 /* The state of the thread is known until `ts`, and unknown from then on. */

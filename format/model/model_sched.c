@@ -370,11 +370,11 @@ int model_wake_event(struct model *model, const struct model_step *step)
 	return err;
 }
 
-static int lose(const struct model *m, const struct model_step *step, struct model_thread *thread)
+static int lose(const struct model *m, const struct model_step *step, struct model_thread *thread, uint64_t since)
 {
-	const uint64_t begin = thread->state.begin, last = later(step->cpu->kernel_ts, m->first_ts);
-	const uint64_t since = later(last, begin);
 	int err = 0;
+
+	since = later(since, thread->state.begin);
 
 	if (thread->state.state != MODEL_UNKNOWN) {
 		err = give(m, thread, since, false);
@@ -385,7 +385,7 @@ static int lose(const struct model *m, const struct model_step *step, struct mod
 	return err;
 }
 
-int model_sched_loss(struct model *model, const struct model_step *step)
+int model_sched_loss(struct model *model, const struct model_step *step, uint64_t since)
 {
 	const uint32_t cpu = step->event->cpu;
 	int err = 0;
@@ -396,7 +396,7 @@ int model_sched_loss(struct model *model, const struct model_step *step)
 
 		/* The lost events cannot have changed a thread that runs on another CPU. */
 		if (thread->has_state && state != MODEL_DEAD && (state != MODEL_RUNNING || thread->state.cpu == cpu))
-			err = lose(model, step, thread);
+			err = lose(model, step, thread, since);
 	}
 	step->cpu->switch_ts = 0;
 	step->cpu->is_running_known = step->cpu->is_switched = false;

@@ -13,7 +13,8 @@
 static const char symbols[] =
 	"0000000000001000 T vfs_read\n0000000000002000 T ksys_read\n0000000000003000 t flush_work\n"
 	"0000000000004000 t tcp_timer\n0000000000005000 t hrtimer_wakeup\n";
-static struct dat_buffer buffer = { .name = (char[]){ "" } };
+static struct dat_buffer buffers[] = { { .name = (char[]){ "" } }, { .name = (char[]){ "second" } } };
+static unsigned int buffer; /* of the next events */
 static struct event_table *table;
 static struct model_rules *rules;
 static struct model *model;
@@ -136,6 +137,7 @@ static void open_with(const char *notes)
 	};
 
 	items_given_up = 0;
+	buffer = 0;
 	table = table_of(model_formats, NR_FORMATS, notes);
 	cr_assert_eq(event_table_add_symbols(table, symbols, sizeof(symbols) - 1), 0);
 	cr_assert_eq(model_rules_open(table, &rules), 0);
@@ -210,10 +212,17 @@ void model_fixture_lose(uint64_t since, uint64_t until)
 	dat_losses_join(&table->losses);
 }
 
+void model_fixture_buffer(unsigned int which)
+{
+	cr_assert_lt(which, sizeof(buffers) / sizeof(buffers[0]));
+	buffer = which;
+}
+
 void event_feed_lost(uint64_t ts, uint32_t cpu, int64_t lost)
 {
 	const struct dat_event event = {
-		.ts = ts, .raw = ts, .cpu = cpu, .size = record_size, .data = record, .lost = lost, .buffer = &buffer
+		.ts = ts, .raw = ts, .cpu = cpu, .size = record_size, .data = record, .lost = lost,
+		.buffer = &buffers[buffer],
 	};
 
 	cr_assert_eq(model_event(model, &event), 0);

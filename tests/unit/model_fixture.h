@@ -67,6 +67,9 @@ void model_fixture_close(void);
 /* The test's model has these notes instead, before the first event is fed. */
 void model_fixture_reopen(const char *notes);
 
+/* The next events are in this buffer of the file, 0 or 1. */
+void model_fixture_buffer(unsigned int which);
+
 /* Begin an event with its common fields, add the other fields in order, then feed it. */
 void event_of(int id, int32_t tid);
 void event_put32(int32_t value);

@@ -208,6 +208,50 @@ Test(model, a_loss_makes_the_cpus_thread_unknown)
 		     "3 S 30-40 open\n");
 }
 
+/* Each buffer has a ring for each CPU. An event in one ring shows nothing of what another ring has lost before. */
+Test(model, a_loss_begins_at_the_last_event_of_its_own_ring)
+{
+	switch_to(10, 0, 1, 1, 2);
+	model_fixture_buffer(1);
+	event_of(NOTE, 2);
+	event_feed(20, 0);
+	model_fixture_buffer(0);
+	switch_lost(40, 0, 3, 1, 2, 7);
+	model_fixture_buffer(1);
+	event_of(NOTE, 2);
+	event_feed_lost(50, 0, 3);
+	model_fixture_buffer(0);
+	switch_to(60, 0, 2, 1, 0);
+	expect_items("note 2 at 20 in 0\n"
+		     "lost 7 before 40 on 0\n"
+		     "2 ? 10-40\n"
+		     "lost 3 before 50 on 0\n"
+		     "2 ? 40-50\n"
+		     "note 2 at 50 in 0\n"
+		     "2 R 50-60\n"
+		     "1 ? 10-60 open\n"
+		     "3 ? 40-60 open\n");
+}
+
+/* The interrupts began, and one has ended, after the last event of the ring that lost events. */
+Test(model, a_loss_in_another_ring_ends_interrupts_after_those_inside)
+{
+	model_fixture_buffer(1);
+	event_of(NOTE, 1);
+	event_feed(5, 0);
+	model_fixture_buffer(0);
+	feed_int(10, IRQ_ENTRY, 1, 40);
+	feed_int(12, IRQ_ENTRY, 1, 41);
+	feed_int(14, IRQ_EXIT, 1, 41);
+	feed_int(16, IRQ_ENTRY, 1, 42);
+	model_fixture_buffer(1);
+	event_of(NOTE, 1);
+	event_feed_lost(30, 0, 3);
+	expect_spans("irq:irq_handler 1 12-14 own 2 depth 1 in 1\n"
+		     "irq:irq_handler 1 16-16 own 0 depth 1 open cut in 1\n"
+		     "irq:irq_handler 1 10-16 own 4 depth 0 open cut\n");
+}
+
 /* The event after the loss is a program's, so the loss is of its lane, and the kernel has lost nothing. */
 Test(model, what_programs_lose_does_not_concern_the_kernel)
 {
