@@ -351,7 +351,7 @@ void rec_event_unregister(struct rec_event *event)
 	struct known *known;
 	struct rec_event **at;
 
-	if (!rec_process_lock())
+	if (!rec_process_lock_unknown())
 		return;
 	if (event->registered) {
 		known = find_known(event->description, rec_event_hash(event->description));

@@ -63,9 +63,8 @@ static bool is_gone(uint64_t was)
 	return gone;
 }
 
-static bool lock(bool wait)
+static bool lock(pid_t pid, bool wait)
 {
-	const pid_t pid = getpid();
 	const uint64_t process = (uint64_t)pid << 32;
 	const uint64_t self = process | this_thread();
 	const struct timespec sleep = { .tv_nsec = SLEEP_NS };
@@ -73,9 +72,6 @@ static bool lock(bool wait)
 	struct rec_signal_block block;
 	uint64_t was;
 
-	/* A thread that may not ask for its identity would take the lock for that of another process. */
-	if (pid < 0 || rec_process_is_guest())
-		return false;
 	rec_signal_block_begin(&block);
 	for (;;) {
 		was = 0;
@@ -100,14 +96,32 @@ static bool lock(bool wait)
 	return true;
 }
 
+/* Whether the pid is that of a process which may have the lock. A thread that may not ask for its pid is not known. */
+static bool may_lock(pid_t pid)
+{
+	return pid > 0 && !rec_process_is_guest();
+}
+
 bool rec_process_lock(void)
 {
-	return lock(true);
+	const pid_t pid = getpid();
+
+	return may_lock(pid) && lock(pid, true);
 }
 
 bool rec_process_lock_soon(void)
 {
-	return lock(false);
+	const pid_t pid = getpid();
+
+	return may_lock(pid) && lock(pid, false);
+}
+
+bool rec_process_lock_unknown(void)
+{
+	const pid_t pid = getpid();
+
+	/* The threads of this process that may ask for its pid take the lock under the pid that the buffer has. */
+	return pid < 0 ? lock(rec_process.pid, true) : may_lock(pid) && lock(pid, true);
 }
 
 void rec_process_unlock(void)

@@ -21,18 +21,24 @@ static inline void forbid_by(struct sock_filter *filter, size_t size)
 	cr_assert_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
 }
 
-/* The call that returns a thread's id. */
-static inline void forbid_the_id(void)
+/* A call without arguments. */
+static inline void forbid_call(unsigned int number)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_gettid, 0, 1),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 
 	forbid_by(filter, sizeof(filter));
-	cr_assert_eq(syscall(SYS_gettid), -1);
+	cr_assert_eq(syscall(number), -1);
+}
+
+/* The call that returns a thread's id. */
+static inline void forbid_the_id(void)
+{
+	forbid_call(SYS_gettid);
 }
 
 /* Locks of parts of a file that belong to the open file: some file systems have none. */

@@ -3,7 +3,9 @@
  * Events do not wait for the process lock without end. A thread that holds it may need an allocator's lock, which is
  * held by the thread that a signal handler interrupted.
  */
+#include "tests/unit/beside.h"
 #include "tests/unit/forbid.h"
+#include "tests/unit/made_event.h"
 #include "tests/unit/reader_fixture.h"
 
 #include <criterion/criterion.h>
@@ -13,6 +15,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 
 REC_EVENT(lock, step, u64(number));
@@ -162,4 +166,38 @@ Test(process_lock, threads_without_an_id_wait)
 	cr_assert(rec_process_lock());
 	cr_assert_not(rec_process_lock(), "this thread has it");
 	expect_waiter();
+}
+
+static bool ends_well(pid_t child)
+{
+	int status = -1;
+
+	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+static void leave_without_a_pid(void *data)
+{
+	struct made_event *made = data;
+	pid_t child;
+
+	forbid_call(SYS_getpid);
+	rec_event_unregister(&made->event);
+	munmap(made, sizeof(*made));
+	child = fork();
+	_exit(child && !ends_well(child));
+}
+
+/*
+ * A thread unloads an object with an event, and may not ask for its pid. The library does not refer to the event any
+ * more: a child of fork() moves all events that it knows to a buffer of its own.
+ */
+Test(process_lock, an_event_leaves_though_the_pid_is_unknown)
+{
+	struct made_event *made = mmap(NULL, sizeof(*made), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	cr_assert_neq(made, MAP_FAILED);
+	made_event(made, "lock", "unloaded, u8(a)", 9);
+	rec_event_register(&made->event);
+	cr_assert(made->event.registered);
+	cr_assert(ends_well(beside_run(leave_without_a_pid, made)));
 }
