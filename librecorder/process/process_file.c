@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -36,29 +37,73 @@
  */
 #define NAMES_MAX 1000
 
+/* Names in a row that no file has, after which no earlier image's file is expected. Each costs a start 0.5 us. */
+#define MISSING_MAX 4
+
 /* A slash, two numbers of 20 digits, one of 10, the suffix and NUL have room. */
 #define NAME_SIZE 64
 
 /*
- * An earlier image of this process (before exec) left its file, and will not write any more. If another process has a
- * file of this name, from another pid namespace that uses the same directory, it has it mapped.
+ * Whether the limit on a file's size permits this. Beyond the limit the kernel does not only refuse, but also sends
+ * SIGXFSZ.
  */
-static void close_predecessor(int dir, const char *name)
+static bool may_be_so_big(uint64_t size)
 {
-	struct rec_buffer_header *header;
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
+}
+
+/*
+ * An earlier image of this process (before exec) left its file, and will not write any more. If another process has a
+ * file of this name, from another pid namespace that uses the same directory, it has it mapped. False: there is no such
+ * file.
+ *
+ * The mark is written, not stored into a mapping: if that image was killed while it made the file, the file has no
+ * memory there, and on a full file system a store would raise SIGBUS.
+ */
+static bool close_predecessor(int dir, const char *name)
+{
+	static const uint32_t state = REC_BUFFER_REPLACED;
+	const off_t at = offsetof(struct rec_buffer_header, state);
 	struct stat st;
 	const int fd = openat(dir, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd < 0)
-		return;
-	if (rec_lock_ask(fd, REC_LOCK_PROGRAM) != 1 && fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof(*header)) {
-		header = mmap(NULL, sizeof(*header), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-		if (header != MAP_FAILED) {
-			rec_store_release(&header->state, REC_BUFFER_REPLACED);
-			munmap(header, sizeof(*header));
-		}
+		return false;
+	if (rec_lock_ask(fd, REC_LOCK_PROGRAM) != 1 && fstat(fd, &st) == 0 &&
+	    st.st_size >= (off_t)sizeof(struct rec_buffer_header) && may_be_so_big(sizeof(struct rec_buffer_header))) {
+		const ssize_t n = pwrite(fd, &state, sizeof(state), at);
+
+		/* Without room there is no header yet, so the file is not taken for a buffer. */
+		(void)n;
 	}
 	close(fd);
+	return true;
+}
+
+/* Put the name of the process's `i`th file at the end of "PID-START". */
+static void put_number(char *end, unsigned int i)
+{
+	if (i) {
+		*end = '-';
+		end = rec_put_decimal(end + 1, i);
+	}
+	strcpy(end, REC_BUFFER_SUFFIX);
+}
+
+/*
+ * A recorder may have removed files with lower numbers than that of the last image, so that file may come after the
+ * free name. If it comes so late that it is not found, readers take that image for alive until the process ends.
+ */
+static void close_later(int dir, const char *name, char *end, unsigned int i)
+{
+	unsigned int missing = 0;
+
+	while (missing < MISSING_MAX && i < NAMES_MAX) {
+		put_number(end, ++i);
+		missing = close_predecessor(dir, name) ? 0 : missing + 1;
+	}
 }
 
 static int create_file(int dir, char *name)
@@ -70,15 +115,12 @@ static int create_file(int dir, char *name)
 	*end = '-';
 	end = rec_put_decimal(end + 1, rec_process.start_time);
 	for (i = 0; i < NAMES_MAX; i++) {
-		if (i == 0) {
-			strcpy(end, REC_BUFFER_SUFFIX);
-		} else {
-			*end = '-';
-			strcpy(rec_put_decimal(end + 1, i), REC_BUFFER_SUFFIX);
-		}
+		put_number(end, i);
 		fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (fd >= 0) {
 			fchmod(fd, 0600); /* whatever the umask is */
+			close_later(dir, name, end, i);
+			put_number(end, i);
 			return fd;
 		}
 		if (errno != EEXIST)
@@ -86,17 +128,6 @@ static int create_file(int dir, char *name)
 		close_predecessor(dir, name);
 	}
 	return -EEXIST;
-}
-
-/*
- * Whether the limit on a file's size permits this. Beyond the limit the kernel does not only refuse, but also sends
- * SIGXFSZ.
- */
-static bool may_be_so_big(uint64_t size)
-{
-	struct rlimit limit;
-
-	return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
 }
 
 /* Allocate the room through the file's name, for older kernels that cannot populate a mapping. */

@@ -12,11 +12,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -273,19 +275,31 @@ Test(identity, locks_are_of_the_open_file)
 	close(one);
 }
 
+/* The name that this process's buffer has in the test's directory, if `number` is empty. */
+static void name_file(const char *number)
+{
+	snprintf(file, sizeof(file), "%s/%d-%llu%s.rec", dir, (int)getpid(),
+		 (unsigned long long)rec_process.start_time, number);
+}
+
 /* Makes a buffer of a process with our pid and our start time. Returns its header, mapped. */
-static struct rec_buffer_header *namesake(void)
+static struct rec_buffer_header *namesake_numbered(const char *number)
 {
 	struct rec_buffer_header *header;
 	int fd;
 
-	snprintf(file, sizeof(file), "%s/%d-%llu.rec", dir, (int)getpid(), (unsigned long long)rec_process.start_time);
+	name_file(number);
 	fd = open_file();
 	header = mmap(NULL, REC_MAP_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	cr_assert_neq(header, MAP_FAILED);
 	close(fd);
 	header->state = REC_BUFFER_LIVE;
 	return header;
+}
+
+static struct rec_buffer_header *namesake(void)
+{
+	return namesake_numbered("");
 }
 
 static void make_buffer_beside(void)
@@ -303,6 +317,46 @@ Test(identity, an_earlier_image_of_this_process_is_marked)
 
 	make_buffer_beside();
 	cr_assert_eq(header->state, REC_BUFFER_REPLACED);
+}
+
+/* A recorder has removed the files of the images before that one. */
+Test(identity, an_earlier_image_with_a_later_name_is_marked)
+{
+	const struct rec_buffer_header *header = namesake_numbered("-3");
+
+	make_buffer_beside();
+	cr_assert_null(strstr(rec_process.path, "-3"));
+	cr_assert_eq(header->state, REC_BUFFER_REPLACED);
+}
+
+/* Makes a file system without any room below the test's directory the directory of buffers. */
+static void make_dir_full(void)
+{
+	unsigned char block[REC_MAP_PAGE] = { 0 };
+	int fd;
+
+	if (unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS))
+		cr_skip("neither root nor user namespaces: no file system to fill");
+	cr_assert_eq(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	cr_assert_eq(mount("none", dir, "tmpfs", 0, "size=64k,mode=700"), 0);
+	snprintf(file, sizeof(file), "%s/filler", dir);
+	fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	while (write(fd, block, sizeof(block)) == (ssize_t)sizeof(block))
+		continue;
+	close(fd);
+}
+
+/* An earlier image was killed before its file had memory. */
+Test(identity, a_full_file_system_and_an_image_that_left_a_file_without_memory)
+{
+	const struct rec_options options = REC_OPTIONS_INIT;
+
+	make_dir_full();
+	name_file("");
+	close(open_file());
+	setenv("RECORDER_DIR", dir, 1);
+	cr_assert_eq(rec_configure(&options), -ENOMEM);
+	cr_assert_eq(umount2(dir, MNT_DETACH), 0);
 }
 
 /* The process would give its next buffer this name, and another sweep may be about to remove the file of this name. */
