@@ -229,12 +229,18 @@ int rec_process_init(void)
  * word. For the same reason the old handles stay. Both also stay in the children of that child, because it is never
  * known whether the last such event was finished. The cost is the address space of one buffer for each generation, and
  * no memory.
+ *
+ * Under a limit on the process's data (RLIMIT_DATA) the kernel may refuse private memory, and then permits shared
+ * memory. The old mapping must not stay: with it the child would hold its parent's lock, and the parent would seem to
+ * be alive after its end.
  */
 static void drop_buffer(const struct before *before)
 {
-	if (before->header)
-		mmap(before->header, before->size, PROT_READ | PROT_WRITE,
-		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	const int flags = MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, access = PROT_READ | PROT_WRITE;
+
+	if (before->header &&
+	    mmap(before->header, before->size, access, flags | MAP_PRIVATE, -1, 0) == MAP_FAILED)
+		mmap(before->header, before->size, access, flags | MAP_SHARED, -1, 0);
 }
 
 /*

@@ -293,3 +293,39 @@ Test(process, a_child_names_its_parent)
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_assert_eq(status, 0);
 }
+
+static bool has_mapped(const char *path)
+{
+	char line[PATH_MAX + 256];
+	FILE *maps = fopen("/proc/self/maps", "r");
+	bool found = false;
+
+	if (!maps)
+		_exit(2);
+	while (!found && fgets(line, sizeof(line), maps))
+		found = strstr(line, path);
+	fclose(maps);
+	return found;
+}
+
+/* With the mapping the child would hold its parent's lock, too, and the parent would seem to be alive after its end. */
+Test(process, a_child_keeps_no_mapping_though_its_data_are_limited)
+{
+	struct rlimit before, limit;
+	char path[PATH_MAX];
+	int status = -1;
+	pid_t pid;
+
+	strcpy(path, rec_process.path);
+	cr_assert_eq(getrlimit(RLIMIT_DATA, &before), 0);
+	limit = before;
+	limit.rlim_cur = 4096;
+	cr_assert_eq(setrlimit(RLIMIT_DATA, &limit), 0);
+	pid = fork();
+	setrlimit(RLIMIT_DATA, &before);
+	if (pid == 0)
+		_exit(has_mapped(path) || rec_process.error != -ENOMEM);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(status, 0);
+	cr_assert(has_mapped(path));
+}
