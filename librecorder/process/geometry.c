@@ -3,6 +3,7 @@
 #include "librecorder/process/geometry.h"
 
 #include <errno.h>
+#include <stdint.h>
 
 #define DEFAULT_LANE_SIZE   (UINT64_C(1) << 20)
 #define DEFAULT_SUBBUF_SIZE UINT64_C(4096)
@@ -104,6 +105,9 @@ int rec_geometry_make(const struct rec_options *options, struct rec_geometry *re
 	g.log_size = LOG_SIZE;
 	g.lanes = g.log + g.log_size;
 	g.file_size = g.lanes + g.max_lanes * g.lane_stride;
+	/* It is mapped as a whole: on a 32-bit machine there is no room for more. */
+	if (g.file_size > SIZE_MAX / 2)
+		return -EOVERFLOW;
 	*ret_geometry = g;
 	return 0;
 }
