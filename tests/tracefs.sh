@@ -6,7 +6,6 @@
 #
 #	record ARGUMENT...		runs recorder record -o out.dat ARGUMENT...; sets $pid, $status and $err
 #	refused NAME REGEX ARGUMENT...	the same: it fails, prints one matching line, does not start the command and leaves nothing
-#	forget_others			after a run of recorder: $err without the lines about other tests' recorders
 #	left PID		the instances of that recorder
 #	is_left PID		whether it has any: for wait_until
 #	traces PID		whether it records the kernel: for wait_until
@@ -21,13 +20,6 @@ record()
 	# shellcheck disable=SC2016
 	run sh -c 'echo $$ >pid; exec "$@"' sh "$RECORDER" record -o out.dat "$@"
 	pid=$(<pid)
-	forget_others
-}
-
-# Removes from $err the line about instances of another test that kills recorders at the same time.
-forget_others()
-{
-	err=$(grep -vE 'tracefs instances? (was|were) left by killed recorders' <<<"$err")
 }
 
 left()

@@ -19,8 +19,7 @@ daemonize()
 start_told
 daemonize -o out.dat -P "$pid"
 is "it returns" "$status" 0
-# Another line may tell of what a recorder left that another test has killed.
-like "and names the process and the file" "$(tail -n 1 <<<"$err")" "^recorder record: process [0-9]+ records .*'out.dat'$"
+like "and names the process and the file" "$err" "^recorder record: process [0-9]+ records .*'out.dat'$"
 ok "which is running" kill -0 "$daemon"
 is "in a session of its own" "$(ps -o sid= -p "$daemon" | tr -d ' ')" "$daemon"
 is "without our standard input" "$(readlink /proc/"$daemon"/fd/0)" /dev/null
@@ -62,7 +61,9 @@ is "the file has its events" "$(counts command.dat)" "get 10 idle 10 put 10"
 
 daemonize -o out.dat -P 999999999
 is "no such program: the status" "$status" 1
-is "the message is the usual one" "$err" "$("$RECORDER" record -o out.dat -P 999999999 2>&1)"
+daemons=$err
+run "$RECORDER" record -o out.dat -P 999999999
+is "the message is the usual one" "$daemons" "$err"
 daemonize -o nosuch/out.dat true
 is "no such directory: the status" "$status" 1
 daemonize -o c.dat ./nosuch

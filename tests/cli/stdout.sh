@@ -14,6 +14,7 @@ echo go | "$RECORDER" record -o - "$told" 2>err | cat >out.dat || status=$?
 is "to a pipe" "$status" 0
 is "the events" "$(counts out.dat)" "get 10 idle 10 put 10"
 ok "a file that can be read" "$RECORDER" dump out.dat
+forget_others err
 is "what the command prints goes elsewhere" "$(head -n 1 err)" go
 like "and the summary" "$(<err)" $'recorded 30 events from 1 process, 1 thread; 0 lost\nstandard output: '
 is "nothing is left" "$(ls tmp; ls -d ./-* trace.dat* 2>/dev/null)" ""
@@ -88,18 +89,12 @@ run_lines()
 		check trace.dat
 	END
 }
-# Removes from the file err the line about instances of another test that kills recorders at the same time.
-forget_killed()
-{
-	sed -i -E '/tracefs instances? (was|were) left by killed recorders/d' err
-}
-
 to_full_disk()
 {
 	local status=0
 
 	"$RECORDER" "$@" >/dev/full 2>err </dev/null || status=$?
-	forget_killed
+	forget_others err
 	[ "$status" = 1 ] || echo "$*: status $status"
 	grep -qE '^recorder[a-z ]*: (.*: )?cannot write' err && [ "$(wc -l <err)" = 1 ] || echo "$*: $(<err)"
 }
@@ -113,7 +108,7 @@ to_nobody()
 	wait $!
 	"$RECORDER" "$@" >&"$pipe" 2>err </dev/null || status=$?
 	exec {pipe}>&-
-	forget_killed
+	forget_others err
 	[[ $status = 0 || $status = 141 ]] || echo "$*: status $status"
 	[ ! -s err ] || echo "$*: $(<err)"
 }

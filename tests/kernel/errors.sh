@@ -58,7 +58,6 @@ refuse_call()
 	shift 3
 	rm -f started out.dat
 	run strace -o strace.log -e trace="${call%%:*}" -e inject="$call" "$RECORDER" record -o out.dat "$@"
-	forget_others
 	is "$name" "$status" 1
 	like "$name: its message" "$err" "^recorder record: $regex"
 	is "$name: on one line, and nothing is left" "$(wc -l <<<"$err") $(ls started out.dat* 2>/dev/null)" "1 "

@@ -134,7 +134,6 @@ else
 	trap tap_unmount EXIT
 	run "$RECORDER" record -b 4096 -o small/full.dat -e raw_syscalls:sys_enter -f "$mine" taskset -c 0 "./$calls" 100000
 	is "a full disk is a failure" "$status" 1
-	forget_others
 	is "it is reported on one line" "$(wc -l <<<"$err")" 1
 	like "and what to do" "$err" "cannot write '.*/full.dat.spool.cpu0': No space left on device; .*'recorder recover .*full.dat.spool'"
 	lost=$(sed -n 's/.*; \([0-9]*\) kernel events are lost; .*/\1/p' <<<"$err")

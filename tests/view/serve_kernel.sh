@@ -40,8 +40,8 @@ wait "$ticker"
 kill -INT "$server"
 wait "$server"
 is "SIGINT ends the server" "$?" 0
+forget_others errors
 err=$(<errors)
-forget_others
 is "it reports nothing" "$err" ""
 is "it leaves no instance" "$(left "$server")" ""
 is "and no file" "$(find /dev/shm -maxdepth 1 -name "recorder-view-$server-*")" ""
@@ -51,15 +51,15 @@ is "and no file" "$(find /dev/shm -maxdepth 1 -name "recorder-view-$server-*")" 
 fails "-e without --serve" "$RECORDER" view -e sched
 is "is a wrong command line" "$status$err" "2recorder view: -e and -f need --serve"
 fails "a program that does not run, and the kernel" "$RECORDER" view --serve -P nosuchprogram -e sched_switch
-like "is named" "$(forget_others && echo "$err")" "^recorder view: .*nosuchprogram"
+like "is named" "$err" "^recorder view: .*nosuchprogram"
 fails "-f without -e" "$RECORDER" view --serve -f 'pid == 1'
 is "is a wrong command line, too" "$status$err" "2recorder view: a filter (-f) needs an -e before it"
 "$RECORDER" view --serve -e nosuch:event >address 2>errors &
 server=$!
 wait "$server"
 is "an event that this kernel does not have: the status" "$?" 1
-err=$(<errors)
-like "is named" "$(forget_others && echo "$err")" "^recorder view: .*'nosuch:event'"
+forget_others errors
+like "is named" "$(<errors)" "^recorder view: .*'nosuch:event'"
 is "and no file is left" "$(find /dev/shm -maxdepth 1 -name "recorder-view-$server-*")" ""
 is "nor an instance" "$(left "$server")" ""
 
@@ -75,6 +75,7 @@ print(server.pid, server.returncode, message, end="")
 END
 read -r server status message <<<"$(python3 closed.py "$RECORDER" view --serve -e sched_switch)"
 is "no process reads the address: the status" "$status" 1
+forget_others errors
 like "one line reports it" "$message" "^recorder view: cannot write the address: "
 is "no file is left" "$(find /dev/shm -maxdepth 1 -name "recorder-view-$server-*")" ""
 is "nor an instance" "$(left "$server")" ""
