@@ -9,6 +9,8 @@
 #	written FILE		how many it has written, 0 before it has begun, recorded or not
 #	has_written FILE EVENTS	it has written this many: for wait_until
 #	go_on FILE EVENTS	waits until it has written this many more
+#	briefly NAME COMMAND...	the command, which records, succeeds with --duration: 1 s, or longer if the program wrote nothing
+#				in that time because other programs had the CPUs
 #	end PID...		kills it, and waits until it is gone
 #	large_lanes		programs that begin after this lose nothing while a recorder is stopped for ten seconds
 #	numbers FILE		which numbers a recording holds: "first last count", and how many are missing in between
@@ -62,6 +64,18 @@ begin_to()
 	"$victim" "$1" "$2" &
 	pid=$!
 	wait_until has_written "$1" "$2"
+}
+
+briefly()
+{
+	local name=$1 time
+
+	shift
+	for time in 1 5 20 60; do
+		run "$@" --duration $time
+		[[ $err == *'nothing was recorded'* ]] || break
+	done
+	tap_result "$status" "$name" || tap_show_run "$@" --duration $time
 }
 
 end()

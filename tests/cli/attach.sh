@@ -35,7 +35,7 @@ ok "only the file is left" test ! -e one.dat.spool
 ok "ps" "$RECORDER" ps -P "$pid"
 like "its events are off again" "$out" "$pid +started +0/1"
 ok "the program continues" kill -0 "$pid"
-ok "for a second" "$RECORDER" record -P "$pid" --duration 1 -o second.dat
+briefly "for a second" "$RECORDER" record -P "$pid" -o second.dat
 is "all between the first and the last, again" "$(numbers second.dat | cut -d ' ' -f 4)" 0
 
 ok "enabled before" "$RECORDER" enable -P "$pid" 'test:*'

@@ -45,7 +45,7 @@ ok "ps, stopped" "$RECORDER" ps --dir "$dir"
 is "stopped" "$(row "$pid($inner)")" "stopped 0/1 1 victim $exe"
 ok "start" "$RECORDER" start --dir "$dir" -P victim
 ok "disable" "$RECORDER" disable --dir "$dir" -P victim test
-ok "record" "$RECORDER" record --dir "$dir" -P "$pid" --duration 1 -o one.dat
+briefly "record" "$RECORDER" record --dir "$dir" -P "$pid" -o one.dat
 like "without a loss" "$err" "events from 1 process, 1 thread; 0 lost"
 read -r _ _ nr missing <<<"$(numbers one.dat)"
 is "many, and none missing" "$((nr > 0)) $missing" "1 0"
@@ -60,7 +60,7 @@ ok "and so is one on the host" eval '! "$RECORDER" record --dir "$dir" -P "$pid"
 end $recorder
 # The killed recorder's spool is removed, so the next recording removes its stage.
 rm -f first.dat.spool
-ok "after its end they may record" nsenter --target "$pid" --pid --mount "$RECORDER" record -P "$inner" --duration 1 -o /dev/shm/x.dat
+briefly "after its end they may record" nsenter --target "$pid" --pid --mount "$RECORDER" record -P "$inner" -o /dev/shm/x.dat
 like "and they do" "$err" "recorded [1-9][0-9]* events from 1 process"
 
 # The whole container is killed while it is recorded.
@@ -87,7 +87,7 @@ is "shows the one in the container" "$(row "$in(1)")" "started 0/1 0 victim $exe
 is "and the one on the host" "$(row "$out_pid")" "started 0/1 0 victim $exe"
 ok "ps in the container" in_pids "$RECORDER" ps
 is "shows the one on the host, whose pid is not visible there" "$(row "($out_pid)")" "started 0/1 0 victim $exe"
-ok "it records that one" in_pids "$RECORDER" record -P "$out_pid" --duration 1 -o inside.dat
+briefly "it records that one" in_pids "$RECORDER" record -P "$out_pid" -o inside.dat
 like "with its events" "$err" "recorded [1-9][0-9]* events from 1 process, 1 thread; 0 lost"
 
 # In the container: a child whose parent there has the same number as a recorded process on the host. They are not
@@ -192,7 +192,7 @@ is "by its pid" "$shown" "$pid"
 ok "a recorder without /proc" unshare --mount sh -c 'mount -t tmpfs none /proc && exec "$@"' - "$RECORDER" ps
 is "sees it, too" "$(row "$pid" | cut -d ' ' -f 1-4)" "started 0/1 0 victim"
 "$producer" 1 1 >/dev/null
-ok "and records it" unshare --mount sh -c 'mount -t tmpfs none /proc && exec "$@"' - "$RECORDER" record -P "$pid" --duration 1 -o none.dat
+briefly "and records it" unshare --mount sh -c 'mount -t tmpfs none /proc && exec "$@"' - "$RECORDER" record -P "$pid" -o none.dat
 like "all the same" "$err" "recorded [1-9][0-9]* events from 1 process, 1 thread; 0 lost"
 end "$pid"
 rm -f $own/*.rec
@@ -200,7 +200,7 @@ rm -f $own/*.rec
 begin count unshare --pid --fork --kill-child
 ok "a program with the host's /proc" "$RECORDER" ps
 is "is known by both pids" "$(row "$pid(1)")" "started 0/1 0 victim $exe"
-ok "a recorder with the host's /proc" unshare --pid --fork "$RECORDER" record -P "$pid" --duration 1 -o wrong.dat
+briefly "a recorder with the host's /proc" unshare --pid --fork "$RECORDER" record -P "$pid" -o wrong.dat
 like "records it" "$err" "recorded [1-9][0-9]* events from 1 process, 1 thread; 0 lost"
 end "$pid"
 

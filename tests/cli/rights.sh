@@ -66,8 +66,16 @@ chmod 700 "$(shm $one)"
 
 ok "root switches a user's program" "$RECORDER" enable -P "$two_pid" '*'
 is "that one" "$(head -n 1 <<<"$out")" "$two_pid victim (/run/bin/victim)"
-ok "root records programs of all users by name" "$RECORDER" record -P victim --duration 1 -o all.dat
-like "all of them" "$err" "from 3 processes, 3 threads; 0 lost"
+"$RECORDER" record -P victim -o all.dat 2>err &
+recorder=$!
+wait_until is_attached all.dat.spool "$victim" 3
+for each in zero one two; do
+	go_on /dev/shm/$each 1000
+done
+kill -INT $recorder
+wait $recorder
+is "root records programs of all users by name" $? 0
+like "all of them" "$(<err)" "from 3 processes, 3 threads; 0 lost"
 ok "root leaves nothing in a user's directory" test -z "$(find "$(shm $one)" /run/user/$two -user 0)"
 fails "root records a command into a user's directory" env RECORDER_DIR="$(shm $one)" "$RECORDER" record -o x.dat true
 is "which is refused" "$err" "recorder record: cannot use the buffer directory '$(shm $one)': it belongs to another user, or others may write to it; set RECORDER_DIR to a directory of your own"
