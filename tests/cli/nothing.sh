@@ -69,7 +69,7 @@ tell stop
 "$RECORDER" record -P "$pid" 2>err &
 recorder=$!
 wait_until is_attached trace.dat.spool "$told"
-wait_until test -s err
+wait_until grep -q 'is stopped' err
 like "a stopped program is named" "$(<err)" "process $pid \\(told\\) is stopped: it is not recorded until 'recorder start -P $pid'"
 tell go
 kill -INT $recorder

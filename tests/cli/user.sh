@@ -43,7 +43,7 @@ recorder=$!
 exec {input}>in
 echo go >&"$input"
 wait_until is_attached killed.dat.spool /run/bin/told
-program=$(pgrep -x told)
+program=$(pgrep -P $recorder -x told)
 # The program carries out its orders before it ends.
 kill -KILL $recorder
 wait $recorder 2>/dev/null
