@@ -7,7 +7,7 @@
  *	tests/unit/test_ring --here ring/x		one, in this process: for a debugger
  *
  * PORT_EXCEPT in the environment names tests that this build does not run, separated by blanks: a comment states that
- * they are left out, and PORT_EXCEPT_WHY why.
+ * they are left out, and PORT_EXCEPT_WHY why. A filter that matches no test is an error, except if it matches these.
  */
 #include "tests/port/criterion/criterion.h"
 
@@ -206,14 +206,19 @@ static bool is_excepted(const struct port_test *test)
 	return false;
 }
 
-static bool is_chosen(const struct port_test *test, const char *pattern)
+static bool is_matched(const struct port_test *test, const char *pattern)
 {
 	char name[300];
 
 	if (!test->name || test->options.disabled)
 		return false;
 	snprintf(name, sizeof(name), "%s/%s", test->suite, test->name);
-	return fnmatch(pattern, name, 0) == 0 && !is_excepted(test);
+	return fnmatch(pattern, name, 0) == 0;
+}
+
+static bool is_chosen(const struct port_test *test, const char *pattern)
+{
+	return is_matched(test, pattern) && !is_excepted(test);
 }
 
 /* Weak, because a program with a main() of its own may use fixtures that check. */
@@ -222,15 +227,20 @@ __attribute__((weak)) int main(int argc, char **argv)
 	const bool here = argc > 1 && strcmp(argv[1], "--here") == 0;
 	const char *pattern = argc > 2 ? argv[2] : "*";
 	const struct port_test *test;
-	int tests = 0, number = 0, failed = 0;
+	int tests = 0, matched = 0, number = 0, failed = 0;
 
 	said = mmap(NULL, sizeof(*said), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (said == MAP_FAILED)
 		return 2;
 	for (test = first; test; test = test->next) {
 		tests += is_chosen(test, pattern);
+		matched += is_matched(test, pattern);
 		if (test->name && is_excepted(test))
 			printf("# %s::%s is left out: %s\n", test->suite, test->name, getenv("PORT_EXCEPT_WHY"));
+	}
+	if (argc > 2 && !matched) {
+		fprintf(stderr, "%s: no test matches '%s'\n", argv[0], pattern);
+		return 1;
 	}
 	printf("1..%d\n", tests);
 	for (test = first; test; test = test->next) {

@@ -75,6 +75,24 @@ Test(repeat, printed_when_a_test_fails_or_crashes)
 	cr_assert_str_eq(said, "");
 }
 
+#ifdef PORT_CRITERION_H
+/* Criterion's own programs accept it. */
+Test(repeat, a_filter_that_matches_no_test_is_an_error)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		close(STDOUT_FILENO);
+		close(STDERR_FILENO);
+		execl("/proc/self/exe", "test_repeat", "--filter", "no/such*", NULL);
+		_exit(127);
+	}
+	waitpid(pid, &status, 0);
+	cr_assert_eq(WEXITSTATUS(status), 1);
+}
+#endif
+
 static unsigned int count(struct steps steps, unsigned int instructions)
 {
 	while (steps_next(&steps, steps.at <= instructions))
