@@ -9,7 +9,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -95,6 +97,29 @@ int child_prepare(struct child *child)
 	/* The drain of many CPUs raises this limit. */
 	getrlimit(RLIMIT_NOFILE, &child->old_files);
 	return 0;
+}
+
+static bool is_absent(const char *path)
+{
+	return faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) < 0 && (errno == ENOENT || errno == ENOTDIR);
+}
+
+bool child_is_missing(const char *name)
+{
+	const char *at = getenv("PATH");
+	char path[2 * PATH_MAX];
+
+	if (!*name || strchr(name, '/'))
+		return is_absent(name);
+	/* Without PATH, exec searches directories of the C library's own. */
+	for (size_t size; at; at = at[size] ? at + size + 1 : NULL) {
+		size = strcspn(at, ":");
+		/* An empty directory in PATH is the current one. */
+		if (snprintf(path, sizeof(path), "%.*s%s%s", (int)size, at, size ? "/" : "", name) >= (int)sizeof(path) ||
+		    !is_absent(path))
+			return false;
+	}
+	return getenv("PATH") != NULL;
 }
 
 static void close_pipe(int pipe[2])

@@ -51,6 +51,12 @@ int child_prepare(struct child *child);
 void child_close(struct child *child);
 
 /*
+ * Whether child_exec() is certain to fail because there is no such command: to be called first, so that nothing is
+ * prepared, and no other message comes before this one.
+ */
+bool child_is_missing(const char *name);
+
+/*
  * Make the process that will execute argv[0], which is searched for as a shell does it. It waits until child_exec().
  * `env` ends with a name of NULL; child->user may be set before. 0, or the errno of fork or pipe. child_drop() ends a
  * process that still waits, and so does child_close().

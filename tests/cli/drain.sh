@@ -163,6 +163,9 @@ else
 	ok "a priority that is not permitted" "${common[@]}" "$RECORDER" record -r 5 -o none.dat "$producer" 1 1
 	like "is reported on one line" "$(grep -c 'no real-time' <<<"$err") $err" \
 		"^1 .*no real-time priority for the drain \(Operation not permitted\).*'ulimit -r 5'"
+	run "${common[@]}" "$RECORDER" record -r 5 -o none.dat no-such-command
+	is "only the reason is reported if there is no such command" "$status $err" \
+		"127 recorder record: cannot run 'no-such-command': No such file or directory"
 	ok "with -q" "${common[@]}" "$RECORDER" record -q -r 5 -o none.dat "$producer" 1 1
 	is "is not reported" "$err" ""
 	ok "no priority asked for" "${common[@]}" "$RECORDER" record -o none.dat "$producer" 1 1
