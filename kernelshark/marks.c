@@ -90,12 +90,14 @@ static struct thread *thread_of(struct marks *m, int32_t tid)
 
 static enum mark_state state_of(const struct model_span *span)
 {
-	if (span->flags & MODEL_NO_BEGIN)
-		return MARK_NO_BEGIN;
-	/* A span that is open over a loss is both: its end may be that of another span. */
-	if (span->flags & MODEL_CUT)
-		return MARK_CUT;
-	return span->flags & MODEL_NO_END ? MARK_OPEN : MARK_WHOLE;
+	static const enum mark_state states[] = {
+		[MODEL_SPAN_WHOLE] = MARK_WHOLE,
+		[MODEL_SPAN_NO_BEGIN] = MARK_NO_BEGIN,
+		[MODEL_SPAN_CUT] = MARK_CUT,
+		[MODEL_SPAN_OPEN] = MARK_OPEN,
+	};
+
+	return states[model_span_state(span)];
 }
 
 /* Interrupts and requests of devices belong to no thread, and are left out. */

@@ -131,12 +131,17 @@ static void put_indent(struct trace_seq *to, const struct model_span *span)
 /* The text for the missing parts of a span; NULL: it is whole. */
 static const char *remark(const struct model_span *span)
 {
-	if (span->flags & MODEL_NO_BEGIN)
+	switch (model_span_state(span)) {
+	case MODEL_SPAN_NO_BEGIN:
 		return "begin not seen";
-	if (span->flags & MODEL_NO_END)
-		return span->flags & MODEL_CUT ? "cut: end not seen" : "end not seen";
-	if (span->flags & MODEL_CUT)
-		return span->last.data ? "events lost inside, or ends without begins" : "cut: end not seen";
+	case MODEL_SPAN_CUT:
+		return span->last.data && !(span->flags & MODEL_NO_END) ? "events lost inside, or ends without begins"
+									 : "cut: end not seen";
+	case MODEL_SPAN_OPEN:
+		return "end not seen";
+	case MODEL_SPAN_WHOLE:
+		break;
+	}
 	return NULL;
 }
 

@@ -146,6 +146,7 @@ static void put_span_arguments(struct chrome *c, const struct model_span *span)
 	const struct model_record *record = span->first.data ? &span->first : &span->last;
 	const struct export_event *type = export_event(c->trace->fields, record->type->event->id);
 	const struct export_event *last = is_pair ? export_event(c->trace->fields, span->last.type->event->id) : NULL;
+	const char *incomplete = export_incomplete(span);
 	unsigned int nr = 0;
 
 	export_out_text(c->out, ",\"args\":{");
@@ -156,11 +157,8 @@ static void put_span_arguments(struct chrome *c, const struct model_span *span)
 		put_contexts(c, span->tid, span->begin, &nr);
 	if (span->task)
 		export_out_printf(c->out, "%s\"task\":\"%" PRIu64 "\"", nr++ ? "," : "", span->task);
-	if (span->flags)
-		export_out_printf(c->out, "%s\"incomplete\":\"%s\"", nr ? "," : "",
-				  span->flags & MODEL_NO_BEGIN ? "its begin was not seen" :
-				  span->flags & MODEL_CUT      ? "cut: its end, or events inside, were not seen" :
-								 "its end was not seen");
+	if (incomplete)
+		export_out_printf(c->out, "%s\"incomplete\":\"%s\"", nr ? "," : "", incomplete);
 	export_out_text(c->out, "}");
 }
 

@@ -121,6 +121,18 @@ struct export_slice export_task_slice(const struct export_trace *trace, const st
 				      .tid = task->tid };
 }
 
+const char *export_incomplete(const struct model_span *span)
+{
+	static const char *const texts[] = {
+		[MODEL_SPAN_WHOLE] = NULL,
+		[MODEL_SPAN_NO_BEGIN] = "its begin was not seen",
+		[MODEL_SPAN_CUT] = "cut: its end, or events inside, were not seen",
+		[MODEL_SPAN_OPEN] = "its end was not seen",
+	};
+
+	return texts[model_span_state(span)];
+}
+
 bool export_has_text(const struct export_event *event)
 {
 	return !strcmp(event->system, "ftrace") && (!strcmp(event->name, "bprint") || !strcmp(event->name, "print"));

@@ -70,6 +70,9 @@ struct export_slice export_state_slice(const struct export_trace *trace, const s
 /* The slice's name is the thread's. */
 struct export_slice export_task_slice(const struct export_trace *trace, const struct model_task *task);
 
+/* A text for what the trace does not have of a span; NULL: it is whole. */
+const char *export_incomplete(const struct model_span *span);
+
 /*
  * Whether the text of an event has more than its fields: true for printf, whose format is not in the record. Then
  * export_text() makes it, without its newline; valid until the next call, NULL: out of memory.

@@ -272,10 +272,7 @@ static int put_whole(struct perfetto *p, const struct model_span *span, const ch
 static int on_span(void *arg, const struct model_span *span)
 {
 	struct perfetto *p = arg;
-	const char *incomplete = span->flags & MODEL_NO_BEGIN ? "its begin was not seen" :
-				 span->flags & MODEL_CUT      ? "cut: its end, or events inside, were not seen" :
-				 span->flags & MODEL_NO_END   ? "its end was not seen" :
-								NULL;
+	const char *incomplete = export_incomplete(span);
 	uint64_t track;
 
 	if (span->rule->is_keyed || span->is_beside || !span->first.data || span->rule->meaning == MODEL_TIMED)

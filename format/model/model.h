@@ -134,6 +134,23 @@ struct model_span {
 	struct model_record first, last; /* its begin and its end; the same record for MODEL_TIMED */
 };
 
+/* What a consumer shows of the flags, if it shows one thing. */
+enum model_span_state {
+	MODEL_SPAN_WHOLE,
+	MODEL_SPAN_NO_BEGIN,
+	MODEL_SPAN_CUT, /* also if it is open over a loss: its end may then be that of another span */
+	MODEL_SPAN_OPEN,
+};
+
+static inline enum model_span_state model_span_state(const struct model_span *span)
+{
+	if (span->flags & MODEL_NO_BEGIN)
+		return MODEL_SPAN_NO_BEGIN;
+	if (span->flags & MODEL_CUT)
+		return MODEL_SPAN_CUT;
+	return span->flags & MODEL_NO_END ? MODEL_SPAN_OPEN : MODEL_SPAN_WHOLE;
+}
+
 struct model_counter {
 	const struct model_rule *rule;
 	uint64_t ts;

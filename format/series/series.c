@@ -96,14 +96,19 @@ static int take_span_for(struct series *series, const struct model_span *span)
 		.cpu = span->end_cpu,
 	};
 
-	if (!span->flags)
+	switch (model_span_state(span)) {
+	case MODEL_SPAN_WHOLE:
 		return series_give(series, &point);
-	if (span->flags & MODEL_NO_BEGIN)
+	case MODEL_SPAN_NO_BEGIN:
 		series->counts.no_begin++;
-	else if (span->flags & MODEL_CUT)
+		break;
+	case MODEL_SPAN_CUT:
 		series->counts.cut++;
-	else
+		break;
+	case MODEL_SPAN_OPEN:
 		series->counts.no_end++;
+		break;
+	}
 	return 0;
 }
 

@@ -6,11 +6,14 @@
 
 const char *sql_span_state(const struct model_span *span)
 {
-	if (span->flags & MODEL_NO_BEGIN)
-		return "no begin";
-	if (span->flags & MODEL_CUT)
-		return "cut";
-	return span->flags & MODEL_NO_END ? "open" : "whole";
+	static const char *const texts[] = {
+		[MODEL_SPAN_WHOLE] = "whole",
+		[MODEL_SPAN_NO_BEGIN] = "no begin",
+		[MODEL_SPAN_CUT] = "cut",
+		[MODEL_SPAN_OPEN] = "open",
+	};
+
+	return texts[model_span_state(span)];
 }
 
 /* A key of one number is a number. Keys of several numbers are distinguished by the first. */
