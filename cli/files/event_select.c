@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/dat/dat_lines.h"
+
 #define IDS	 65536u
 #define CPUS_MAX (1u << 20)
 
@@ -109,10 +111,11 @@ static int find_comm(struct event_select *select, const char *command, const str
 
 	while (at && *at) {
 		const size_t size = strcspn(at, "\n");
-		char *name;
-		const long pid = strtol(at, &name, 10);
+		const char *name;
+		uint64_t pid;
 
-		if (*name == ' ' && (size_t)(at + size - name) == length + 1 && !memcmp(name + 1, comm, length)) {
+		if (dat_line_thread(at, size, &pid, &name) && (size_t)(at + size - name) == length &&
+		    !memcmp(name, comm, length)) {
 			found = true;
 			if (about_tasks_add(&select->tasks, (int32_t)pid))
 				return -ENOMEM;

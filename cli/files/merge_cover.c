@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/dat/dat_lines.h"
 #include "format/text/event_parse.h"
 
 void merge_cover_open(struct merge_file *file)
@@ -26,16 +27,18 @@ void merge_cover_open(struct merge_file *file)
 	file->cover = (struct merge_cover){ .switch_type = UINT32_MAX };
 	for (size_t i = 0; i < file->file->nr_formats; i++) {
 		const struct dat_format *format = &file->file->formats[i];
-		unsigned int type;
+		const char *id = format->text.text ? dat_line_id(format->text.text) : NULL;
+		unsigned long type;
 
-		if (!format->text.text || sscanf(format->text.text, "name: %*s\nID: %u", &type) != 1)
+		if (!id)
 			continue;
+		type = strtoul(id, NULL, 10);
 		if (event_is_programs((int)type))
 			file->cover.has_programs = true;
 		else
 			file->cover.has_kernel = true;
-		if (!strcmp(format->system, "sched"))
-			sscanf(format->text.text, "name: sched_switch\nID: %u", &file->cover.switch_type);
+		if (!strcmp(format->system, "sched") && dat_line_is_named(format->text.text, "sched_switch"))
+			file->cover.switch_type = (uint32_t)type;
 	}
 }
 

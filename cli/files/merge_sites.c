@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/dat/dat_lines.h"
 #include "format/dat/dat_sites.h"
 #include "format/io/bytes.h"
 #include "format/io/text_pool.h"
@@ -59,33 +60,20 @@ bool merge_next_line(const struct dat_text *text, size_t *at, struct merge_line 
 
 /* ------------------------------------------------------------------------------------------------------- records */
 
-/* The number after `offset:` in the line of the field; `field` is the end of its declaration. False: there is none. */
-static bool find_field(const char *format, const char *field, uint32_t *ret_offset)
-{
-	const char *at = strstr(format, field), *offset = at ? strstr(at, "offset:") : NULL;
-	const char *end = at ? strchr(at, '\n') : NULL;
-
-	if (!offset || (end && offset > end))
-		return false;
-	*ret_offset = (uint32_t)strtoul(offset + strlen("offset:"), NULL, 10);
-	return true;
-}
-
 /* Find the formats of the events of rec_printf. The kernel's trace_printk has the same name, and other addresses. */
 static int find_formats(struct merge_file *file)
 {
-	static const char name[] = "name: bprint\n";
-
 	for (size_t i = 0; i < file->file->nr_formats; i++) {
 		const struct dat_format *format = &file->file->formats[i];
-		const char *id = strstr(format->text.text, "\nID:");
+		const char *id = dat_line_id(format->text.text);
 		struct merge_printf *all, one;
+		uint32_t size;
 
-		if (strcmp(format->system, "ftrace") != 0 || strncmp(format->text.text, name, strlen(name)) != 0 || !id)
+		if (strcmp(format->system, "ftrace") != 0 || !dat_line_is_named(format->text.text, "bprint") || !id)
 			continue;
-		one.type = (uint16_t)strtoul(id + strlen("\nID:"), NULL, 10);
-		if (!find_field(format->text.text, " ip;", &one.ip) ||
-		    !find_field(format->text.text, " fmt;", &one.fmt))
+		one.type = (uint16_t)strtoul(id, NULL, 10);
+		if (!dat_line_field(format->text.text, " ip;", &one.ip, &size) ||
+		    !dat_line_field(format->text.text, " fmt;", &one.fmt, &size))
 			continue;
 		all = realloc(file->printfs, (file->nr_printfs + 1) * sizeof(*all));
 		if (!all)

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "cli/files/merge_sites.h"
+#include "format/dat/dat_lines.h"
 #include "format/dat/dat_sites.h"
 #include "format/io/blob.h"
 
@@ -156,9 +157,6 @@ static void put_lines(const struct merge *merge, enum dat_id id, const struct da
 	}
 }
 
-/* Those of the largest 32-bit number. */
-#define PID_DIGITS_MAX 10u
-
 /*
  * Put the lines "pid name" of a file, one for each thread. A malformed line ends the text, because readers would stop
  * there and miss the names of the files after it. 0, -ENOMEM.
@@ -170,10 +168,10 @@ static int put_names(const struct dat_text *text, struct number_map *seen, struc
 	int err = 0;
 
 	while (!err && merge_next_line(text, &at, &line)) {
-		const size_t digits = strspn(line.text, "0123456789");
-		const uint64_t pid = strtoull(line.text, NULL, 10);
+		const char *name;
+		uint64_t pid;
 
-		if (!digits || digits > PID_DIGITS_MAX || digits + 1 >= line.size || line.text[digits] != ' ')
+		if (!dat_line_thread(line.text, line.size, &pid, &name))
 			break;
 		if (number_map_get(seen, pid))
 			continue;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/dat/dat_lines.h"
 #include "format/text/event_float.h"
 
 bool report_event_is_named(const char *filter, const char *name)
@@ -84,13 +85,10 @@ static int add_names(struct report_event *event, const struct tep_print_flag_sym
 
 static const char *format_text(const struct dat_file *file, const struct tep_event *type)
 {
-	const size_t size = strlen(type->name);
-
 	for (size_t i = 0; i < file->nr_formats; i++) {
 		const char *text = file->formats[i].text.text;
 
-		if (text && !strcmp(file->formats[i].system, type->system) && !strncmp(text, "name: ", 6) &&
-		    !strncmp(text + 6, type->name, size) && text[6 + size] == '\n')
+		if (text && !strcmp(file->formats[i].system, type->system) && dat_line_is_named(text, type->name))
 			return text;
 	}
 	return NULL;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* See dat_ids.h. Two formats are the same if they differ in nothing but the line with the id. */
 #include "format/dat/dat_ids.h"
-#include "format/io/blob.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "format/dat/dat_lines.h"
+#include "format/io/blob.h"
 
 /* Ids of programs' events begin here, those of the kernel are below (trace-dat.md 3.3). */
 #define USER_FIRST 16384u
@@ -56,15 +58,14 @@ struct dat_ids *dat_ids_close(struct dat_ids *ids)
 static bool take_apart(const struct dat_format *format, struct text *ret_text)
 {
 	const char *text = format->text.text;
-	const char *at = strstr(text, "\nID:");
+	const char *at = dat_line_id(text);
 	char *end;
 	unsigned long id;
 
 	if (!at)
 		return false;
-	at += strlen("\nID:");
 	id = strtoul(at, &end, 10);
-	if (end == at || id >= DAT_IDS)
+	if (id >= DAT_IDS)
 		return false;
 	*ret_text = (struct text){
 		.system = format->system,
@@ -83,26 +84,20 @@ static bool is_same(const struct text *a, const struct text *b)
 	       !memcmp(a->head, b->head, a->head_size) && !memcmp(a->tail, b->tail, a->tail_size);
 }
 
-/* The number after `name` in the line of common_type; -1: the line does not have the name. */
-static long number_of(const char *line, const char *name)
-{
-	const char *end = strchr(line, '\n');
-	const char *at = strstr(line, name);
-
-	return at && (!end || at < end) ? strtol(at + strlen(name), NULL, 10) : -1;
-}
-
+/* Find the offset of the type in records, by the first format that has it. */
 static int find_offset(const struct dat_file *file, uint32_t *ret_offset)
 {
-	const char *line;
+	static const char field[] = " common_type;";
+	uint32_t offset, size;
 
 	for (size_t i = 0; i < file->nr_formats; i++) {
-		line = strstr(file->formats[i].text.text, " common_type;");
-		if (!line)
+		const char *format = file->formats[i].text.text;
+
+		if (!strstr(format, field))
 			continue;
-		if (number_of(line, "offset:") < 0 || number_of(line, "size:") != 2)
+		if (!dat_line_field(format, field, &offset, &size) || size != 2)
 			return -EBADMSG;
-		*ret_offset = (uint32_t)number_of(line, "offset:");
+		*ret_offset = offset;
 		return 0;
 	}
 	return file->nr_formats ? -EBADMSG : 0;

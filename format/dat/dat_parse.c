@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/dat/dat_lines.h"
+
 /* ------------------------------------------------------------------------------------------------------ blobs */
 
 /*
@@ -15,13 +17,9 @@
  */
 static unsigned int commit_size_of(const char *text)
 {
-	const char *at = strstr(text, " commit;");
-	const char *end = at ? strchr(at, '\n') : NULL;
-	const char *size = at ? strstr(at, "size:") : NULL;
+	uint32_t offset, size;
 
-	if (!size || (end && size > end))
-		return 0;
-	return (unsigned int)strtoul(size + strlen("size:"), NULL, 10);
+	return dat_line_field(text, " commit;", &offset, &size) ? size : 0;
 }
 
 static int read_text(struct dat_file *file, struct bytes *b, uint64_t size, const char *what, struct dat_text *text,

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/dat/dat_lines.h"
+
 /*
  * Writes a line of `len` characters in the form for libtraceevent to `to`, which has room for LINE_MORE more
  * characters. Returns the number of characters; 0: the line is malformed.
@@ -48,9 +50,10 @@ static size_t take_printk(const char *line, size_t len, char *to)
 /* Take a line of names of threads: "123 name" */
 static size_t take_cmdline(const char *line, size_t len, char *to)
 {
-	size_t digits = strspn(line, "0123456789");
+	const char *name;
+	uint64_t tid;
 
-	if (!digits || digits > 10 || len <= digits + 1 || line[digits] != ' ')
+	if (!dat_line_thread(line, len, &tid, &name))
 		return 0;
 	memcpy(to, line, len);
 	return len;

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/dat/dat_lines.h"
 #include "format/dat/dat_time.h"
 
 #define VIEWER_ID_MAX 32767 /* KernelShark keeps ids in 16 bits with sign */
@@ -52,20 +53,6 @@ static void check_head(struct checking *c)
 			  "option cpucount in version 6: viewers take it for the length of the tables after it");
 }
 
-/* Find the place of a field in the header_page text. False: the text has no field of this name. */
-static bool find_field(const char *text, const char *name, unsigned long *ret_offset, unsigned long *ret_size)
-{
-	const char *at = strstr(text, name);
-	const char *offset = at ? strstr(at, "offset:") : NULL;
-	const char *size = offset ? strstr(offset, "size:") : NULL;
-
-	if (!size)
-		return false;
-	*ret_offset = strtoul(offset + strlen("offset:"), NULL, 10);
-	*ret_size = strtoul(size + strlen("size:"), NULL, 10);
-	return true;
-}
-
 /*
  * Check the header_page text, by which viewers find time, commit word and data. The data are the rest of the page after
  * the header.
@@ -73,32 +60,25 @@ static bool find_field(const char *text, const char *name, unsigned long *ret_of
 static void check_header_page(struct checking *c)
 {
 	const struct dat_text *text = &c->file->header_page;
-	unsigned long offset, size;
+	uint32_t offset, size;
 
-	if (!find_field(text->text, " timestamp;", &offset, &size) || offset != 0 || size != 8)
+	if (!dat_line_field(text->text, " timestamp;", &offset, &size) || offset != 0 || size != 8)
 		check_say(c, text->offset, "the header_page text has no field timestamp of 8 bytes at 0");
-	if (!find_field(text->text, " commit;", &offset, &size) || offset != 8)
+	if (!dat_line_field(text->text, " commit;", &offset, &size) || offset != 8)
 		check_say(c, text->offset, "the header_page text has no field commit at 8");
-	if (!find_field(text->text, " data;", &offset, &size) || offset != 8 + c->file->commit_size)
+	if (!dat_line_field(text->text, " data;", &offset, &size) || offset != 8 + c->file->commit_size)
 		check_say(c, text->offset, "the header_page text has no field data after the commit word");
-	else if (offset + size != c->file->page_size)
-		check_say(c, text->offset, "pages have %" PRIu32 " bytes, by the header_page text %lu",
-			  c->file->page_size, offset + size);
-}
-
-/* The number in a format's line "ID:"; -1: the format has no such line. */
-static long id_of(const char *format)
-{
-	const char *at = strncmp(format, "ID:", 3) ? strstr(format, "\nID:") : format - 1;
-
-	return at ? strtol(at + 4, NULL, 10) : -1;
+	else if ((uint64_t)offset + size != c->file->page_size)
+		check_say(c, text->offset, "pages have %" PRIu32 " bytes, by the header_page text %" PRIu64,
+			  c->file->page_size, (uint64_t)offset + size);
 }
 
 static void check_formats(struct checking *c)
 {
 	for (size_t i = 0; i < c->file->nr_formats; i++) {
 		const struct dat_format *format = &c->file->formats[i];
-		const long id = id_of(format->text.text);
+		const char *number = dat_line_id(format->text.text);
+		const long id = number ? strtol(number, NULL, 10) : -1;
 		const struct event_type *type = event_type(c->table, (int)id);
 
 		if (id < 0 || id > UINT16_MAX) {

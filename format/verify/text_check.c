@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/dat/dat_lines.h"
 #include "format/dat/dat_stats.h"
 
 /* --------------------------------------------------------------------------------------------- names of threads */
@@ -17,16 +18,15 @@
  */
 static int check_name(struct checking *c, struct number_map *pids, const char *line, size_t size, unsigned int number)
 {
-	const size_t digits = strspn(line, "0123456789");
+	const char *name;
 	uint64_t pid;
 
-	if (!digits || line[digits] != ' ' || size == digits + 1) {
+	if (!dat_line_thread(line, size, &pid, &name)) {
 		check_say(c, c->file->cmdlines.offset,
 			  "line %u of the command lines is not a thread and a name: viewers stop reading there",
 			  number);
 		return 0;
 	}
-	pid = strtoull(line, NULL, 10);
 	if (number_map_get(pids, pid)) {
 		check_say(c, c->file->cmdlines.offset,
 			  "line %u of the command lines is a second name of thread %" PRIu64, number, pid);

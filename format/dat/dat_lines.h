@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lines of a file's texts, as tracefs has them: the fields and the id of a format, and the names of threads. These
+ * functions need no libtraceevent, and take damaged texts.
+ */
+#ifndef FORMAT_DAT_LINES_H
+#define FORMAT_DAT_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Offset and size in the line of a field: "\tfield:TYPE NAME;\toffset:8;\tsize:4;\tsigned:0;". `name` is " NAME;".
+ * False: the text has no such line with both numbers.
+ */
+bool dat_line_field(const char *format, const char *name, uint32_t *ret_offset, uint32_t *ret_size);
+
+/* Where the number in the line "ID: 17" begins. NULL: the format has no such line, or no number in it. */
+const char *dat_line_id(const char *format);
+
+/* Whether the format is of the event of this name, by its first line. */
+bool dat_line_is_named(const char *format, const char *name);
+
+/*
+ * A line of the names of threads, "12 worker", without its line feed. The name is the rest of the line from `*ret_name`
+ * on. False: it is malformed, and readers stop there.
+ */
+bool dat_line_thread(const char *line, size_t size, uint64_t *ret_tid, const char **ret_name);
+
+#endif
