@@ -22,7 +22,9 @@ is "without some" "$(names 'irq,!softirq_*')" "$(grep '^irq:' $tracing/available
 is "their fields" "$("$RECORDER" list -e --full irq:softirq_entry)" "  off  irq:softirq_entry  unsigned int vec"
 
 is "they begin in one column" "$("$RECORDER" list -e --full irq | sed -E 's/^(  o[nf]+ +[^ ]+ +).*/\1/' | awk '{ print length($0) }' | sort -u | wc -l)" 1
-# An event that nothing else uses.
+# Tests that change the top level do it one at a time, because others.sh compares all of it. An event that nothing else uses.
+exec 9<$tracing
+flock 9
 event=$tracing/events/sched/sched_kthread_stop
 finish()
 {
@@ -34,6 +36,7 @@ echo 'pid == 17' >$event/filter
 is "a filter in force" "$("$RECORDER" list -e sched:sched_kthread_stop)" "  off  sched:sched_kthread_stop  if pid == 17"
 echo 0 >$event/filter
 is "without it" "$("$RECORDER" list -e sched:sched_kthread_stop)" "  off  sched:sched_kthread_stop"
+exec 9<&-
 
 fails "none that matches" "$RECORDER" list -e 'nosuch:*'
 is "is reported" "$err" "recorder list: this kernel has no event 'nosuch:*'"
