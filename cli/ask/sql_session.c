@@ -41,7 +41,7 @@ void sql_session_report(struct sql_session *session)
 int sql_session_open(const char *path, struct sql_session *ret_session)
 {
 	struct sql_session s = { .written = true };
-	char *error = NULL;
+	char *text = NULL;
 	int status = 0;
 
 	if (sqlite3_open(":memory:", &s.db) != SQLITE_OK || sql_register(s.db, &s.traces) != SQLITE_OK) {
@@ -50,11 +50,11 @@ int sql_session_open(const char *path, struct sql_session *ret_session)
 		return status;
 	}
 	s.traces->takes_cut = true;
-	if (sql_open(s.db, s.traces, path, true, &error) != SQLITE_OK) {
-		complain(COMMAND, "%s", error ? error : "not enough memory");
+	if (sql_open(s.db, s.traces, path, true, &text) != SQLITE_OK) {
+		complain(COMMAND, "%s", text ? text : "not enough memory");
 		status = EXIT_FAILURE;
 	}
-	sqlite3_free(error);
+	sqlite3_free(text);
 	*ret_session = s;
 	return status;
 }

@@ -233,68 +233,95 @@ static int execute(struct making *m, const char *statements)
 }
 
 /*
- * Make all tables of the trace, or none. Setting the schema's version makes the change one of the schema: if the
- * transaction is rolled back, SQLite reads the schema again.
+ * Setting the schema's version makes the change one of the schema: if the transaction is rolled back, SQLite reads the
+ * schema again. The new schema is read before the transaction ends, because that needs memory.
  */
-static int add_tables(struct making *m, const struct sql_trace *trace)
+static int change_schema(struct making *m, const struct sql_trace *trace)
 {
-	static const char undo[] = "ROLLBACK TO recorder_open; RELEASE recorder_open";
-	static const char read_again[] = "PRAGMA writable_schema = RESET; PRAGMA temp.schema_version = 1";
-	int code = execute(m, "SAVEPOINT recorder_open"), reset_code;
-	struct permissions before;
+	static const char undo[] = "ROLLBACK TO recorder_open; RELEASE recorder_open; PRAGMA writable_schema = RESET";
+	static const char read_again[] = "PRAGMA writable_schema = RESET; PRAGMA temp.schema_version = 1;"
+					 "SELECT 1 FROM temp.sqlite_master WHERE 0";
+	int code = write_schema(m, trace);
 
-	if (code != SQLITE_OK)
-		return code;
-	before = take_permissions(m->db);
-	code = write_schema(m, trace);
 	if (code != SQLITE_OK && code != SQLITE_NOMEM && !m->error)
 		m->error = sqlite3_mprintf("%s", sqlite3_errmsg(m->db));
+	if (code == SQLITE_OK)
+		code = execute(m, read_again);
 	if (code == SQLITE_OK)
 		code = execute(m, "RELEASE recorder_open");
 	if (code != SQLITE_OK)
 		sqlite3_exec(m->db, undo, NULL, NULL, NULL);
-	reset_code = execute(m, read_again);
-	give_back(m->db, before);
-	return code == SQLITE_OK ? reset_code : code;
+	return code;
 }
 
-int sql_open(sqlite3 *db, struct sql_traces *traces, const char *path, bool takes_cut, char **ret_error)
+/*
+ * Make all tables of the trace, or none. If SQLite runs out of memory within a function, it executes nothing more until
+ * the statement that called the function has ended, and so nothing that undoes a change. But if a statement that reads
+ * tables ends after memory ran out, SQLite rolls back the transaction. So such a statement runs meanwhile.
+ */
+static int add_tables(struct making *m, const struct sql_trace *trace)
 {
-	struct sql_trace **more = reallocarray(traces->traces, traces->nr + 1, sizeof(struct sql_trace *));
-	struct making m = { .db = db, .number = traces->nr };
-	struct dat_error error;
+	sqlite3_stmt *reading = NULL;
+	struct permissions before;
 	int code;
 
-	if (!more)
-		return SQLITE_NOMEM;
-	traces->traces = more;
-	if (sql_trace_open(db, path, &more[traces->nr], &error)) {
-		*ret_error = sqlite3_mprintf("%s: %s", path, error.text);
-		return SQLITE_ERROR;
+	code = sqlite3_prepare_v2(m->db, "SELECT 1 UNION ALL SELECT 1 FROM temp.sqlite_master", -1, &reading, NULL);
+	if (code == SQLITE_OK && sqlite3_step(reading) != SQLITE_ROW)
+		code = sqlite3_reset(reading);
+	if (code == SQLITE_OK)
+		code = execute(m, "SAVEPOINT recorder_open");
+	if (code == SQLITE_OK) {
+		before = take_permissions(m->db);
+		code = change_schema(m, trace);
+		give_back(m->db, before);
 	}
-	error = more[traces->nr]->file->missing;
-	if (error.text[0] && !takes_cut) {
-		*ret_error = sqlite3_mprintf("%s: %s; recorder_open(FILE, 'rest') reads the rest", path, error.text);
-		sql_trace_close(more[traces->nr]);
-		return SQLITE_ERROR;
-	}
-	/* From here on, closing the connection closes the trace. */
-	traces->nr++;
-	code = add_tables(&m, more[traces->nr - 1]);
-	*ret_error = m.error;
+	sqlite3_finalize(reading);
 	return code;
 }
 
 /* The result of recorder_open(): the name of the file and, if it is incomplete, what is missing from it. */
-static void return_opened(sqlite3_context *context, const struct sql_trace *trace)
+static char *opened_text(const struct sql_trace *trace)
 {
 	const char *missing = trace->file->missing.text;
-	char *text = sqlite3_mprintf("%s%s%s", trace->path, *missing ? ": " : "", missing);
 
-	if (text)
-		sqlite3_result_text(context, text, -1, sqlite3_free);
-	else
-		sqlite3_result_error_nomem(context);
+	return sqlite3_mprintf("%s%s%s", trace->path, *missing ? ": " : "", missing);
+}
+
+int sql_open(sqlite3 *db, struct sql_traces *traces, const char *path, bool takes_cut, char **ret_text)
+{
+	struct sql_trace **more = reallocarray(traces->traces, traces->nr + 1, sizeof(struct sql_trace *));
+	struct making m = { .db = db, .number = traces->nr };
+	struct dat_error error;
+	char *text;
+	int code;
+
+	*ret_text = NULL;
+	if (!more)
+		return SQLITE_NOMEM;
+	traces->traces = more;
+	if (sql_trace_open(db, path, &more[traces->nr], &error)) {
+		*ret_text = sqlite3_mprintf("%s: %s", path, error.text);
+		return SQLITE_ERROR;
+	}
+	error = more[traces->nr]->file->missing;
+	if (error.text[0] && !takes_cut) {
+		*ret_text = sqlite3_mprintf("%s: %s; recorder_open(FILE, 'rest') reads the rest", path, error.text);
+		sql_trace_close(more[traces->nr]);
+		return SQLITE_ERROR;
+	}
+	/* After the tables are made, nothing may fail. */
+	text = opened_text(more[traces->nr]);
+	code = text ? add_tables(&m, more[traces->nr]) : SQLITE_NOMEM;
+	if (code == SQLITE_OK) {
+		/* From here on, closing the connection closes the trace. */
+		traces->nr++;
+		*ret_text = text;
+		return code;
+	}
+	sqlite3_free(text);
+	sql_trace_close(more[traces->nr]);
+	*ret_text = m.error;
+	return code;
 }
 
 /* The SQL function recorder_open(FILE), or recorder_open(FILE, 'rest'). */
@@ -303,19 +330,20 @@ static void open_function(sqlite3_context *context, int argc, sqlite3_value **ar
 	struct sql_traces *traces = sqlite3_user_data(context);
 	const char *path = (const char *)sqlite3_value_text(argv[0]);
 	const char *how = argc > 1 ? (const char *)sqlite3_value_text(argv[1]) : NULL;
-	char *error = NULL;
+	char *text = NULL;
 
 	if (!path || argc > 2) {
 		sqlite3_result_error(context, "recorder_open: a file name expected", -1);
 	} else if (argc > 1 && (!how || strcmp(how, "rest") != 0)) {
 		sqlite3_result_error(context, "recorder_open: 'rest' expected after the file name, or nothing", -1);
 	} else {
-		if (sql_open(sqlite3_context_db_handle(context), traces, path, how || traces->takes_cut, &error) !=
-		    SQLITE_OK)
-			sqlite3_result_error(context, error ? error : "recorder_open: not enough memory", -1);
-		else
-			return_opened(context, traces->traces[traces->nr - 1]);
-		sqlite3_free(error);
+		if (sql_open(sqlite3_context_db_handle(context), traces, path, how || traces->takes_cut, &text) ==
+		    SQLITE_OK) {
+			sqlite3_result_text(context, text, -1, sqlite3_free);
+			return;
+		}
+		sqlite3_result_error(context, text ? text : "recorder_open: not enough memory", -1);
+		sqlite3_free(text);
 	}
 }
 

@@ -20,10 +20,10 @@ int sql_register(sqlite3 *db, struct sql_traces **ret_traces);
 /*
  * Opens a file and makes its tables in the schema "temp": one for each event, and those that all traces have. The
  * tables of a second file get the prefix fN_. A file that does not have all its parts is refused, unless takes_cut is
- * true; then the caller reports what is missing. An SQLite code; on failure *ret_error is the reason, to be freed with
- * sqlite3_free().
+ * true; then the caller reports what is missing. An SQLite code. *ret_text is the result of recorder_open(), or the
+ * reason of a failure; NULL: there is not enough memory. Free it with sqlite3_free().
  */
-int sql_open(sqlite3 *db, struct sql_traces *traces, const char *path, bool takes_cut, char **ret_error);
+int sql_open(sqlite3 *db, struct sql_traces *traces, const char *path, bool takes_cut, char **ret_text);
 
 /* percentile(), histogram(), interval_overlap(). An SQLite code. */
 int sql_register_functions(sqlite3 *db);

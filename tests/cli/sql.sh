@@ -391,7 +391,7 @@ print(*db.execute("SELECT count(*) FROM count WHERE " + sys.argv[2]).fetchone())
 	fi
 	is "a table of the same name is kept, and no table is made" "$(printf '%s\n' ".load $extension" 'CREATE TEMP TABLE Count (x);' \
 		"SELECT recorder_open('trace.dat');" 'SELECT type, name FROM temp.sqlite_master;' 'DROP TABLE Count;' \
-		"SELECT recorder_open('trace.dat');" 'SELECT count(*) FROM temp.f2_count;' | sqlite3 2>&1 | sed -E 's/^.*(there is already)/\1/')" \
+		"SELECT recorder_open('trace.dat');" 'SELECT count(*) FROM temp.count;' | sqlite3 2>&1 | sed -E 's/^.*(there is already)/\1/')" \
 		$'there is already a table Count\ntable|Count\ntrace.dat\n3000'
 	is "a trigger may have the name of a table" "$(printf '%s\n' ".load $extension" 'CREATE TEMP TABLE x (y);' \
 		'CREATE TEMP TRIGGER x AFTER INSERT ON x BEGIN SELECT 1; END;' "SELECT recorder_open('trace.dat');" | sqlite3 2>&1)" trace.dat
@@ -408,6 +408,11 @@ print(*db.execute("SELECT count(*) FROM count WHERE " + sys.argv[2]).fetchone())
 		"CREATE TABLE x AS SELECT recorder_open('trace.dat');" | sqlite3 2>&1)" 'cannot open savepoint'
 	like "a file that is missing" "$(printf '%s\n' ".load $extension" "SELECT recorder_open('missing.dat');" | sqlite3 2>&1)" \
 		"missing.dat: .*No such file"
+	if $CC $CFLAGS_FOR_TEST -I"$top_srcdir" "$top_srcdir/tests/cli/sql_memory.c" -o sql_memory -lsqlite3; then
+		is "without memory no table is made" "$(./sql_memory "$extension" trace.dat)" "some failed"
+	else
+		skip "too little memory" "no libsqlite3 to link with"
+	fi
 	like "it exports its entry alone" "$(nm -D --defined-only "$extension" | awk '{ print $3 }' | tr '\n' ' ')" \
 		'^sqlite3_recordersql_init $'
 else
