@@ -25,7 +25,7 @@
 #	events_in SUMMARY	how many events a recording's summary counts
 #	lost_in SUMMARY		and how many that are lost
 #	run COMMAND...		runs it and sets $status, $out, $err
-#	forget_others FILE	removes messages about recorders that other tests have killed; run, ok and fails do so
+#	forget_others FILE...	removes messages about recorders that other tests have killed; run, ok and fails do so
 #	repeat_by VARIABLE=VALUE...
 #				if a check fails from now on, the log gets a line that repeats the test with these variables;
 #				without any: no such line
@@ -101,7 +101,7 @@ fail()
 # Tests share the tracefs: any recorder may find the instances of one that another test has killed, and report them.
 forget_others()
 {
-	sed -i -E '/tracefs instances? (was|were) left by killed recorders/d' "$1"
+	sed -i -E '/tracefs instances? (was|were) left by killed recorders/d' "$@"
 }
 
 # The command runs in this shell, so a function may set variables. $status, $out and $err are its results. The shell
