@@ -108,15 +108,18 @@ bool child_is_missing(const char *name)
 {
 	const char *at = getenv("PATH");
 	char path[2 * PATH_MAX];
+	size_t size;
 
 	if (!*name || strchr(name, '/'))
 		return is_absent(name);
 	/* Without PATH, exec searches directories of the C library's own. */
-	for (size_t size; at; at = at[size] ? at + size + 1 : NULL) {
+	for (; at; at = at[size] ? at + size + 1 : NULL) {
 		size = strcspn(at, ":");
+		if (size + strlen(name) + 2 > sizeof(path))
+			return false;
 		/* An empty directory in PATH is the current one. */
-		if (snprintf(path, sizeof(path), "%.*s%s%s", (int)size, at, size ? "/" : "", name) >= (int)sizeof(path) ||
-		    !is_absent(path))
+		sprintf(path, "%.*s%s%s", (int)size, at, size ? "/" : "", name);
+		if (!is_absent(path))
 			return false;
 	}
 	return getenv("PATH") != NULL;
