@@ -36,7 +36,7 @@ events one >one.c
 for options in -O0 -O1 -O2 -O3 -Os '-O2 -flto'; do
 	echo 'int main(void) { return 0; }' >main.c
 	# shellcheck disable=SC2086
-	"$CC" $flags $options one.c main.c -o program -L"$library" -lrecorder -Wl,-rpath,"$library" 2>cc.err ||
+	$CC $flags $options one.c main.c -o program -L"$library" -lrecorder -Wl,-rpath,"$library" 2>cc.err ||
 		{ fail "$options: $(<cc.err)" && continue; }
 	is "the order of the source, $options" "$(list --binary program)" "program
 $(listed one)"
@@ -45,7 +45,7 @@ done
 link()
 {
 	# shellcheck disable=SC2086
-	"$CC" $flags -O2 -Wl,--no-as-needed "$@" -L"$library" -lrecorder -Wl,-rpath,"$library"
+	$CC $flags -O2 -Wl,--no-as-needed "$@" -L"$library" -lrecorder -Wl,-rpath,"$library"
 }
 
 # The fields of all events begin in the same column, except after a name that is far too long.

@@ -148,7 +148,8 @@ int main(int argc, char **argv)
 END
 read -ra library <<<"$LDADD_FOR_TEST"
 read -ra cflags <<<"$CFLAGS_FOR_TEST"
-ok "a program with interrupted spans" "$CC" -I"$top_srcdir/include" "${cflags[@]}" -o interrupted interrupted.c "${library[@]}" -lpthread
+# shellcheck disable=SC2086
+ok "a program with interrupted spans" $CC -I"$top_srcdir/include" "${cflags[@]}" -o interrupted interrupted.c "${library[@]}" -lpthread
 
 # shown ARGUMENT: the recorded events of a program that is interrupted in this way
 shown()
