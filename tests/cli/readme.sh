@@ -61,10 +61,10 @@ sudo()
 # If the server gets no CPU during a short recording, or between two commands, there is nothing to record or to copy: again.
 recorder()
 {
-	local status again
+	local status
 
 	[[ "$1 ${2-}" =~ ^(record|snapshot)\ -P ]] || { command recorder "$@"; return; }
-	for again in {1..50}; do
+	for _ in {1..50}; do
 		status=0
 		command recorder "$@" >printed 2>&1 || status=$?
 		grep -qE 'nothing was (recorded|copied)' printed || break

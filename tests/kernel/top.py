@@ -37,7 +37,8 @@ rows = [json.loads(line) for line in sys.stdin]
 threads = {r["tid"]: r for r in rows if r["kind"] == "thread"}
 wrong = [(tid, r["events"], events[tid]) for tid, r in threads.items() if r["events"] != events[tid]]
 known = {tid: r for tid, r in threads.items() if tid not in unknown}
-wrong += [(tid, r.get("running"), running[tid]) for tid, r in known.items() if r.get("running") != running[tid]]
+# A thread that is not part of any switch has no such key: it ran without a break on its CPU.
+wrong += [(tid, r.get("running"), running[tid]) for tid, r in known.items() if r.get("running", 0) != running[tid]]
 wrong += [(r["name"], r["events"]) for r in rows if r["kind"] == "event" and r["events"] != names[r["name"].split(":")[1]]]
 # A thread of which nothing is known, such as an idle task that never ran on busy CPUs, has no time.
 order = [r.get("running", 0) for r in rows if r["kind"] == "thread"]
