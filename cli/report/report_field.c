@@ -9,6 +9,7 @@
 
 #include "cli/report/report_event.h"
 #include "format/io/bytes.h"
+#include "format/text/event_field.h"
 #include "format/text/event_float.h"
 
 /* ----------------------------------------------------------------------------------------------- fields of an event */
@@ -94,47 +95,14 @@ static bool is_number_size(uint32_t size)
 	return size == 1 || size == 2 || size == 4 || size == 8;
 }
 
-static uint64_t read_number(const char *at, uint32_t size, bool is_signed, bool big)
-{
-	const bool sign = is_signed;
-
-	switch (size) {
-	case 1:
-		return sign ? (uint64_t)(int64_t)(signed char)*at : (unsigned char)*at;
-	case 2:
-		return sign ? (uint64_t)(int64_t)(int16_t)bytes_get16(at, big) : bytes_get16(at, big);
-	case 4:
-		return sign ? (uint64_t)(int64_t)(int32_t)bytes_get32(at, big) : bytes_get32(at, big);
-	default:
-		return bytes_get64(at, big);
-	}
-}
-
-/* Finds the data of a dynamic field. False: they are not in the record. */
-static bool find_dynamic(const struct tep_format_field *field, const char *data, uint32_t size, uint32_t *offset,
-			 uint32_t *length)
-{
-	const uint32_t word = (uint32_t)tep_read_number(field->event->tep, data + *offset, 4);
-
-	*offset = (field->flags & TEP_FIELD_IS_RELATIVE ? *offset + *length : 0) + (word & 0xffff);
-	*length = word >> 16;
-	return *offset <= size && *length <= size - *offset;
-}
-
 struct report_value report_field_value(const struct report_field *one, const void *data, uint32_t size)
 {
 	const struct tep_format_field *field = one->field;
-	const bool dynamic = field->flags & TEP_FIELD_IS_DYNAMIC;
-	const bool array = dynamic || field->flags & TEP_FIELD_IS_ARRAY;
+	const bool array = field->flags & (TEP_FIELD_IS_DYNAMIC | TEP_FIELD_IS_ARRAY);
 	struct report_value value = { .is_signed = field->flags & TEP_FIELD_IS_SIGNED };
-	uint32_t offset = (uint32_t)field->offset, length = (uint32_t)field->size;
+	uint32_t offset, length;
 
-	if (offset > size)
-		return value;
-	/* A stack of the kernel may be shorter than its format. A field without a size reaches to the end. */
-	if (!length || (array && !dynamic && length > size - offset))
-		length = size - offset;
-	if (length > size - offset || (dynamic && (length != 4 || !find_dynamic(field, data, size, &offset, &length))))
+	if (!event_field_place(field, data, size, tep_is_file_bigendian(field->event->tep), &offset, &length))
 		return value;
 	value.data = (const char *)data + offset;
 	if (field->flags & TEP_FIELD_IS_STRING) {
@@ -156,7 +124,8 @@ struct report_value report_field_value(const struct report_field *one, const voi
 
 uint64_t report_value_number(const struct report *r, const struct report_value *value, uint32_t i)
 {
-	return read_number(value->data + (size_t)i * value->element, value->element, value->is_signed, r->file->big);
+	return (uint64_t)bytes_number(value->data + (size_t)i * value->element, value->element, value->is_signed,
+				      r->file->big);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ names */

@@ -34,6 +34,22 @@ uint64_t bytes_get64(const void *at, bool big)
 	return big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) ? v : __builtin_bswap64(v);
 }
 
+int64_t bytes_number(const void *at, uint32_t width, bool is_signed, bool big)
+{
+	switch (width) {
+	case 1:
+		return is_signed ? *(const int8_t *)at : *(const uint8_t *)at;
+	case 2:
+		return is_signed ? (int16_t)bytes_get16(at, big) : bytes_get16(at, big);
+	case 4:
+		return is_signed ? (int32_t)bytes_get32(at, big) : (int64_t)bytes_get32(at, big);
+	case 8:
+		return (int64_t)bytes_get64(at, big);
+	default:
+		return 0;
+	}
+}
+
 void bytes_from_file(struct bytes *b, int fd, uint64_t pos, uint64_t end, bool big)
 {
 	b->pos = pos;

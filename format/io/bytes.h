@@ -33,6 +33,8 @@ struct bytes {
 uint16_t bytes_get16(const void *at, bool big);
 uint32_t bytes_get32(const void *at, bool big);
 uint64_t bytes_get64(const void *at, bool big);
+/* A number of 1, 2, 4 or 8 bytes, sign-extended if is_signed; 0 for another width. */
+int64_t bytes_number(const void *at, uint32_t width, bool is_signed, bool big);
 
 /*
  * The range [pos, end) of the open file fd; or of the memory at data. Nothing is read yet; nothing needs to be closed.

@@ -3,6 +3,7 @@
 #include "format/model/model_private.h"
 
 #include "format/io/bytes.h"
+#include "format/text/event_field.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -93,27 +94,23 @@ static int note_ring(struct model_cpu *cpu, const struct dat_buffer *buffer, uin
 	return 0;
 }
 
+static bool is_big(const struct model_record *record)
+{
+	return record->type->event->tep && tep_is_file_bigendian(record->type->event->tep);
+}
+
 int64_t model_number(const struct tep_format_field *field, const struct model_record *record)
 {
-	const bool is_signed = field->flags & TEP_FIELD_IS_SIGNED;
-	const bool big = record->type->event->tep && tep_is_file_bigendian(record->type->event->tep);
 	const uint32_t offset = (uint32_t)field->offset, width = (uint32_t)field->size;
-	const void *at = record->data + offset;
 
 	if (offset > record->size || width > record->size - offset)
 		return 0;
-	switch (width) {
-	case 1:
-		return is_signed ? *(const int8_t *)at : *(const uint8_t *)at;
-	case 2:
-		return is_signed ? (int16_t)bytes_get16(at, big) : bytes_get16(at, big);
-	case 4:
-		return is_signed ? (int32_t)bytes_get32(at, big) : (int64_t)bytes_get32(at, big);
-	case 8:
-		return (int64_t)bytes_get64(at, big);
-	default:
-		return 0;
-	}
+	return bytes_number(record->data + offset, width, field->flags & TEP_FIELD_IS_SIGNED, is_big(record));
+}
+
+const char *model_text(const struct tep_format_field *field, const struct model_record *record, uint32_t *ret_length)
+{
+	return event_field_text(field, record->data, record->size, is_big(record), ret_length);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- losses */

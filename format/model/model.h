@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A record that an item came from. Within a callback only. NULL data: the record was not seen. */
+/* A record that an item came from; valid only within a callback. NULL data: the record was not seen. */
 struct model_record {
 	const struct event_type *type;
 	const unsigned char *data;
@@ -25,7 +25,7 @@ struct model_record {
 };
 
 enum model_meaning {
-	MODEL_POINT,   /* an event of none of the other kinds */
+	MODEL_POINT,   /* none of the others */
 	MODEL_BEGIN,   /* of a span */
 	MODEL_END,
 	MODEL_TIMED,   /* a whole span, written at its end with its duration */
@@ -38,6 +38,9 @@ enum model_meaning {
 
 /* A number of a record; 0 if the record is too short. Signed fields are sign-extended. */
 int64_t model_number(const struct tep_format_field *field, const struct model_record *record);
+
+/* The text of a dynamic field, as event_field_text(). */
+const char *model_text(const struct tep_format_field *field, const struct model_record *record, uint32_t *ret_length);
 
 #define MODEL_KEYS_MAX 4u
 
@@ -70,7 +73,7 @@ struct model_rule {
 	const char *system;
 	const char *name;      /* of the span, counter, state: "request" for request_begin; of the event otherwise */
 	const struct event_type *type;
-	unsigned int pair;     /* the same number for begin and end of a span; every other rule has another number */
+	unsigned int pair;     /* begin and end of a span have the same number, all other rules have different ones */
 	bool is_program;       /* a program's event; otherwise the kernel's */
 	bool is_kernel;	       /* one of the kernel's pairs */
 	bool is_of_cpu;	       /* nests on its CPU, not on a thread: interrupts */
@@ -102,9 +105,10 @@ const struct event_table *model_rules_table(const struct model_rules *rules);
 /* Never NULL: an event whose id has no format is a point. */
 const struct model_rule *model_rule(const struct model_rules *rules, int id);
 
-#define MODEL_NO_BEGIN                                                                                                 \
-	1u /* begun before the trace, or its begin was lost: `begin` is the time from which it is known */
-#define MODEL_NO_END   2u /* still open where the trace ends, or where its thread ended: `end` is that time */
+/* It began before the trace, or its begin was lost: `begin` is the time from which it is known. */
+#define MODEL_NO_BEGIN 1u
+/* It is still open where the trace ends, or where its thread ended: `end` is that time. */
+#define MODEL_NO_END 2u
 /*
  * An outer span ended first (a jump); or events were lost inside, or a span ended inside whose begin was not seen; or,
  * with MODEL_NO_END, events were lost while it was open, and its end may be among them. Also the outermost of more than
@@ -296,10 +300,7 @@ struct model *model_close(struct model *model);
 /* The next event. 0; -ENOMEM; what the sink returned. The event's bytes are copied where they must outlive the call. */
 int model_event(struct model *model, const struct dat_event *event);
 
-/*
- * Call it after the last event: open items are given to the sink. `ts` is the time of the last event. 0; as
- * model_event().
- */
+/* Call it after the last event: open items are given to the sink, and end with that event. 0; as model_event(). */
 int model_end(struct model *model);
 
 #endif

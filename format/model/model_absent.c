@@ -76,6 +76,7 @@ static bool is_known(enum model_scope scope, const struct model_thread *thread)
 	return scope == MODEL_ALL || (scope == MODEL_SOME && thread->is_listed);
 }
 
+/* What the change of the scope means for the state of a thread. */
 static int change_thread(struct model *m, struct model_thread *thread, enum model_scope scope, uint64_t ts)
 {
 	const bool was_known = is_known(m->scope, thread);
@@ -113,6 +114,7 @@ static void lose_programs(struct model *m, uint64_t ts)
 		m->cpus[i].loss_ts = ts;
 }
 
+/* The scope changes: the states of threads, and what runs on each CPU, begin anew. */
 static int change(struct model *m, enum model_scope scope, uint64_t ts)
 {
 	int err = 0;

@@ -111,11 +111,7 @@ int model_counter_event(struct model *model, const struct model_step *step)
 
 static uint64_t hash_of(const struct model_state *state)
 {
-	uint64_t hash = state->rule->pair * UINT64_C(0x9e3779b97f4a7c15);
-
-	for (unsigned int i = 0; i < state->nr_keys; i++)
-		hash = (hash ^ state->keys[i] ^ hash >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
-	return hash ^ hash >> 32;
+	return model_hash(state->rule->pair, state->keys, state->nr_keys);
 }
 
 static bool are_same(const struct model_state *a, const struct model_state *b)
@@ -359,20 +355,13 @@ int model_task_stop(struct model *model, struct model_thread *thread, uint64_t t
 static char *name_of(const struct model_record *record, int *ret_error)
 {
 	struct tep_format_field *field = tep_find_field(record->type->event, "name");
-	uint32_t place, offset, length;
+	uint32_t size = 0;
+	const char *text = field ? model_text(field, record, &size) : NULL;
 	char *name;
 
-	if (!field || !(field->flags & TEP_FIELD_IS_DYNAMIC) || field->size != 4)
+	if (!size)
 		return NULL;
-	place = (uint32_t)model_number(field, record);
-	offset = place & 0xffff;
-	length = place >> 16;
-	if (offset > record->size || length > record->size - offset)
-		return NULL;
-	length = (uint32_t)strnlen((const char *)record->data + offset, length);
-	if (!length)
-		return NULL;
-	name = strndup((const char *)record->data + offset, length);
+	name = strndup(text, size);
 	if (!name)
 		*ret_error = -ENOMEM;
 	return name;

@@ -12,15 +12,6 @@
  */
 #define OTHERS_MAX 1024u
 
-static uint64_t hash_of(unsigned int pair, const struct model_span *span)
-{
-	uint64_t hash = pair * UINT64_C(0x9e3779b97f4a7c15);
-
-	for (unsigned int i = 0; i < span->nr_keys; i++)
-		hash = (hash ^ span->keys[i] ^ hash >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
-	return hash ^ hash >> 32;
-}
-
 static bool are_same(const struct model_span *a, const struct model_span *b)
 {
 	return a->rule->pair == b->rule->pair && a->nr_keys == b->nr_keys &&
@@ -39,7 +30,7 @@ static void put(struct model_open **chain, struct model_open *open)
 
 static struct model_open **chain_of(struct model_open **chains, size_t nr, const struct model_span *span)
 {
-	return &chains[hash_of(span->rule->pair, span) & (nr - 1)];
+	return &chains[model_hash(span->rule->pair, span->keys, span->nr_keys) & (nr - 1)];
 }
 
 static int grow(struct model_keyed *k)

@@ -51,20 +51,6 @@ static const char *keep(struct model_names *names, const char *text, size_t size
 	return pooled ? pooled->text : NULL;
 }
 
-/* The text of a dynamic field; *ret_size 0: the record does not have it. */
-static const char *text_of(const struct tep_format_field *field, const struct model_record *record, size_t *ret_size)
-{
-	const uint32_t place = (uint32_t)model_number(field, record);
-	const uint32_t offset = place & 0xffff, size = place >> 16;
-
-	*ret_size = 0;
-	if (!(field->flags & TEP_FIELD_IS_DYNAMIC) || field->size != 4 || offset > record->size ||
-	    size > record->size - offset)
-		return NULL;
-	*ret_size = strnlen((const char *)record->data + offset, size);
-	return (const char *)record->data + offset;
-}
-
 /* include/linux/interrupt.h of the kernel; NULL: there is no such number. */
 static const char *softirq_name(int64_t number)
 {
@@ -79,13 +65,13 @@ const char *model_name(const struct model_rules *rules, const struct model_rule 
 {
 	const struct tep_format_field *field = rule->naming_field;
 	const char *name = NULL;
-	size_t size;
+	uint32_t size = 0;
 
 	if (rule->naming == MODEL_NAME_RULE || !field)
 		return rule->name;
 	switch (rule->naming) {
 	case MODEL_NAME_TEXT:
-		name = text_of(field, record, &size);
+		name = model_text(field, record, &size);
 		return size ? keep(model_rules_names(rules), name, size, rule->name) : rule->name;
 	case MODEL_NAME_FUNCTION:
 		name = tep_find_function(rule->type->event->tep, (unsigned long long)model_number(field, record));

@@ -9,13 +9,9 @@
 /* A span whose end has not come: on the stack of a thread or a CPU, or in the table of keyed ones. */
 struct model_open {
 	struct model_span span;
-	struct model_open
-		/*
-		 * the next outer one on the stack; the next one in the chain of the table, or in the list of unused
-		 * ones
-		 */
-		*outer;
-	struct model_open *child; /* on the stack: the opposite of `outer` */
+	/* The next outer one on the stack; or the next one in a chain of the table, or in the list of unused ones. */
+	struct model_open *outer;
+	struct model_open *child; /* on the stack: the next inner one */
 	struct model_open *older, *newer; /* in the table: in the order of their begins */
 	uint64_t inner;		  /* ns covered by child spans that have ended */
 	uint64_t inner_until;	  /* the end of the last of them; 0: none */
@@ -54,7 +50,7 @@ struct model_thread {
 	int32_t tid;
 	uint32_t cpu;	      /* of its last event */
 	uint64_t last_ts;     /* of its last event */
-	uint64_t loss_ts;     /* events that concern it may be missing before this time; 0: none */
+	uint64_t loss_ts;     /* events that concern it may be missing before this time; 0: none are */
 	uint64_t kernel_loss_ts; /* the same for events of the kernel */
 	struct model_stack stack;
 	struct model_open *beside; /* a system call that does not nest; NULL: none */
@@ -62,7 +58,8 @@ struct model_thread {
 	uint64_t task, task_begin;
 	bool has_state;
 	/*
-	 * MODEL_UNKNOWN: the time from which the thread is in one state again, which its next event will show; 0: none.
+	 * With MODEL_UNKNOWN: since this time nothing was missing, and the thread is in one state, which its next
+	 * event will show. 0: not yet.
 	 */
 	uint64_t settled;
 	struct model_thread_state state; /* `end` is not set */
@@ -109,7 +106,7 @@ enum model_scope {
 };
 
 struct model_change {
-	uint64_t raw; /* in the units of the pages: from this time on */
+	uint64_t raw; /* it holds from this time on, in the units of the pages */
 	enum model_scope scope;
 	bool no_programs; /* no events of programs */
 };
@@ -126,11 +123,11 @@ struct model {
 	bool has_switch, has_waking;
 	const struct dat_absent *absent;
 	struct model_change *changes; /* of the scope, in time order */
-	size_t nr_changes, at;	      /* the next one */
+	size_t nr_changes, at;	      /* `at`: the next one */
 	enum model_scope scope;
 	uint64_t scope_ts; /* time of the last change */
 	bool no_programs;
-	bool by_number; /* with MODEL_SOME: and only the events of these threads */
+	bool by_number; /* with MODEL_SOME: all events of the kernel are those of the recorded threads, too */
 	uint64_t next_id;
 	struct number_map threads; /* address of struct model_thread */
 	struct model_thread **list;
@@ -160,7 +157,7 @@ struct model_thread *model_thread(struct model *model, int32_t tid);
 int model_threads_bound(struct model *model);
 void model_threads_free(struct model *model);
 
-/* A span or a state is given up because there are too many. */
+/* Count a span or a state that is given up because there are too many. */
 void model_count_given_up(const struct model *model);
 
 /* model_names.c: the name of a span by its record, see model_span.name; NULL: out of memory. */
@@ -254,6 +251,16 @@ int model_sched_note(struct model *model, const struct model_step *step);
 int model_sched_stop(struct model *model, struct model_thread *thread, uint64_t ts);
 /* The state of the thread is known until `ts`, and unknown from then on. */
 int model_sched_forget(struct model *model, struct model_thread *thread, uint64_t ts);
+
+/* The hash of a pair, or a state, and its keys. */
+static inline uint64_t model_hash(unsigned int pair, const uint64_t *keys, unsigned int nr_keys)
+{
+	uint64_t hash = pair * UINT64_C(0x9e3779b97f4a7c15);
+
+	for (unsigned int i = 0; i < nr_keys; i++)
+		hash = (hash ^ keys[i] ^ hash >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+	return hash ^ hash >> 32;
+}
 
 static inline uint64_t later(uint64_t a, uint64_t b)
 {

@@ -11,8 +11,8 @@
  * other threads are not known: a switch away from a recorded thread begins a state whose end is not in the trace. So
  * only the states of listed threads are given: those that the file lists; those that the kernel switched to or from the
  * idle task, because the idle task is not recorded for its own sake; and, if threads were chosen by their numbers,
- * those in which the kernel recorded any other event. From the time at which this shows, their states are known, but a
- * state that the next switch contradicts is unknown from its begin.
+ * those in which the kernel recorded any other event. Their states are known from the first such event on. But if a
+ * switch contradicts a state, the state is unknown from its begin.
  */
 #include "format/model/model_private.h"
 
@@ -42,6 +42,7 @@ static enum model_run run_of(uint64_t prev_state)
 	return bits & (STATE_INTERRUPTIBLE | STATE_IDLE) ? MODEL_SLEEPING : MODEL_STOPPED;
 }
 
+/* The state ends: the sink gets it. 0; what the sink returned. */
 static int give(const struct model *m, struct model_thread *thread, uint64_t ts, bool is_open)
 {
 	thread->state.end = ts;
@@ -56,6 +57,7 @@ static int give(const struct model *m, struct model_thread *thread, uint64_t ts,
 	return m->sink.thread_state(m->sink.arg, &thread->state);
 }
 
+/* The next state begins. */
 static void set(struct model_thread *thread, enum model_run state, uint32_t cpu, uint64_t ts, uint32_t prio)
 {
 	thread->has_state = true;
@@ -103,8 +105,8 @@ int model_sched_open(struct model *model)
 	return 0;
 }
 
-/* It shows now that the thread is listed. What seemed to be its state may have been wrong. */
-static void list(struct model_thread *thread)
+/* The thread turns out to be a listed one. What seemed to be its state until now may have been wrong. */
+static void mark_listed(struct model_thread *thread)
 {
 	if (!thread->is_listed)
 		thread->has_state = false;
@@ -118,7 +120,7 @@ static int64_t number(const struct model_step *step, enum model_sched_field whic
 	return field ? model_number(field, &step->record) : 0;
 }
 
-/* The thread that leaves the CPU was running, since the last switch there unless an event shows otherwise. */
+/* A thread leaves the CPU. It was running there since the CPU's last switch, unless an event shows otherwise. */
 static int leave(struct model *m, const struct model_step *step, struct model_thread *thread)
 {
 	const uint64_t ts = step->event->ts;
@@ -151,6 +153,7 @@ static int leave(struct model *m, const struct model_step *step, struct model_th
 	return err;
 }
 
+/* A thread enters the CPU. */
 static int enter(struct model *m, const struct model_step *step, struct model_thread *thread)
 {
 	int err = settle(m, thread, step->event->cpu, step->event->ts);
@@ -222,7 +225,7 @@ int model_switch_event(struct model *model, const struct model_step *step)
 		thread = model_thread(model, from == IDLE ? to : from);
 		if (!thread)
 			return -ENOMEM;
-		list(thread);
+		mark_listed(thread);
 	}
 	err = miss_switch(model, step, from);
 	if (!err && from != IDLE) {
@@ -263,7 +266,7 @@ static int note_listed(const struct model *m, const struct model_step *step)
 	    step->rule->meaning == MODEL_WAKE || (step->rule->is_program && !is_woken(thread)))
 		return 0;
 	if (m->by_number && !step->rule->is_program)
-		list(thread);
+		mark_listed(thread);
 	if (!thread->is_listed || (thread->has_state && thread->state.state == MODEL_RUNNING))
 		return 0;
 	if (thread->has_state && thread->state.state != MODEL_DEAD) {
@@ -321,7 +324,7 @@ static bool is_first_half(const struct model_step *step)
 	return !strcmp(step->rule->name, "sched_waking");
 }
 
-/* End a sleep. */
+/* A sleep ends; sched_waking shows who ended it. */
 static int end_sleep(struct model *m, const struct model_step *step, struct model_thread *thread)
 {
 	const struct model_open *top = step->thread->stack.top;
@@ -370,12 +373,12 @@ int model_wake_event(struct model *model, const struct model_step *step)
 	return err;
 }
 
+/* Events that may concern the thread were lost since a time. Its state is unknown from then until its next event. */
 static int lose(const struct model *m, const struct model_step *step, struct model_thread *thread, uint64_t since)
 {
 	int err = 0;
 
 	since = later(since, thread->state.begin);
-
 	if (thread->state.state != MODEL_UNKNOWN) {
 		err = give(m, thread, since, false);
 		set(thread, MODEL_UNKNOWN, step->event->cpu, since, thread->state.prio);

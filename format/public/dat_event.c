@@ -3,6 +3,7 @@
 #include "format/public/dat_private.h"
 
 #include "format/io/bytes.h"
+#include "format/text/event_field.h"
 #include "format/text/event_float.h"
 
 #include <errno.h>
@@ -114,21 +115,6 @@ void rec_dat_field_describe(const struct rec_dat_field *field, struct rec_dat_fi
 	};
 }
 
-static int64_t number_at(const unsigned char *at, unsigned int width, bool is_signed, bool big)
-{
-	switch (width) {
-	case 1:
-		return is_signed ? (int8_t)*at : *at;
-	case 2:
-		return is_signed ? (int16_t)bytes_get16((const void *)at, big) : bytes_get16((const void *)at, big);
-	case 4:
-		return is_signed ? (int32_t)bytes_get32((const void *)at, big) :
-				   (int64_t)bytes_get32((const void *)at, big);
-	default:
-		return (int64_t)bytes_get64((const void *)at, big);
-	}
-}
-
 static int get_number(const struct rec_dat_field *field, const struct rec_dat_record *record, enum rec_dat_kind kind,
 		      int64_t *ret_value)
 {
@@ -139,8 +125,8 @@ static int get_number(const struct rec_dat_field *field, const struct rec_dat_re
 		return -EINVAL;
 	if (offset > record->size || width > record->size - offset)
 		return -EBADMSG;
-	*ret_value = number_at((const unsigned char *)record->data + offset, width, from->flags & TEP_FIELD_IS_SIGNED,
-			       field->big);
+	*ret_value = bytes_number((const unsigned char *)record->data + offset, width,
+				  from->flags & TEP_FIELD_IS_SIGNED, field->big);
 	return 0;
 }
 
@@ -164,31 +150,12 @@ int rec_dat_get_bytes(const struct rec_dat_field *field, const struct rec_dat_re
 {
 	const struct tep_format_field *from = field->field;
 	const unsigned char *data = record->data;
-	uint32_t offset = (uint32_t)from->offset, length = (uint32_t)from->size;
+	uint32_t offset, length;
 
 	if (kind_of(from) == REC_DAT_INT || kind_of(from) == REC_DAT_FLOAT)
 		return -EINVAL;
-	if (offset > record->size)
+	if (!event_field_place(from, data, record->size, field->big, &offset, &length))
 		return -EBADMSG;
-	/* The kernel writes stacks that are shorter than their format. */
-	if (from->flags & TEP_FIELD_IS_ARRAY && !(from->flags & TEP_FIELD_IS_DYNAMIC) && length > record->size - offset)
-		length = record->size - offset;
-	if (length > record->size - offset)
-		return -EBADMSG;
-	if (from->flags & TEP_FIELD_IS_DYNAMIC) {
-		uint32_t place;
-
-		if (length != 4)
-			return -EBADMSG;
-		place = bytes_get32((const void *)(data + offset), field->big);
-		offset = (place & 0xffff) + (from->flags & TEP_FIELD_IS_RELATIVE ? offset + 4 : 0);
-		length = place >> 16;
-		if (offset > record->size || length > record->size - offset)
-			return -EBADMSG;
-	} else if (!length) {
-		/* A field without a size extends to the end of the record. */
-		length = record->size - offset;
-	}
 	*ret_data = data + offset;
 	*ret_size = from->flags & TEP_FIELD_IS_STRING ? strnlen((const char *)data + offset, length) : length;
 	return 0;
@@ -210,7 +177,7 @@ int rec_dat_get_element(const struct rec_dat_field *field, const struct rec_dat_
 		return err;
 	if (number >= size / width)
 		return -ENOENT;
-	*ret_value = number_at((const unsigned char *)data + (size_t)number * width, width,
+	*ret_value = bytes_number((const unsigned char *)data + (size_t)number * width, width,
 			       from->flags & TEP_FIELD_IS_SIGNED, field->big);
 	return 0;
 }

@@ -3,18 +3,13 @@
 #include "format/sql/sql_field.h"
 
 #include "format/io/bytes.h"
+#include "format/text/event_field.h"
 #include "format/text/event_float.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-/* Where the elements of a field are in the record. */
-struct extent {
-	const unsigned char *data;
-	uint32_t size;
-};
 
 /* Whether the field is a text. libtraceevent also reports arrays of s8 and u8 as strings. */
 static bool is_text(const struct tep_format_field *field)
@@ -44,22 +39,6 @@ enum sql_kind sql_field_kind(const struct tep_format_field *field)
 		       : SQL_BLOB;
 }
 
-static int64_t number_at(const unsigned char *at, unsigned int width, bool is_signed, bool big)
-{
-	const void *from = at;
-
-	switch (width) {
-	case 1:
-		return is_signed ? (int8_t)*at : *at;
-	case 2:
-		return is_signed ? (int16_t)bytes_get16(from, big) : bytes_get16(from, big);
-	case 4:
-		return is_signed ? (int32_t)bytes_get32(from, big) : (int64_t)bytes_get32(from, big);
-	default:
-		return (int64_t)bytes_get64(from, big);
-	}
-}
-
 bool sql_field_number(const struct tep_format_field *field, const unsigned char *data, uint32_t size, bool big,
 		      int64_t *ret_number)
 {
@@ -68,44 +47,12 @@ bool sql_field_number(const struct tep_format_field *field, const unsigned char 
 	if ((uint32_t)field->offset > size || width > size - (uint32_t)field->offset ||
 	    (width != 1 && width != 2 && width != 4 && width != 8))
 		return false;
-	*ret_number = number_at(data + field->offset, width, field->flags & TEP_FIELD_IS_SIGNED, big);
+	*ret_number = bytes_number(data + field->offset, width, field->flags & TEP_FIELD_IS_SIGNED, big);
 	return true;
 }
 
-/*
- * A field without a size extends to the end of the record. So does an array that the record is too short for, such as a
- * stack of the kernel with fewer entries than its format.
- */
-static bool extent_of(const struct tep_format_field *field, const unsigned char *data, uint32_t size, bool big,
-		      struct extent *ret_extent)
-{
-	uint32_t offset = (uint32_t)field->offset, length = (uint32_t)field->size;
-
-	if (offset > size)
-		return false;
-	if (field->flags & TEP_FIELD_IS_ARRAY && !(field->flags & TEP_FIELD_IS_DYNAMIC) && length > size - offset)
-		length = size - offset;
-	if (length > size - offset)
-		return false;
-	if (field->flags & TEP_FIELD_IS_DYNAMIC) {
-		uint32_t place;
-
-		if (length != 4)
-			return false;
-		place = bytes_get32((const void *)(data + offset), big);
-		offset = (place & 0xffff) + (field->flags & TEP_FIELD_IS_RELATIVE ? offset + 4 : 0);
-		length = place >> 16;
-		if (offset > size || length > size - offset)
-			return false;
-	} else if (!length) {
-		length = size - offset;
-	}
-	*ret_extent = (struct extent){ .data = data + offset, .size = length };
-	return true;
-}
-
-static struct sql_value array_value(const struct tep_format_field *field, const struct extent *extent, bool big,
-				    char *room)
+static struct sql_value array_value(const struct tep_format_field *field, const unsigned char *data, uint32_t size,
+				    bool big, char *room)
 {
 	/* Room for a number, a comma and the end of the text. */
 	enum { ELEMENT_MAX = 24 };
@@ -113,14 +60,14 @@ static struct sql_value array_value(const struct tep_format_field *field, const 
 	size_t used = 0;
 
 	room[used++] = '[';
-	for (uint32_t at = 0; width <= extent->size - at && used + ELEMENT_MAX < SQL_FIELD_ROOM; at += width) {
-		const int64_t number = number_at(extent->data + at, width, is_signed(field), big);
+	for (uint32_t at = 0; width <= size - at && used + ELEMENT_MAX < SQL_FIELD_ROOM; at += width) {
+		const int64_t number = bytes_number(data + at, width, is_signed(field), big);
 		const char *comma = at ? "," : "";
 
 		used += (size_t)(is_signed(field) ?
 					 sprintf(room + used, "%s%" PRId64, comma, number) :
 					 sprintf(room + used, "%s%" PRIu64, comma, (uint64_t)number));
-		if (at + width >= extent->size)
+		if (at + width >= size)
 			break;
 	}
 	room[used++] = ']';
@@ -131,7 +78,7 @@ struct sql_value sql_field_value(const struct tep_format_field *field, const uns
 				 bool big, char *room)
 {
 	const enum sql_kind kind = sql_field_kind(field);
-	struct extent extent;
+	uint32_t offset, length;
 	int64_t number;
 
 	if (kind == SQL_REAL && sql_field_number(field, data, size, big, &number)) {
@@ -144,11 +91,11 @@ struct sql_value sql_field_value(const struct tep_format_field *field, const uns
 		return sql_null();
 	if (kind == SQL_INT)
 		return sql_field_number(field, data, size, big, &number) ? sql_int(number) : sql_null();
-	if (!extent_of(field, data, size, big, &extent))
+	if (!event_field_place(field, data, size, big, &offset, &length))
 		return sql_null();
 	if (kind == SQL_TEXT && !is_text(field))
-		return array_value(field, &extent, big, room);
+		return array_value(field, data + offset, length, big, room);
 	if (kind == SQL_TEXT)
-		extent.size = (uint32_t)strnlen((const char *)extent.data, extent.size);
-	return (struct sql_value){ .kind = kind, .text = (const char *)extent.data, .size = extent.size };
+		length = (uint32_t)strnlen((const char *)data + offset, length);
+	return (struct sql_value){ .kind = kind, .text = (const char *)data + offset, .size = length };
 }

@@ -8,6 +8,7 @@
 
 #include "format/dat/dat_merge.h"
 #include "format/io/bytes.h"
+#include "format/text/event_field.h"
 
 /* The fields of recorder:context. */
 struct shape {
@@ -28,24 +29,6 @@ static bool find_shape(const struct event_table *table, struct shape *ret_shape)
 				     tep_find_field(event, "value"), table->big };
 	return ret_shape->age && ret_shape->age->size == 8 && ret_shape->key && ret_shape->value &&
 	       ret_shape->key->flags & TEP_FIELD_IS_DYNAMIC && ret_shape->value->flags & TEP_FIELD_IS_DYNAMIC;
-}
-
-/* The text of a dynamic field; NULL: it is not in the record. */
-static const char *text_of(const struct shape *shape, const struct tep_format_field *field,
-			   const struct dat_event *event, size_t *ret_size)
-{
-	const uint32_t at = (uint32_t)field->offset;
-	uint32_t word, offset, size;
-
-	if (at > event->size || event->size - at < sizeof(word))
-		return NULL;
-	word = bytes_get32((const char *)event->data + at, shape->big);
-	offset = word & 0xffff;
-	size = word >> 16;
-	if (offset > event->size || size > event->size - offset)
-		return NULL;
-	*ret_size = strnlen((const char *)event->data + offset, size);
-	return (const char *)event->data + offset;
 }
 
 /* The group of a thread and a key, or a new one. NULL: not enough memory. */
@@ -144,9 +127,9 @@ static int take_event(struct event_contexts *contexts, const struct event_table 
 		      const struct dat_event *event)
 {
 	struct event_context context = { .tid = event_pid(table, event->data, event->size), .seen = event->ts };
-	size_t key_size = 0, value_size = 0;
-	const char *key = text_of(shape, shape->key, event, &key_size);
-	const char *value = text_of(shape, shape->value, event, &value_size);
+	uint32_t key_size = 0, value_size = 0;
+	const char *key = event_field_text(shape->key, event->data, event->size, shape->big, &key_size);
+	const char *value = event_field_text(shape->value, event->data, event->size, shape->big, &value_size);
 	const uint32_t age_at = (uint32_t)shape->age->offset;
 
 	if (!key || !value || event->size < 8 || age_at > event->size - 8)

@@ -72,23 +72,14 @@ static bool field_number(const struct model_record *record, const char *name, in
 	return true;
 }
 
-/* The text of a field __data_loc of a record; NULL: none. */
+/* The text of a dynamic field of a record; NULL: it has none. */
 static const char *field_text(struct why *why, const struct model_record *record, const char *name)
 {
 	struct tep_format_field *field = record->data ? tep_find_field(record->type->event, name) : NULL;
-	unsigned long long place;
-	uint32_t offset, size;
+	uint32_t length;
+	const char *text = field ? model_text(field, record, &length) : NULL;
 
-	if (!field || !(field->flags & TEP_FIELD_IS_DYNAMIC) ||
-	    (uint32_t)(field->offset + field->size) > record->size ||
-	    tep_read_number_field(field, record->data, &place))
-		return NULL;
-	offset = place & 0xffff;
-	size = (uint32_t)(place >> 16);
-	if (offset > record->size || size > record->size - offset)
-		return NULL;
-	return why_text(why, "%.*s", (int)strnlen((const char *)record->data + offset, size),
-			(const char *)record->data + offset);
+	return text ? why_text(why, "%.*s", (int)length, text) : NULL;
 }
 
 /* The field of the begin by which users identify a span without a key: "id", or the first number; NULL: none. */
