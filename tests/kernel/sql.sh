@@ -7,7 +7,7 @@
 . "$top_srcdir/tests/tracefs.sh"
 cd "$TMP" || exit 1
 
-ok "a recording with stacks" "$RECORDER" record -q -T -e sched_switch -e sched_waking -e timer -o stacks.dat sh -c 'sleep 0.01; :'
+ok "a recording with stacks" "$RECORDER" record -q -b 65536 -T -e sched_switch -e sched_waking -e timer -o stacks.dat sh -c 'sleep 0.01; :'
 is "functions of stacks are those of report" \
 	"$("$RECORDER" sql --list stacks.dat "SELECT printf('=> %s (%x)', symbol, address) FROM stacks WHERE symbol IS NOT NULL" | sort -u)" \
 	"$("$RECORDER" report stacks.dat | grep -E '^=> [^ ]+ \([0-9a-f]+\)$' | sort -u)"
