@@ -6,13 +6,16 @@
 . "$top_srcdir/tests/told.sh"
 cd "$TMP" || exit 1
 
-# If the program gets no CPU in the given time, nothing is recorded, and a longer time is tried.
-mkfifo in
-exec {input}<>in
-echo go >&"$input"
+# If the program gets no CPU in the given time, nothing is recorded, and a longer time is tried: with words of its own, because
+# the program reads them later.
 for time in 0.5 3s 15000ms 1m; do
-	run timeout 300 "$RECORDER" record -o out.dat --duration "$time" sh -c "echo \$\$ >out; exec '$told' <in"
+	rm -f out
+	mkfifo "in.$time"
+	exec {input}<>"in.$time"
+	echo go >&"$input"
+	run timeout 300 "$RECORDER" record -o out.dat --duration "$time" sh -c "echo \$\$ >out; exec '$told' <in.$time"
 	grep -q 'nothing was recorded' <<<"$err" || break
+	wait_until test -s out
 	kill "$(<out)"
 done
 is "a command is recorded that long" "$status" 0 || diag "$err"
