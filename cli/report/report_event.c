@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "format/dat/dat_lines.h"
+#include "format/text/event_field.h"
 #include "format/text/event_float.h"
 
 bool report_event_is_named(const char *filter, const char *name)
@@ -138,11 +139,11 @@ static void describe(struct rec_field *ret_field, const struct tep_format_field 
 	one.size = (uint32_t)field->size;
 	one.is_signed = (field->flags & TEP_FIELD_IS_SIGNED) != 0;
 	one.length = 1;
-	if (dynamic && field->flags & TEP_FIELD_IS_STRING && !(field->flags & TEP_FIELD_IS_RELATIVE) &&
+	if (dynamic && event_field_is_text(field) && !(field->flags & TEP_FIELD_IS_RELATIVE) &&
 	    field->size == 4) {
 		one.kind = REC_FIELD_STRING;
 		one.element = 4;
-	} else if (!dynamic && array && field->flags & TEP_FIELD_IS_STRING && field->size > 0) {
+	} else if (!dynamic && array && event_field_is_text(field) && field->size > 0) {
 		one.kind = REC_FIELD_STRING;
 		one.element = 1;
 		one.length = one.size;

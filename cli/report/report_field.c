@@ -105,7 +105,7 @@ struct report_value report_field_value(const struct report_field *one, const voi
 	if (!event_field_place(field, data, size, tep_is_file_bigendian(field->event->tep), &offset, &length))
 		return value;
 	value.data = (const char *)data + offset;
-	if (field->flags & TEP_FIELD_IS_STRING) {
+	if (event_field_is_text(field)) {
 		value.kind = REPORT_VALUE_STRING;
 		value.nr = (uint32_t)strnlen(value.data, length);
 		return value;

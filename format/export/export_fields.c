@@ -2,6 +2,7 @@
 /* See export_fields.h. */
 #include "format/export/export_fields.h"
 #include "format/io/bytes.h"
+#include "format/text/event_field.h"
 #include "format/text/event_float.h"
 
 #include <errno.h>
@@ -124,8 +125,7 @@ static int add_field(struct export_event *event, const struct tep_format_field *
 		.is_signed = is_signed,
 		.is_big = big,
 	};
-	/* libtraceevent takes arrays of bytes for strings, too. */
-	if ((tep->flags & TEP_FIELD_IS_STRING) && strstr(tep->type, "char")) {
+	if (event_field_is_text(tep)) {
 		field->kind = EXPORT_TEXT;
 		field->element = 1;
 	} else if ((tep->flags & TEP_FIELD_IS_ARRAY) || field->is_dynamic || !is_number(field->size)) {

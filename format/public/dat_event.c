@@ -90,7 +90,7 @@ static bool is_number(uint32_t size)
 
 static enum rec_dat_kind kind_of(const struct tep_format_field *field)
 {
-	if (field->flags & TEP_FIELD_IS_STRING)
+	if (event_field_is_text(field))
 		return REC_DAT_TEXT;
 	if (field->flags & TEP_FIELD_IS_ARRAY)
 		return REC_DAT_BYTES;
@@ -157,7 +157,7 @@ int rec_dat_get_bytes(const struct rec_dat_field *field, const struct rec_dat_re
 	if (!event_field_place(from, data, record->size, field->big, &offset, &length))
 		return -EBADMSG;
 	*ret_data = data + offset;
-	*ret_size = from->flags & TEP_FIELD_IS_STRING ? strnlen((const char *)data + offset, length) : length;
+	*ret_size = event_field_is_text(from) ? strnlen((const char *)data + offset, length) : length;
 	return 0;
 }
 

@@ -11,12 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether the field is a text. libtraceevent also reports arrays of s8 and u8 as strings. */
-static bool is_text(const struct tep_format_field *field)
-{
-	return field->flags & TEP_FIELD_IS_STRING && strstr(field->type, "char");
-}
-
 static bool is_signed(const struct tep_format_field *field)
 {
 	return field->flags & TEP_FIELD_IS_SIGNED || strstr(field->type, "s8");
@@ -24,7 +18,7 @@ static bool is_signed(const struct tep_format_field *field)
 
 enum sql_kind sql_field_kind(const struct tep_format_field *field)
 {
-	if (is_text(field))
+	if (event_field_is_text(field))
 		return SQL_TEXT;
 	if (event_field_is_float(field))
 		return SQL_REAL;
@@ -93,7 +87,7 @@ struct sql_value sql_field_value(const struct tep_format_field *field, const uns
 		return sql_field_number(field, data, size, big, &number) ? sql_int(number) : sql_null();
 	if (!event_field_place(field, data, size, big, &offset, &length))
 		return sql_null();
-	if (kind == SQL_TEXT && !is_text(field))
+	if (kind == SQL_TEXT && !event_field_is_text(field))
 		return array_value(field, data + offset, length, big, room);
 	if (kind == SQL_TEXT)
 		length = (uint32_t)strnlen((const char *)data + offset, length);

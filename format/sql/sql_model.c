@@ -3,6 +3,7 @@
 #include "format/sql/sql_model.h"
 
 #include "format/sql/sql_field.h"
+#include "format/text/event_field.h"
 #include "format/text/event_float.h"
 
 #include <errno.h>
@@ -128,7 +129,7 @@ void sql_json_fields(struct sql_trace *trace, const struct model_record *record,
 			blob_put(out, "null", 4);
 		else if (value.kind == SQL_BLOB)
 			json_bytes(out, value.text, value.size);
-		else if (f->flags & TEP_FIELD_IS_STRING)
+		else if (event_field_is_text(f))
 			sql_json_text(out, value.text, value.size);
 		else
 			blob_put(out, value.text, value.size);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the value of a field lies in a record. */
+/* Where the value of a field lies in a record, and whether it is a text. */
 #ifndef FORMAT_EVENT_FIELD_H
 #define FORMAT_EVENT_FIELD_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 #include <traceevent/event-parse.h>
 
 /*
@@ -18,5 +19,11 @@ bool event_field_place(const struct tep_format_field *field, const void *data, u
 /* The text of a dynamic field, which no NUL ends; NULL: the field is not dynamic, or not in the record. */
 const char *event_field_text(const struct tep_format_field *field, const void *data, uint32_t size, bool big,
 			     uint32_t *ret_length);
+
+/* Whether the field is a text. libtraceevent also reports arrays of s8 and u8, and bytes, as strings. */
+static inline bool event_field_is_text(const struct tep_format_field *field)
+{
+	return field->flags & TEP_FIELD_IS_STRING && strstr(field->type, "char");
+}
 
 #endif

@@ -178,7 +178,8 @@ static bool compare_number(struct compiler *c, const struct rec_operand *operand
 			return false;
 		if (!is_quoted)
 			word = rec_scan_word(&c->scan);
-		if (!is_quoted && operand->kind == REC_OPERAND_ANY && strchr("./*?:+[@%", *c->scan.at) && *c->scan.at) {
+		if (!is_quoted && operand->kind == REC_OPERAND_ANY && *c->scan.at &&
+		    strchr("./*?:+[@%-", *c->scan.at)) {
 			c->scan.at = word.text;
 			return rec_scan_unquoted(&c->scan, &operand->name, operator->word);
 		}

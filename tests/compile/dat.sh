@@ -182,18 +182,21 @@ cat >reals.c <<'END'
 #include <librecorder/event.h>
 #include <math.h>
 REC_EVENT(test, reals, u8(n), f32(one), f64(two));
+REC_EVENT(test, bytes, array(u8, raw, 4), array(s8, steps, 2), bytes(all));
 int main(void)
 {
 	REC(test, reals, 0, 0.1f, 0.3);
 	REC(test, reals, 1, -1e30f, 1e300);
 	REC(test, reals, 2, NAN, -INFINITY);
+	REC(test, bytes, (const uint8_t[4]){ 1, 0, 255, 2 }, (const int8_t[2]){ -1, 0 }, "\0\377", (size_t)2);
 	return 0;
 }
 END
 # shellcheck disable=SC2086
-ok "a program with floats and doubles" $CC $CFLAGS_FOR_TEST reals.c $LDADD_FOR_TEST -o reals
+ok "a program with floats, doubles and bytes" $CC $CFLAGS_FOR_TEST reals.c $LDADD_FOR_TEST -o reals
 ok "is recorded" "$RECORDER" record -q -o reals.dat ./reals
-is "they are read as numbers" "$(differs reals.dat)$(cat compared)" "3 lines"
+is "they are read as numbers" "$(differs reals.dat)$(cat compared)" "4 lines"
+like "and bytes, too" "$("$RECORDER" report --json -F bytes reals.dat)" '"raw":\[1,0,255,2\],"steps":\[-1,0\],"all":\[0,255\]'
 
 # ---- the example
 
