@@ -328,6 +328,7 @@ static int run_command(struct record *record)
 		return EXIT_FAILURE;
 	if (child_is_missing(record->command[0]))
 		return cannot_run(record, -ENOENT);
+	record->child.no_terminal = record->daemonize;
 	record->child.keeps_stdout = !strcmp(record->output_name, "-");
 	record->child.user = record->as_user ? &record->child_user : NULL;
 	record->child.at_end = record->proc_map ? take_map : NULL;

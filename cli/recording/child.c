@@ -264,10 +264,10 @@ void child_close(struct child *child)
 
 static void note_signal(struct child *child, int number)
 {
-	if (number == SIGINT || number == SIGQUIT) {
+	if (!child->no_terminal && (number == SIGINT || number == SIGQUIT)) {
 		if (child->interrupts++)
 			child->stopped_by = number;
-	} else if (number == SIGTERM || number == SIGHUP) {
+	} else if (number == SIGINT || number == SIGQUIT || number == SIGTERM || number == SIGHUP) {
 		child->stopped_by = number;
 	}
 }

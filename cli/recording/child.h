@@ -5,7 +5,7 @@
  *
  * While it runs, SIGINT, SIGQUIT, SIGTERM and SIGHUP do not end the recorder. SIGINT and SIGQUIT came from the
  * terminal, so the command gets them too, and the recording ends with it. A second one, and SIGTERM or SIGHUP, end the
- * recording at once and leave the command alone.
+ * recording at once and leave the command alone. Without a terminal, the first of them does so.
  */
 #ifndef CLI_CHILD_H
 #define CLI_CHILD_H
@@ -25,6 +25,7 @@ struct child {
 	struct rlimit old_files;
 	bool ended;
 	int status; /* as of waitpid(), once ended */
+	bool no_terminal;  /* SIGINT and SIGQUIT do not come from a terminal, so the command does not get them */
 	bool keeps_stdout; /* standard output is the recorder's; the command gets its standard error instead */
 	const struct child_user *user; /* user as whom the command runs; NULL: as ourselves */
 	/* Called when the process begins to end, while /proc still has its data; NULL: it is not traced. */

@@ -57,6 +57,17 @@ has_file()
 wait_until has_file
 is "the file has its events" "$(counts command.dat)" "get 10 idle 10 put 10"
 
+# The command does not get the signal, so the recording does not wait for its end.
+mkfifo more
+exec 7<>more
+daemonize -o interrupted.dat sh -c 'echo $$ >command.pid; exec cat more'
+wait_until test -s command.pid
+kill -INT "$daemon"
+ok "SIGINT ends it, although the command is running" wait_until is_gone "$daemon"
+ok "which continues" kill -0 "$(<command.pid)"
+kill "$(<command.pid)"
+exec 7>&-
+
 # ---- it cannot begin
 
 daemonize -o out.dat -P 999999999
