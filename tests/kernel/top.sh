@@ -37,10 +37,17 @@ wait_until grep -q ready ready
 "$RECORDER" record -q -o trace.dat -e sched -P $program -u none -c &
 recorder=$!
 wait_until traces $recorder
+# How often each thread has gone to sleep.
+sleeps()
+{
+	awk '/^Pid:/ { tid = $2 } /^voluntary/ { print tid, $2 }' /proc/$program/task/*/status
+}
+sleeps >before
 echo >&"$input"
+# The two threads of before, and the second one, have gone to sleep since the recording began.
 have_slept()
 {
-	[ "$(awk '/^voluntary/ && $2 > 5' /proc/$program/task/*/status | wc -l)" -ge 2 ]
+	[ "$(sleeps | awk 'NR == FNR { before[$1] = $2; next } $2 > before[$1]' before - | wc -l)" = 3 ]
 }
 ok "a second thread" wait_until have_slept
 kill -INT $recorder
