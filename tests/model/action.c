@@ -267,6 +267,7 @@ static void make_anew(void)
 		fail("all was read, but the lane is not empty");
 	m.shared.lane.subbuf_size = 0;
 	rec_ring_restart(&m.handle);
+	oracle_entered();
 	m.oracle.calm = false;
 }
 

@@ -36,6 +36,19 @@ static void check_dirty(int32_t filled)
 		     (int)(lane->pages_touched - lane->pages_lost - m.shared.words.pages_read));
 }
 
+/*
+ * The handle's function was called since the commit position entered its sub-buffer; or it will be with the next event,
+ * which is not on the fast path. A handler that leaves for good may leave this function, too.
+ */
+static void check_entered(void)
+{
+	if (with(SHARED) || m.jumped || m.oracle.died)
+		return;
+	if (REC_POS_SEQ(m.oracle.entered) != REC_POS_SEQ(m.shared.lane.commit) &&
+	    !(m.handle.leave && m.shared.lane.cpu == REC_CPU_NONE))
+		fail("a sub-buffer was entered, and the handle's function is not called");
+}
+
 void check_ring(void)
 {
 	const struct rec_link *links = m.shared.links;
@@ -80,6 +93,7 @@ void check_ring(void)
 	if (m.shared.lane.torn < m.oracle.torn || m.shared.lane.torn > m.oracle.torn + m.oracle.maybe_torn)
 		fail("%llu reservations are torn, but %u to %u were", (unsigned long long)m.shared.lane.torn,
 		     m.oracle.torn, m.oracle.torn + m.oracle.maybe_torn);
+	check_entered();
 	if (m.shared.lane.owner)
 		fail("the lane is not given back");
 	if (m.shared.lane.broken)

@@ -389,6 +389,7 @@ static void begin(void)
 	rec_ring_init(&m.handle);
 	if (with(SHARED))
 		share_lane();
+	oracle_entered();
 	act('i');
 	for (action = config->prefill; *action; action++)
 		act(*action);

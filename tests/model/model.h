@@ -220,6 +220,7 @@ struct oracle {
 	bool again;	/* the reader died: what it had may come again */
 	bool copied;	/* the page is a copy, which may have no room for the CPU of its first event */
 	bool disturbed; /* a writer was inside, or moved, during this read */
+	uint64_t entered; /* the commit position when the handle's function for entered sub-buffers was last called */
 	bool calm;	/* the last action was an event that nothing interrupted */
 	bool back;	/* the clock stepped back: times are not exact */
 	bool died;	/* a writer was interrupted: times of losses are not exact */
@@ -304,6 +305,7 @@ bool oracle_mistaken(uint32_t id);
 /* As many writers as can be counted are inside; the second function ends that. */
 uint64_t oracle_deepen(const void *frame);
 void oracle_undeepen(uint64_t open);
+void oracle_entered(void);   /* the handle's function for entered sub-buffers was called */
 uint32_t oracle_floor(void); /* after the last event that is finished */
 void oracle_writer_died(void);
 /* The writer's actions from `level` on were left. */

@@ -160,6 +160,11 @@ void oracle_leaves_stuck(void)
 		fail("another lane is taken, though this one is not stuck");
 }
 
+void oracle_entered(void)
+{
+	o.entered = m.shared.lane.commit;
+}
+
 uint32_t oracle_floor(void)
 {
 	uint32_t floor = o.position;

@@ -3,6 +3,7 @@
 #include "lanes.h"
 #include "small.h"
 
+#include <errno.h>
 #include <string.h>
 
 static bool is_in_pool(const struct rec_handle *handle)
@@ -152,6 +153,42 @@ static void check_leases(void)
 	check_pool();
 }
 
+static bool look(uint32_t lane, struct rec_ring_counts *ret_counts)
+{
+	struct rec_ring_reader ring;
+	int r = rec_view_look(&m.view, lane, &ring);
+
+	if (r == -ENODATA)
+		r = rec_view_look_without_ring(&m.view, lane, &ring);
+	/* No event was ever written to a lane that is not made, or not counted. */
+	if (r == -ENODATA || r == -EINVAL)
+		return false;
+	if (r == 0)
+		r = ring.subbuf_size ? rec_ring_count(&ring, true, ret_counts) : rec_ring_count_empty(&ring, ret_counts);
+	if (r < 0)
+		fail("lane %u has no statistics: %d", lane, r);
+	return true;
+}
+
+/* What rec_view_stats() returns, also for lanes that were given up. */
+static void check_counts(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < config->max_lanes; i++) {
+		const struct list *list = &m.oracle.lists[i];
+		struct rec_ring_counts counts = { 0 };
+
+		if (!look(i, &counts) && list->nr)
+			fail("lane %u has events, and no statistics", i);
+		if (counts.committed != list->nr || counts.read > list->next ||
+		    counts.entries + counts.read + counts.overrun != list->nr)
+			fail("of %u events of lane %u, %u are counted: %u read, %u lost, %u unread", list->nr, i,
+			     (uint32_t)counts.committed, (uint32_t)counts.read, (uint32_t)counts.overrun,
+			     (uint32_t)counts.entries);
+	}
+}
+
 /* Every event is in a lane, read or reported as lost, or is counted where it was refused. */
 static void check_account(void)
 {
@@ -185,6 +222,8 @@ static void check_ids(void)
 	for (i = 0; i < config->max_lanes; i++)
 		if (rec_process.own[i].bereft)
 			fail("threads with id %u never get a lane", rec_process.own[i].bereft);
+	for (i = 0; i < THREADS; i++)
+		m.actors[i].bereft = false;
 }
 
 void check_end(void)
@@ -197,6 +236,7 @@ void check_end(void)
 	each_thread('x', THREADS);
 	each_thread('C', THREADS);
 	check_pool();
+	check_counts();
 	check_leases();
 	check_sharing();
 	act('r');

@@ -55,9 +55,22 @@ static bool may_die(unsigned int actor)
 	return with(DIES) && actor == 0 && !m.oracle.died && !m.actors[actor].masked;
 }
 
+/* Called before each access, so each value of the words is seen. */
+static void note_bereft(void)
+{
+	unsigned int actor;
+	uint32_t i;
+
+	for (actor = 0; actor < THREADS; actor++)
+		for (i = 0; i < config->max_lanes; i++)
+			if (inside.own[i].bereft == m.actors[actor].tid && m.actors[actor].action)
+				m.actors[actor].bereft = true;
+}
+
 /* Nothing but this step can happen here, and the state need not be recorded: the actor need not stop. */
 bool explorer_passes(unsigned int actor, const struct pending *next)
 {
+	note_bereft();
 	if (telling || next->place == PLACE_COMMON || may_die(actor))
 		return false;
 	tally.steps++;
@@ -127,6 +140,7 @@ static void take(const struct choice *choice)
 	}
 	if (choice->act == ACT_START) {
 		m.actors[choice->actor].done++;
+		m.actors[choice->actor].bereft = false;
 		actor_begin_thread(choice->actor);
 	}
 	command = *choice;

@@ -169,6 +169,7 @@ struct actor {
 	uint8_t done; /* of its program */
 	uint8_t masked;
 	bool ended;  /* the next thread has not begun */
+	bool bereft; /* since its action began, others took a lane over from a former thread with its id */
 	char action; /* 0: idle */
 	unsigned char tls[TLS_MAX];
 };
