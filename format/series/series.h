@@ -4,9 +4,9 @@
  * wake-ups, values of fields. Add the series that are wanted to a set, then run it: one pass over the trace feeds all
  * of them.
  *
- * A duration is a point of its series only if its begin and its end were seen and no event was lost that could belong
- * between them; other durations are only counted. Memory grows with the number of open spans and pairs, not with the
- * number of events.
+ * A duration is a point of its series only if its begin and its end were seen, no event was lost that could belong
+ * between them, and the file does not note that such events were not recorded for a time between them; other durations
+ * are only counted. Memory grows with the number of open spans and pairs, not with the number of events.
  */
 #ifndef FORMAT_SERIES_H
 #define FORMAT_SERIES_H
@@ -53,7 +53,7 @@ struct series_counts {
 	uint64_t points;
 	uint64_t no_begin; /* the begin is not in the trace */
 	uint64_t no_end;   /* the end is not in the trace, or the begin came again before it */
-	uint64_t cut;	   /* events were lost between begin and end, or an outer span ended first */
+	uint64_t cut; /* events were lost, or not recorded, between begin and end, or an outer span ended first */
 };
 
 enum series_word { SERIES_NAME, SERIES_TO, SERIES_FIELD_NAME };

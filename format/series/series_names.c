@@ -44,11 +44,15 @@ static bool is_named(const char *system, const char *name, const char *word)
 static int add_tap(struct series_set *set, const struct tep_event *type, struct series *series, enum series_role role,
 		   const struct export_field *field)
 {
+	const struct model_rule *rule = model_rule(set->rules, type->id);
 	struct series_tap **at = &set->taps[type->id];
 	struct series_tap *tap = calloc(1, sizeof(*tap));
 
 	if (!tap)
 		return -ENOMEM;
+	series->has_programs |= rule->is_program;
+	series->has_kernel |= !rule->is_program;
+	series->has_switches |= rule->meaning == MODEL_SWITCH;
 	*tap = (struct series_tap){ .series = series, .role = role, .system = type->system, .field = field };
 	while (*at)
 		at = &(*at)->next;

@@ -105,6 +105,7 @@ static int add(struct series *series, const struct key *key, const struct dat_ev
 	to = chain_of(series, key->number);
 	open->next = *to;
 	open->begin = event->ts;
+	open->raw = event->raw;
 	open->tid = tid;
 	open->number = key->number;
 	open->size = key->size;
@@ -127,8 +128,23 @@ int series_pair_begin(const struct series_tap *tap, const struct dat_event *even
 		return add(series, &key, event, tid);
 	series->counts.no_end++;
 	(*at)->begin = event->ts;
+	(*at)->raw = event->raw;
 	(*at)->tid = tid;
 	return 0;
+}
+
+/*
+ * Whether an event of the pair may be missing between two events: events were lost, or the file notes that no events of
+ * its kind were recorded for a time.
+ */
+static bool is_cut(const struct series *series, const struct series_open *open, const struct dat_event *end)
+{
+	const struct dat_absent *absent = &series->set->table->absent;
+
+	return series->set->loss_ts > open->begin ||
+	       (series->has_programs && dat_losses_between(&absent->no_programs, open->raw, end->raw)) ||
+	       (series->has_kernel && dat_losses_between(&absent->no_kernel, open->raw, end->raw)) ||
+	       (series->has_switches && dat_losses_between(&absent->no_switches, open->raw, end->raw));
 }
 
 int series_pair_end(const struct series_tap *tap, const struct dat_event *event, int32_t tid)
@@ -137,6 +153,7 @@ int series_pair_end(const struct series_tap *tap, const struct dat_event *event,
 	struct series_point point = { .end = event->ts, .end_tid = tid, .cpu = event->cpu };
 	struct series_open **at, *open;
 	struct key key;
+	bool cut;
 
 	if (!read_key(tap, event, tid, &key))
 		return 0;
@@ -151,8 +168,9 @@ int series_pair_end(const struct series_tap *tap, const struct dat_event *event,
 	point.begin = open->begin;
 	point.tid = open->tid;
 	point.value = (int64_t)(point.end - point.begin);
+	cut = is_cut(series, open, event);
 	free(open);
-	if (series->set->loss_ts > point.begin) {
+	if (cut) {
 		series->counts.cut++;
 		return 0;
 	}

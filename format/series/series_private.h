@@ -27,6 +27,7 @@ struct series_tap {
 struct series_open {
 	struct series_open *next; /* in its chain */
 	uint64_t begin;
+	uint64_t raw; /* the same time in the units of the pages */
 	int32_t tid;
 	uint64_t number; /* the key, or the hash of its text */
 	uint32_t size;	 /* size of the text */
@@ -47,6 +48,7 @@ struct series {
 	/* For pairs: */
 	bool has_key;
 	bool is_period; /* both events are the same */
+	bool has_programs, has_kernel, has_switches; /* an event of it is a program's, the kernel's, sched_switch */
 	struct series_open **chains;
 	size_t nr_chains; /* a power of two, or 0 */
 	size_t nr_open;

@@ -115,6 +115,15 @@ done
 is "from each event to the next one of its thread, in $nr made files with and without losses" $bad 0
 ok "there are such files" test $nr -gt 20
 
+# ---- times that were not recorded
+
+ok "is recorded again" "$RECORDER" record -q -u 'io:*' -o later.dat ./pairs
+ok "both in one file" "$RECORDER" merge -o both.dat trace.dat later.dat
+"$RECORDER" latency --json both.dat io:complete io:submit -k id >answer.json 2>/dev/null
+is "no duration spans the time between the recordings" "$(number count) $(number cut)" "0 882"
+"$RECORDER" latency --json both.dat io:submit io:complete -k id >answer.json
+is "those on either side of it count" "$(number count) $(number cut)" "1764 0"
+
 # ---- text, picture
 
 ok "as text" "$RECORDER" latency trace.dat io:submit io:complete -k id

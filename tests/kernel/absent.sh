@@ -34,7 +34,33 @@ like "the time between them is noted" "$(notes m.dat)" "; no switches from $((en
 is "no state is known there" "$(ask m.dat "SELECT count(*) FROM sched WHERE state != 'unknown' AND ts < $begin - 1 AND ts + dur > $end + 1")" 0
 like "elsewhere they are" "$(ask m.dat "SELECT count(*) FROM sched WHERE state = 'running' AND ts > $begin")" '^[1-9]'
 
+# distances FILE EVENT FIELD: the number of times from each event to the next one with the same value, and of those left out
+distances()
+{
+	"$RECORDER" latency --json "$1" "$2" "$2" -k "$3" 2>/dev/null | sed -E 's/.*"count":([0-9]+),.*"cut":([0-9]+),.*/\1 \2/'
+}
+
+# gap EVENT FIELD: of m.dat, the times that do not span the gap between a.dat and b.dat count, and others are left out
+gap()
+{
+	local first second whole
+
+	read -r first _ <<<"$(distances a.dat "$@")"
+	read -r second _ <<<"$(distances b.dat "$@")"
+	whole=$(distances m.dat "$@")
+	like "no time between events of $1 spans what was not recorded" "$whole" "^$((first + second)) [1-9]"
+}
+
+gap sched_waking pid
+gap sched_switch next_pid
+
 export RECORDER top_builddir
+ok "recordings of switches within one of interrupts" "$RECORDER" record -q -o i.dat -e irq sh -c '
+	"$RECORDER" record -q -o a.dat -e sched sleep 0.02 && "$RECORDER" record -q -o b.dat -e sched sleep 0.02'
+ok "as one file" "$RECORDER" merge -o m.dat a.dat b.dat i.dat
+unlike "it has events of the kernel at all times" "$(notes m.dat)" "no events of the kernel from [1-9]"
+gap sched_switch next_pid
+
 ok "a program before, and after, two recordings of the kernel" "$RECORDER" record -q -o p.dat sh -c '
 	"$top_builddir/examples/01_first_event" && "$RECORDER" record -q -o a.dat -e sched sleep 0.02 &&
 	"$RECORDER" record -q -o b.dat -e sched sleep 0.02 && "$top_builddir/examples/01_first_event"'
