@@ -77,16 +77,12 @@ static int put_loss(struct perfetto *p, const struct dat_event *event)
 		return err;
 	if (event->lost > 0)
 		snprintf(name, sizeof(name), "%" PRId64 " events lost", event->lost);
-	perfetto_packet(p, event->ts);
-	instant = proto_begin(&p->packet, PACKET_EVENT);
-	proto_uint(&p->packet, EVENT_TYPE, TYPE_INSTANT);
-	proto_uint(&p->packet, EVENT_TRACK, p->losses);
+	instant = perfetto_event_begin(p, event->ts, TYPE_INSTANT, p->losses);
 	proto_text(&p->packet, EVENT_NAME_TEXT, name);
 	perfetto_argument_int(p, "cpu", event->cpu);
 	if (event->lost > 0)
 		perfetto_argument_int(p, "lost", event->lost);
-	proto_end(&p->packet, instant);
-	return perfetto_packet_end(p);
+	return perfetto_event_end(p, instant);
 }
 
 int perfetto_point(struct perfetto *p, const struct export_event *type, const struct dat_event *event, int32_t tid)

@@ -7,20 +7,9 @@
 
 #include "format/model/overlay.h"
 
-static size_t begin_slice(struct perfetto *p, uint64_t ts, unsigned int type, uint64_t track)
-{
-	size_t event;
-
-	perfetto_packet(p, ts);
-	event = proto_begin(&p->packet, PACKET_EVENT);
-	proto_uint(&p->packet, EVENT_TYPE, type);
-	proto_uint(&p->packet, EVENT_TRACK, track);
-	return event;
-}
-
 static int put_piece(struct perfetto *p, const struct overlay_piece *piece, uint64_t track)
 {
-	size_t event = begin_slice(p, piece->begin, TYPE_BEGIN, track);
+	size_t event = perfetto_event_begin(p, piece->begin, TYPE_BEGIN, track);
 	int err;
 
 	proto_text(&p->packet, EVENT_NAME_TEXT, piece->class);
@@ -32,13 +21,11 @@ static int put_piece(struct perfetto *p, const struct overlay_piece *piece, uint
 		perfetto_argument_text(p, "by", piece->by);
 	if (piece->what[0])
 		perfetto_argument_text(p, "what", piece->what);
-	proto_end(&p->packet, event);
-	err = perfetto_packet_end(p);
+	err = perfetto_event_end(p, event);
 	if (err)
 		return err;
-	event = begin_slice(p, piece->end, TYPE_END, track);
-	proto_end(&p->packet, event);
-	return perfetto_packet_end(p);
+	event = perfetto_event_begin(p, piece->end, TYPE_END, track);
+	return perfetto_event_end(p, event);
 }
 
 int perfetto_overlay(struct perfetto *p, const struct overlay *overlay)

@@ -43,6 +43,23 @@ int perfetto_packet_end(struct perfetto *p)
 	return perfetto_zip_put(p, &p->packet);
 }
 
+size_t perfetto_event_begin(struct perfetto *p, uint64_t ts, unsigned int type, uint64_t track)
+{
+	size_t event;
+
+	perfetto_packet(p, ts);
+	event = proto_begin(&p->packet, PACKET_EVENT);
+	proto_uint(&p->packet, EVENT_TYPE, type);
+	proto_uint(&p->packet, EVENT_TRACK, track);
+	return event;
+}
+
+int perfetto_event_end(struct perfetto *p, size_t event)
+{
+	proto_end(&p->packet, event);
+	return perfetto_packet_end(p);
+}
+
 static void put_clock(struct perfetto *p, uint32_t id, uint64_t ts, bool is_incremental)
 {
 	const size_t clock = proto_begin(&p->packet, CLOCKS_CLOCK);

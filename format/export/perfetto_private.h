@@ -91,6 +91,9 @@ struct perfetto {
 void perfetto_packet(struct perfetto *p, uint64_t ts);
 /* 0; -ENOMEM. */
 int perfetto_packet_end(struct perfetto *p);
+/* The same for a packet with a TrackEvent on a track; `event` is the result of perfetto_event_begin(). */
+size_t perfetto_event_begin(struct perfetto *p, uint64_t ts, unsigned int type, uint64_t track);
+int perfetto_event_end(struct perfetto *p, size_t event);
 /* The time of an ftrace event, which is on the clock BOOTTIME. */
 uint64_t perfetto_boottime(const struct perfetto *p, uint64_t ts);
 /* Write the packets that come before all others. 0; -ENOMEM. */

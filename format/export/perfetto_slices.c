@@ -172,29 +172,12 @@ static void set_name(char *text, const struct model_rule *rule)
 
 /* --------------------------------------------------------------------------------------------------------- spans */
 
-static size_t begin_event(struct perfetto *p, uint64_t ts, unsigned int type, uint64_t track)
-{
-	size_t event;
-
-	perfetto_packet(p, ts);
-	event = proto_begin(&p->packet, PACKET_EVENT);
-	proto_uint(&p->packet, EVENT_TYPE, type);
-	proto_uint(&p->packet, EVENT_TRACK, track);
-	return event;
-}
-
-static int end_event(struct perfetto *p, size_t event)
-{
-	proto_end(&p->packet, event);
-	return perfetto_packet_end(p);
-}
-
 static int put_begin(struct perfetto *p, const struct model_span *span, uint64_t track, const char *incomplete)
 {
 	const struct model_record *record = span->first.data ? &span->first : &span->last;
 	const struct export_event *type = event_of(p, span->rule);
 	const struct perfetto_names *names = perfetto_names(p, type);
-	const size_t event = begin_event(p, span->begin, TYPE_BEGIN, track);
+	const size_t event = perfetto_event_begin(p, span->begin, TYPE_BEGIN, track);
 
 	if (!names)
 		return -ENOMEM;
@@ -210,14 +193,14 @@ static int put_begin(struct perfetto *p, const struct model_span *span, uint64_t
 		perfetto_argument_uint(p, "task", span->task);
 	if (incomplete)
 		perfetto_argument_text(p, "incomplete", incomplete);
-	return end_event(p, event);
+	return perfetto_event_end(p, event);
 }
 
 /* Ends a slice. The keys were already arguments of its begin. */
 static int put_end(struct perfetto *p, const struct model_span *span, uint64_t track, const char *incomplete)
 {
 	const bool is_pair = span->first.data && span->last.data && span->first.data != span->last.data;
-	const size_t event = begin_event(p, span->end, TYPE_END, track);
+	const size_t event = perfetto_event_begin(p, span->end, TYPE_END, track);
 	const struct export_event *type;
 
 	if (is_pair) {
@@ -226,7 +209,7 @@ static int put_end(struct perfetto *p, const struct model_span *span, uint64_t t
 	}
 	if (incomplete)
 		perfetto_argument_text(p, "incomplete", incomplete);
-	return end_event(p, event);
+	return perfetto_event_end(p, event);
 }
 
 static uint64_t track_of(struct perfetto *p, const struct model_span *span)
@@ -323,19 +306,19 @@ static int on_counter(void *arg, const struct model_counter *counter)
 	track = pool_track(p, pool, name, true, counter->ts, 0);
 	if (!track)
 		return -ENOMEM;
-	event = begin_event(p, counter->ts, TYPE_COUNTER, track);
+	event = perfetto_event_begin(p, counter->ts, TYPE_COUNTER, track);
 	if (is_large)
 		proto_double(&p->packet, EVENT_COUNTER_REAL, (double)(uint64_t)counter->value);
 	else
 		proto_int(&p->packet, EVENT_COUNTER, counter->value);
 	perfetto_arguments(p, event_of(p, counter->rule), 1, counter->record.data, counter->record.size);
-	err = end_event(p, event);
+	err = perfetto_event_end(p, event);
 	return err ? err : put_flow(p, counter);
 }
 
 static int put_slice(struct perfetto *p, uint64_t track, struct export_slice slice)
 {
-	size_t event = begin_event(p, slice.begin, TYPE_BEGIN, track);
+	size_t event = perfetto_event_begin(p, slice.begin, TYPE_BEGIN, track);
 	int err;
 
 	proto_uint(&p->packet, EVENT_CATEGORY,
@@ -344,11 +327,11 @@ static int put_slice(struct perfetto *p, uint64_t track, struct export_slice sli
 	perfetto_argument_int(p, "tid", slice.tid);
 	if (slice.rule)
 		perfetto_arguments(p, event_of(p, slice.rule), slice.first, slice.record->data, slice.record->size);
-	err = end_event(p, event);
+	err = perfetto_event_end(p, event);
 	if (err || slice.is_open)
 		return err;
-	event = begin_event(p, slice.end, TYPE_END, track);
-	return end_event(p, event);
+	event = perfetto_event_begin(p, slice.end, TYPE_END, track);
+	return perfetto_event_end(p, event);
 }
 
 static int on_state(void *arg, const struct model_state *state)
