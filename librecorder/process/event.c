@@ -160,7 +160,7 @@ static uint32_t find_wanted(const struct known *known)
 static void count_no_room(const struct known *known)
 {
 	if (known->wanted == NO_ROOM)
-		__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
+		rec_log_count_lost();
 }
 
 static int apply(const struct rec_selector *selector, bool on)
@@ -215,7 +215,7 @@ static uint32_t *word_of(uint32_t index)
 		return &no_word;
 	while (index / WORDS_PER_PAGE >= nr_pages) {
 		if (rec_process_populate(rec_process.enable + nr_pages * WORDS_PER_PAGE, REC_MAP_PAGE) < 0) {
-			__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
+			rec_log_count_lost();
 			return &no_word;
 		}
 		nr_pages++;
@@ -312,8 +312,7 @@ static void register_locked(struct rec_event *event)
 	if (!known)
 		known = add_known(event->description, hash);
 	if (!known) {
-		if (rec_process.header)
-			__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
+		rec_log_count_lost();
 		return;
 	}
 	event->registered = 1;

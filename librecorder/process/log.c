@@ -20,6 +20,12 @@ void rec_log_restart(void)
 	used = 0;
 }
 
+void rec_log_count_lost(void)
+{
+	if (rec_process.header)
+		__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
+}
+
 int rec_log_append_locked(const struct rec_log_record *record)
 {
 	int r;
@@ -28,7 +34,7 @@ int rec_log_append_locked(const struct rec_log_record *record)
 		return -ENXIO;
 	r = rec_process_grow_log(used + record->size);
 	if (r < 0) {
-		__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
+		rec_log_count_lost();
 		rec_debug_lost("names of events", r);
 		return r;
 	}

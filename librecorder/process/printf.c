@@ -123,7 +123,7 @@ static uint64_t site_number(struct rec_printf_site *site, const char *function, 
 	if (REC_LIKELY(rec_load_acquire(&site->buffer) == buffer))
 		return site->number;
 	if (!rec_process_lock_soon()) {
-		__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
+		rec_log_count_lost();
 		return 0;
 	}
 	if (site->buffer != buffer) {
