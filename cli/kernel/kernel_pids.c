@@ -17,9 +17,6 @@
 #include "cli/base/read_at.h"
 #include "cli/kernel/kernel.h"
 
-/* The inode of /proc/self/ns/pid in the first pid namespace: PROC_PID_INIT_INO of the kernel's proc_ns.h. */
-#define FIRST_PID_NS 0xeffffffcu
-
 struct search {
 	const struct message_sink *sink;
 	struct kernel_request *request;
@@ -33,7 +30,7 @@ bool kernel_pids_are_ours(const struct message_sink *sink)
 {
 	const uint64_t here = rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE);
 
-	if (!here || here == FIRST_PID_NS)
+	if (!here || here == REC_FIRST_PID_NAMESPACE)
 		return true;
 	if (!sink)
 		return false;

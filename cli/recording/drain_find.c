@@ -4,6 +4,7 @@
  * buffers: a process that forks or execs puts a new file there.
  */
 #include "cli/recording/drain_private.h"
+#include "librecorder/os/pid_namespace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,9 +85,6 @@ static int find_in_spool(const struct spool *spool, const struct spool_process *
 	return -1;
 }
 
-/* The inode of the first pid namespace, whose numbers the kernel records; the kernel calls it PROC_PID_INIT_INO. */
-#define FIRST_PID_NAMESPACE UINT64_C(0xeffffffc)
-
 /* Add an open view to the list and to the spool. */
 static int begin(struct drain *drain, struct drained *one)
 {
@@ -97,7 +95,7 @@ static int begin(struct drain *drain, struct drained *one)
 
 	process.info = *info;
 	process.other_pids = rec_view_pid_namespace(one->view) &&
-			     rec_view_pid_namespace(one->view) != FIRST_PID_NAMESPACE;
+			     rec_view_pid_namespace(one->view) != REC_FIRST_PID_NAMESPACE;
 	memcpy(process.file, one->name, sizeof(process.file));
 	number = find_in_spool(drain->spool, &process);
 	if (number >= 0) {

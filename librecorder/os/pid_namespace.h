@@ -11,6 +11,9 @@
 
 #define REC_OWN_PID_NAMESPACE "/proc/self/ns/pid"
 
+/* The inode of the first pid namespace, whose numbers the kernel records: PROC_PID_INIT_INO of its proc_ns.h. */
+#define REC_FIRST_PID_NAMESPACE UINT64_C(0xeffffffc)
+
 /*
  * The inode of a namespace, taken from the link's text, which is faster than stat(): "pid:[4026531836]". 0: not
  * visible. Signal-safe.
