@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # README.md: every command in its fenced blocks does what the text states, with what `make install` installs; its declarations
-# compile as they are printed; its tables name the commands and the environment variables that exist.
+# compile as they are printed; its tables name the commands that exist, and its text the environment variables.
 
 . "$top_srcdir/tests/tap.sh"
 readme=$top_srcdir/README.md
@@ -90,8 +90,16 @@ cells()
 
 is "the commands are those of recorder --help" "$(cells command | sed 's/^recorder //' | sort)" \
 	"$(recorder --help | sed -nE 's/^  ([a-z]+)  +[a-z].*/\1/p' | sort)"
-is "the variables are those of librecorder(3)" "$(cells variable | sort)" \
-	"$(sed -n '/^\.SH ENVIRONMENT/,/^\.SH FILES/s/^\.BR\{0,1\} \(REC[A-Z_]*\).*/\1/p' "$top_srcdir/man/librecorder.3" | sort -u)"
+
+# variables PAGE: those that the page's section ENVIRONMENT names
+variables()
+{
+	sed -n '/^\.SH ENVIRONMENT/,/^\.SH [FU]/s/^\.BR\{0,1\} \(REC[A-Z_]*\).*/\1/p' "$top_srcdir/man/$1" | sort -u
+}
+
+is "the variables exist" "$(sed -n '/^## Environment/,/^## Control/p' "$readme" | grep -oE '\<REC[A-Z_]+[A-Z]\>' | sort -u |
+	grep -vxF -f <(variables librecorder.3))" ""
+is "recorder(1) names the variables of librecorder(3)" "$(variables recorder.1)" "$(variables librecorder.3)"
 missing=$(grep -oE '\]\([^)#:]+[)#]' "$readme" | tr -d '](#)' | while read -r file; do
 	[ -e "$top_srcdir/$file" ] || echo "$file"
 done)
