@@ -48,7 +48,7 @@ void kernel_pids_each(const struct kernel_pids *pids, void (*each)(pid_t pid, vo
 bool kernel_pids_alive(const struct kernel_pids *pids);
 void kernel_pids_close(struct kernel_pids *pids);
 
-/* Whether the kernel's ids of processes are the same as ours. False: one line was printed, if `command`. */
+/* Whether the kernel's ids of processes are the same as ours. False: one line was printed, unless `sink` is NULL. */
 bool kernel_pids_are_ours(const struct message_sink *sink);
 
 #endif

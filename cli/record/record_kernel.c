@@ -34,7 +34,7 @@ static bool is_set(const struct record_buffer *buffer)
 const char *record_kernel_wrong(struct record_kernel *half, bool command, bool processes)
 {
 	struct record_buffers *buffers = &half->buffers;
-	const struct record_buffer *buffer = &buffers->now;
+	const struct record_buffer *buffer;
 	bool set = half->drain_way != UINT32_MAX || half->keep_own, follow = false, events = false;
 	const char *wrong = NULL;
 

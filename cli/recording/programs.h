@@ -14,7 +14,7 @@ struct programs {
 	const char *dir;  /* search here (dirs.h); NULL: in all directories */
 	const char *word; /* pids separated by commas, or a name (the kernel's or the binary's); NULL: all */
 	bool *ret_lacks;  /* set to true if no program is found, which is not reported then; NULL: it is reported */
-	bool or_file;	  /* the user may have meant `which` as a file that does not exist; for the message */
+	bool or_file;	  /* the user may have meant `word` as a file that does not exist; for the message */
 };
 
 /*

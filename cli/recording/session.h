@@ -23,8 +23,8 @@ struct session {
 #define SESSION_SPOOL_LINK "spool"
 
 /*
- * The user's buffer directory; with `create` it is made if it is missing. False: one line was printed in the name of
- * `command`; or the directory is missing and `create` is false: then *ret_missing is set instead.
+ * The user's buffer directory; with `create` it is made if it is missing. False: one line was printed; or the directory
+ * is missing and `create` is false: then *ret_missing is set instead.
  */
 bool session_buffer_dir(const struct message_sink *sink, bool create, char *path, size_t size, bool *ret_missing);
 

@@ -106,7 +106,7 @@ static inline struct spool_chunk spool_page_chunk(unsigned int process, unsigned
 	};
 }
 
-/* Writes all bytes, or fails: bytes past `end` after a failed write are ignored. */
+/* Writes all bytes, or fails: after a failed write, bytes past the spool's end are ignored. */
 int spool_write_at(int fd, struct iovec *iov, int nr, uint64_t offset);
 
 /* Write the link from the lane's page at `from` to the page at `to`, which is in the file. */

@@ -73,7 +73,7 @@ struct sql_columns {
 	enum sql_kind *kinds; /* the kinds of the columns, followed by that of a row's number; for sql_cells_open() */
 };
 
-/* Of the table `events`, and of a table of one event. 0; -ENOMEM. sql_columns_close() takes an empty list, too. */
+/* The columns of `events`, and of a table of one event. 0; -ENOMEM. sql_columns_close() takes an empty list, too. */
 int sql_columns_of_events(struct sql_columns *ret_columns);
 int sql_columns_of_event(const struct event_type *type, const struct model_rule *rule, struct sql_columns *ret_columns);
 void sql_columns_close(struct sql_columns *columns);

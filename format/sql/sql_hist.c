@@ -111,7 +111,7 @@ static bool put_query(struct blob *out, const struct hist_statement *s)
 		hist_put_range(out, s, term);
 		blob_printf(out, ")");
 	}
-	/* Writes the numbers as the kernel prints them. */
+	/* Without an order of its own, the query gets the pairs in the order of their ends. */
 	if (s->sections[HIST_TAIL].first == s->sections[HIST_TAIL].end ||
 	    hist_is_word(s, s->sections[HIST_TAIL].first, "LIMIT"))
 		blob_printf(out, " ORDER BY end_ts");
