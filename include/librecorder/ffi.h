@@ -21,12 +21,12 @@ extern "C" {
 
 /*
  * REC_EVENT(): declare the event `system`:NAME. `declaration` is what follows the system there: "submit, u64(id),
- * string(path)". Constants that the text only names are passed in the order of their appearance: the LENGTH of an
- * array, the DECIMALS of a real, the number of a named field's values, and these values. Texts and constants are
- * copied. *ret_event belongs to the library and exists as long as the process; the same declaration gives an event with
- * the same id. Returns 0; -EINVAL: the declaration is invalid, or has other constants; -ENOMEM; -ENOSPC: the event
- * cannot be registered (no buffer, too many events, the log is full, or the call came from within the library). Any
- * thread; not signal-safe.
+ * string(path)". Its constants are passed in the order of their appearance, also if the text has them as numbers: the
+ * LENGTH of an array, the DECIMALS of a real, the number of a named field's values, and these values. Texts and
+ * constants are copied. *ret_event belongs to the library and exists as long as the process; the same declaration
+ * gives an event with the same id. Returns 0; -EINVAL: the declaration is invalid, or has other constants; -ENOMEM;
+ * -ENOSPC: the event cannot be registered (no buffer, too many events, the log is full, or the call came from within
+ * the library). Any thread; not signal-safe.
  */
 int rec_event_declare(const char *system, const char *declaration, const int64_t *constants, unsigned int nr_constants,
 		      struct rec_event **ret_event);
