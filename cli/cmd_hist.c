@@ -93,12 +93,15 @@ static int count_all(struct counter *c)
 
 /* --------------------------------------------------------------------------------------------------------- printing */
 
-static void put_sum(const struct counter *c, const struct hist_row *row, struct blob *out, bool is_text)
+/* A sum beyond 64 bits is printed as a rounded number. */
+static void put_sum(const struct hist_row *row, struct blob *out, bool is_text)
 {
-	if (c->keys.value_is_signed)
-		blob_printf(out, is_text ? "%10" PRId64 : "%" PRId64, (int64_t)row->sum);
+	if (!row->sum_high)
+		blob_printf(out, is_text ? "%10" PRIu64 : "%" PRIu64, row->sum_low);
+	else if (row->sum_high == -1 && row->sum_low > INT64_MAX)
+		blob_printf(out, is_text ? "%10" PRId64 : "%" PRId64, (int64_t)row->sum_low);
 	else
-		blob_printf(out, is_text ? "%10" PRIu64 : "%" PRIu64, row->sum);
+		blob_printf(out, "%.17g", (double)row->sum_high * 18446744073709551616.0 + (double)row->sum_low);
 }
 
 static void print_text(const struct counter *c, struct hist_row **rows, struct blob *out)
@@ -109,7 +112,7 @@ static void print_text(const struct counter *c, struct hist_row **rows, struct b
 		blob_printf(out, " hitcount: %10" PRIu64, rows[i]->hits);
 		if (c->o->value) {
 			blob_printf(out, "  %s: ", c->o->value);
-			put_sum(c, rows[i], out, true);
+			put_sum(rows[i], out, true);
 		}
 		show_text(stdout, (const char *)out->data, out->size, false);
 		putchar('\n');
@@ -132,7 +135,7 @@ static void print_json(const struct counter *c, struct hist_row **rows, struct b
 		blob_printf(out, "},\"hitcount\":%" PRIu64, rows[i]->hits);
 		if (c->o->value) {
 			blob_printf(out, ",\"sum\":");
-			put_sum(c, rows[i], out, false);
+			put_sum(rows[i], out, false);
 		}
 		blob_printf(out, "}");
 	}
@@ -237,6 +240,7 @@ static int run(const struct options *o, const char *path)
 		status = open_filter(&c);
 	if (!status)
 		status = hist_keys_open(&c.input, c.filter, o->keys, o->value, &c.keys);
+	c.table.is_signed = c.keys.value_is_signed;
 	if (!status)
 		status = count_and_print(&c);
 	hist_table_free(&c.table);

@@ -57,7 +57,8 @@ int hist_table_add(struct hist_table *table, const void *key, size_t size, uint6
 		*chain = row;
 	}
 	row->hits++;
-	row->sum += value;
+	row->sum_low += value;
+	row->sum_high += (row->sum_low < value) - (table->is_signed && value > INT64_MAX);
 	return 0;
 }
 

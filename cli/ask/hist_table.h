@@ -3,6 +3,7 @@
 #ifndef CLI_HIST_TABLE_H
 #define CLI_HIST_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -10,7 +11,8 @@ struct hist_row {
 	struct hist_row *next; /* in its chain */
 	uint64_t hash;
 	uint64_t hits;
-	uint64_t sum;	 /* sum of the values, modulo 2^64 */
+	uint64_t sum_low; /* the sum of the values has 128 bits */
+	int64_t sum_high;
 	uint64_t number; /* number of rows made before this one */
 	size_t size;
 	unsigned char key[];
@@ -20,6 +22,7 @@ struct hist_table {
 	struct hist_row **chains;
 	size_t nr_chains; /* a power of two, or 0 */
 	size_t nr;
+	bool is_signed; /* the values have a sign */
 };
 
 #define HIST_TABLE_INIT                                                                                                \
