@@ -6,14 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t hash_of(const unsigned char *key, size_t size)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ key[i]) * UINT64_C(0x100000001b3);
-	return hash ^ hash >> 32;
-}
+#include "format/io/hash.h"
 
 static int grow(struct hist_table *table)
 {
@@ -39,7 +32,7 @@ static int grow(struct hist_table *table)
 
 int hist_table_add(struct hist_table *table, const void *key, size_t size, uint64_t value)
 {
-	const uint64_t hash = hash_of(key, size);
+	const uint64_t hash = hash_bytes(key, size);
 	struct hist_row **chain, *row;
 
 	if (table->nr >= table->nr_chains && grow(table))

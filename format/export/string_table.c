@@ -5,18 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/io/hash.h"
+
 #define FIRST_SLOTS 64u
 
 /* FNV-1a: the texts are short, and only the author of the file could make them collide. */
-static uint32_t hash_of(const unsigned char *text, size_t size)
-{
-	uint32_t hash = 2166136261u;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ text[i]) * 16777619u;
-	return hash;
-}
-
 static bool grow(struct string_table *table)
 {
 	const uint32_t nr = table->nr_slots ? table->nr_slots * 2 : FIRST_SLOTS;
@@ -41,7 +34,7 @@ static bool grow(struct string_table *table)
 uint32_t string_table_number(struct string_table *table, const void *text, size_t size, bool *ret_new)
 {
 	const uint32_t max = table->max ? table->max : STRING_TABLE_MAX;
-	const uint32_t hash = hash_of(text, size);
+	const uint32_t hash = (uint32_t)hash_bytes(text, size);
 	struct string_slot *slot;
 	uint32_t at;
 

@@ -6,17 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/io/hash.h"
+
 #define FIRST_SIZE 64u
 
 /* The slot of a key, or the free slot where it belongs. The size is not 0. */
 static struct number_entry *find(const struct number_map *map, uint64_t key)
 {
-	/*
-	 * Multiplying by an odd constant near 2^64 / golden ratio spreads the low bits into the high bits, which select
-	 * the slot.
-	 */
-	const uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
-	size_t at = (size_t)(hash >> 32) & (map->size - 1);
+	size_t at = (size_t)hash_number(key) & (map->size - 1);
 
 	while (map->entries[at].value && map->entries[at].key != key)
 		at = (at + 1) & (map->size - 1);

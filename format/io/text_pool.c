@@ -5,22 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/io/hash.h"
+
 #define SLOTS_MIN 256u
 
 /* FNV-1a, 64 bits. */
-static uint64_t hash_of(const char *text, size_t size)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
-	return hash ^ hash >> 32;
-}
-
 /* The slot that has the text, or the free slot where it belongs. */
 static size_t slot_of(const struct text_pool *pool, const char *text, size_t size)
 {
-	size_t i = hash_of(text, size) & (pool->nr_slots - 1);
+	size_t i = (size_t)hash_bytes(text, size) & (pool->nr_slots - 1);
 
 	while (pool->slots[i] && (pool->slots[i]->size != size || memcmp(pool->slots[i]->text, text, size) != 0))
 		i = (i + 1) & (pool->nr_slots - 1);

@@ -3,6 +3,7 @@
 #ifndef FORMAT_MODEL_PRIVATE_H
 #define FORMAT_MODEL_PRIVATE_H
 
+#include "format/io/hash.h"
 #include "format/io/number_map.h"
 #include "format/model/model.h"
 
@@ -255,11 +256,11 @@ int model_sched_forget(struct model *model, struct model_thread *thread, uint64_
 /* The hash of a pair, or a state, and its keys. */
 static inline uint64_t model_hash(unsigned int pair, const uint64_t *keys, unsigned int nr_keys)
 {
-	uint64_t hash = pair * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = hash_number(pair);
 
 	for (unsigned int i = 0; i < nr_keys; i++)
-		hash = (hash ^ keys[i] ^ hash >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
-	return hash ^ hash >> 32;
+		hash = hash_step(hash, keys[i]);
+	return hash;
 }
 
 static inline uint64_t later(uint64_t a, uint64_t b)

@@ -9,21 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/io/hash.h"
+
 /* The key of an event, for the look-up. */
 struct key {
 	uint64_t number;
 	const char *text;
 	uint32_t size;
 };
-
-static uint64_t hash_text(const char *text, uint32_t size)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (uint32_t i = 0; i < size; i++)
-		hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-	return hash;
-}
 
 /* Read the key of an event. False: the record ends before it. */
 static bool read_key(const struct series_tap *tap, const struct dat_event *event, int32_t tid, struct key *ret_key)
@@ -39,7 +32,7 @@ static bool read_key(const struct series_tap *tap, const struct dat_event *event
 	if (value.kind == EXPORT_TEXT) {
 		ret_key->text = (const char *)value.data;
 		ret_key->size = value.size;
-		ret_key->number = hash_text(ret_key->text, ret_key->size);
+		ret_key->number = hash_bytes(ret_key->text, ret_key->size);
 	} else if (tap->field->is_signed) {
 		ret_key->number = (uint64_t)value.s;
 	}
@@ -48,10 +41,7 @@ static bool read_key(const struct series_tap *tap, const struct dat_event *event
 
 static struct series_open **chain_of(const struct series *series, uint64_t number)
 {
-	uint64_t hash = number * UINT64_C(0x9e3779b97f4a7c15);
-
-	hash ^= hash >> 32;
-	return &series->chains[hash & (series->nr_chains - 1)];
+	return &series->chains[hash_number(number) & (series->nr_chains - 1)];
 }
 
 /* The link to the open begin with this key; NULL: there is none. */

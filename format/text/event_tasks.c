@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/io/hash.h"
+
 #define ROOM_MIN 256u
 
 /* libtraceevent's name for threads without a name. */
@@ -32,7 +34,7 @@ void event_tasks_close(struct event_tasks *tasks)
 
 static struct event_task **slot_of(const struct event_tasks *tasks, int pid)
 {
-	size_t i = ((uint32_t)pid * 0x9e3779b1u) & (tasks->room - 1);
+	size_t i = (size_t)hash_number((uint32_t)pid) & (tasks->room - 1);
 
 	while (tasks->slots[i] && tasks->slots[i]->pid != pid)
 		i = (i + 1) & (tasks->room - 1);

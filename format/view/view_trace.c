@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/io/hash.h"
+
 /* Make room for one more element. False: no memory. */
 static bool grow(struct view_trace *trace, void *array, size_t nr, size_t *room, size_t size)
 {
@@ -51,19 +53,10 @@ void view_trace_free(struct view_trace *trace)
 
 /* ------------------------------------------------------------------------------------------------------ strings */
 
-static size_t hash(const char *text)
-{
-	uint64_t h = 14695981039346656037u;
-
-	while (*text)
-		h = (h ^ (unsigned char)*text++) * 1099511628211u;
-	return (size_t)(h ^ h >> 32);
-}
-
 /* The slot of a string in the table, or the free one where it belongs. A slot has the string's number plus 1. */
 static uint32_t *slot_of(const struct view_trace *trace, const char *text)
 {
-	size_t at = hash(text) & (trace->nr_slots - 1);
+	size_t at = (size_t)hash_bytes(text, strlen(text)) & (trace->nr_slots - 1);
 
 	while (trace->slots[at] && strcmp(trace->strings[trace->slots[at] - 1], text))
 		at = (at + 1) & (trace->nr_slots - 1);
