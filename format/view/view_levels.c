@@ -109,10 +109,14 @@ static int make_levels(const struct view_trace *trace, struct view_line *line)
 	uint64_t resolution = trace->resolution > FINEST ? trace->resolution : FINEST;
 	int err = 0;
 
-	for (; !err && resolution < trace->end - trace->begin && line->nr_levels < VIEW_LEVELS_MAX;
-	     resolution *= COARSER)
+	while (!err && resolution < trace->end - trace->begin && line->nr_levels < VIEW_LEVELS_MAX) {
 		if (line->levels[line->nr_levels - 1].nr > SMALL)
 			err = make_level(line, resolution);
+		/* Damaged times may be centuries apart. */
+		if (resolution > UINT64_MAX / COARSER)
+			break;
+		resolution *= COARSER;
+	}
 	return err;
 }
 
@@ -208,7 +212,8 @@ static void reduce(struct view_trace *trace, size_t max)
 	if (count_items(trace, 0) <= max)
 		return;
 	trace->resolution = FINEST;
-	while (count_items(trace, trace->resolution) > max && trace->resolution < trace->end - trace->begin)
+	while (count_items(trace, trace->resolution) > max && trace->resolution < trace->end - trace->begin &&
+	       trace->resolution <= UINT64_MAX / 2)
 		trace->resolution *= 2;
 	for (size_t i = 0; i < trace->nr_rows; i++)
 		for (size_t l = 0; l < trace->rows[i].nr_lines; l++) {

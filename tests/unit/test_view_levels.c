@@ -124,6 +124,19 @@ Test(view_levels, too_many_are_reduced)
 	view_trace_free(&trace);
 }
 
+/* A time of a damaged file may be anything. */
+Test(view_levels, times_may_be_centuries_apart, .timeout = 10)
+{
+	struct view_trace trace = { 0 };
+	const uint32_t row = new_row(&trace, VIEW_THREAD, 1);
+
+	add(&trace, row, VIEW_POINTS, 5, 5, 1);
+	add(&trace, row, VIEW_POINTS, UINT64_MAX - 1, UINT64_MAX - 1, 1);
+	cr_assert_eq(view_finish(&trace, 10000), 0);
+	cr_assert_eq(trace.rows[row].lines[0].levels[0].nr, 2);
+	view_trace_free(&trace);
+}
+
 Test(view_levels, the_longest_gives_the_name)
 {
 	struct view_trace trace = { 0 };
