@@ -142,7 +142,8 @@ static int open_all(struct report *all, unsigned int nr, report_form form)
 		if (!status && (events || all->lists.cpus))
 			report_verbose_cpus(&all[i], false);
 	}
-	if (!status && all->align && align(all, nr))
+	/* --first-event and --last-event print the times of the file, as with trace-cmd. */
+	if (!status && all->align && form != report_list && align(all, nr))
 		status = report_fail_memory(all);
 	for (unsigned int i = 0; !status && events && i < nr; i++)
 		status = report_is_latency(&all[i]) ? check_latency(&all[i], form, nr) : report_window_open(&all[i]);

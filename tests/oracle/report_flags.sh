@@ -58,7 +58,7 @@ printf 'ffffffff81000050 t inner\nffffffff81000110 T other\t[mod]\nnot a symbol\
 set -f
 for flags in -e -p -f -P -E --check-events --uname --version --cpus --first-event --last-event \
 	"--first-event --last-event -t" "-e -f" --boundary "--boundary -l -t" --ts-check "--ts2secs 2000000000" \
-	"--ts2secs 3000000001 -t --ts-diff" "--ts2secs 2000000000 --ts-diff" "--raw-ts --align-ts" -w "-r submit" "-r sched" "-r .*switch -l" "-n sched" "-n .*" -L -q \
+	"--ts2secs 3000000001 -t --ts-diff" "--ts2secs 2000000000 --ts-diff" "--raw-ts --align-ts" "--align-ts --first-event --last-event" -w "-r submit" "-r sched" "-r .*switch -l" "-n sched" "-n .*" -L -q \
 	"-O ftrace:offset" "-O parent=0" "--kallsyms $TMP/symbols" "-f --kallsyms $TMP/symbols"; do
 	# shellcheck disable=SC2086
 	all none $flags
