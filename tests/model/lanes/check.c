@@ -164,7 +164,8 @@ static bool look(uint32_t lane, struct rec_ring_counts *ret_counts)
 	if (r == -ENODATA || r == -EINVAL)
 		return false;
 	if (r == 0)
-		r = ring.subbuf_size ? rec_ring_count(&ring, true, ret_counts) : rec_ring_count_empty(&ring, ret_counts);
+		r = ring.subbuf_size ? rec_ring_count(&ring, true, ret_counts)
+				     : rec_ring_count_empty(&ring, ret_counts);
 	if (r < 0)
 		fail("lane %u has no statistics: %d", lane, r);
 	return true;
