@@ -86,7 +86,7 @@ static bool publish_path(struct rec_handle *handle, struct rec_lane *lane, uint6
 		rec_fence_release();
 		rec_local_add64(&lane->pages_touched, pages);
 		REC_TESTPOINT(publish_touched);
-		/* finish() calls it. rec_publish_slow() does not: there the next event leaves the fast path (T). */
+		/* finish() calls it, after H. */
 		rec_store_relaxed(&handle->leave, handle->entered);
 		look_for_waiters(handle);
 	}
@@ -112,7 +112,7 @@ static void doubt(struct rec_lane *lane)
  * word is `open`. If the lane has another one, a writer inside the caller's was left, because we are running:
  * everything after `end`, or the unpublished part of it, is taken back.
  */
-static void publish(struct rec_handle *handle, uint64_t open, uint64_t from, uint64_t end)
+REC_INLINE_ALWAYS void publish(struct rec_handle *handle, uint64_t open, uint64_t from, uint64_t end)
 {
 	struct rec_lane *lane = handle->lane;
 	uint64_t tail;
@@ -142,36 +142,20 @@ static void publish(struct rec_handle *handle, uint64_t open, uint64_t from, uin
 	}
 }
 
-void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t end)
-{
-	/* A forked child returned to an event of its parent: the lane is not ours. */
-	if (handle->lane != lane)
-		return;
-	publish(handle, REC_OPEN_FRAME(rec_load_relaxed(&lane->open)), end, end);
-	rec_signal_fence();
-	/* H */
-	rec_store_relaxed(&lane->open, 0);
-	REC_TESTPOINT(publish_open);
-}
-
 /*
- * The lane's open word while no other writer is inside this one. A writer of the fast path is outermost, so the frame
- * in the word is its own, even if writers that interrupted it are counted there.
+ * [from, end) is complete, and no reservation inside it is open. `open` is the slot's: the lane's open word while no
+ * other writer is inside this one. A writer of the fast path is outermost, so the frame in the word is its own, even if
+ * writers that interrupted it are counted there.
  */
-static uint64_t own_open(const struct rec_slot *slot)
+REC_INLINE_ALWAYS void finish(struct rec_handle *handle, uint64_t open, uint64_t from, uint64_t end)
 {
-	return slot->open > REC_OPEN_BORROWED ? slot->open : REC_OPEN_FRAME(rec_load_relaxed(&slot->lane->open));
-}
-
-/* [from, end) is complete, and no reservation inside it is open. */
-static void finish(const struct rec_slot *slot, uint64_t from, uint64_t end)
-{
-	struct rec_handle *handle = slot->handle;
-	struct rec_lane *lane = slot->lane;
-	const uint64_t open = own_open(slot);
-	const bool nested = REC_OPEN_DEPTH(open);
+	struct rec_lane *lane = handle->lane;
+	bool nested;
 	void (*leave)(struct rec_handle *);
 
+	if (open <= REC_OPEN_BORROWED)
+		open = REC_OPEN_FRAME(rec_load_relaxed(&lane->open));
+	nested = REC_OPEN_DEPTH(open);
 	/*
 	 * If this writer interrupted no other, has a reservation, and is still not where the commit position is, then
 	 * a handler left a reservation open below it, just before it began. In this rare case the writer loses its own
@@ -206,6 +190,13 @@ static bool is_ours(const struct rec_slot *slot)
 	       rec_ring_distance(lane, slot->end) <= rec_ring_distance(lane, rec_load_relaxed(&lane->tail));
 }
 
+void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t end)
+{
+	/* A forked child returned to an event of its parent: the lane is not ours. */
+	if (handle->lane == lane)
+		finish(handle, 0, end, end);
+}
+
 /*
  * A commit that is not the plain case: another writer is open below, the event did not come by the fast path, or the
  * lane is shared.
@@ -224,7 +215,7 @@ void rec_commit_slow(const struct rec_slot *slot)
 	/* G: the outermost writer overwrites the value of a nested one, and marks it as unknown (T). */
 	rec_store_relaxed(&lane->after, slot->now);
 	REC_TESTPOINT(slow_after);
-	finish(slot, slot->old, slot->end);
+	finish(slot->handle, slot->open, slot->old, slot->end);
 }
 
 void rec_commit_moved(struct rec_handle *handle, struct rec_lane *lane, uint64_t old, uint64_t end, uint64_t now)
@@ -332,5 +323,5 @@ void rec_discard(const struct rec_slot *slot, void *payload)
 		back = slot->end - REC_POS_ONE_EVENT;
 	}
 	REC_TESTPOINT(discard_tail);
-	finish(slot, from, back);
+	finish(handle, slot->open, from, back);
 }

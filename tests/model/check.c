@@ -37,15 +37,14 @@ static void check_dirty(int32_t filled)
 }
 
 /*
- * The handle's function was called since the commit position entered its sub-buffer; or it will be with the next event,
- * which is not on the fast path. A handler that leaves for good may leave this function, too.
+ * The handle's function was called since the commit position entered its sub-buffer. A handler that leaves for good may
+ * leave this function, too.
  */
 static void check_entered(void)
 {
 	if (with(SHARED) || m.jumped || m.oracle.died)
 		return;
-	if (REC_POS_SEQ(m.oracle.entered) != REC_POS_SEQ(m.shared.lane.commit) &&
-	    !(m.handle.leave && m.shared.lane.cpu == REC_CPU_NONE))
+	if (REC_POS_SEQ(m.oracle.entered) != REC_POS_SEQ(m.shared.lane.commit))
 		fail("a sub-buffer was entered, and the handle's function is not called");
 }
 
