@@ -175,7 +175,7 @@ int dat_ids_write(const struct dat_ids *ids, struct dat_writer *writer)
 
 		format.size = 0;
 		blob_put(&format, text->head, text->head_size);
-		blob_printf(&format, " %u", text->id);
+		blob_printf(&format, "%u", text->id);
 		blob_put(&format, text->tail, text->tail_size);
 		err = format.error ? format.error
 				   : dat_write_format(writer, text->system, (char *)format.data, format.size);
