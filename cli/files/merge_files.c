@@ -37,10 +37,8 @@ static int check_file(const struct merge *merge, unsigned int number, unsigned i
 {
 	const struct merge_file *file = &merge->files[number], *first = &merge->files[0];
 
-	for (size_t i = 0; i < file->file->nr_buffers; i++) {
-		if (file->file->buffers[i].latency)
-			return refuse(error, ret_file, number, "it has the text of a latency tracer, not events");
-	}
+	if (dat_latency(file->file))
+		return refuse(error, ret_file, number, "it has the text of a latency tracer, not events");
 	if (file->file->page_size < REC_SUBBUF_MIN || file->file->page_size > REC_SUBBUF_MAX)
 		return refuse(error, ret_file, number, "pages of its size are not written");
 	if (file->file->big != first->file->big || file->file->commit_size != first->file->commit_size)

@@ -33,6 +33,7 @@ static void page_sizes(const struct dat_file *file, uint32_t *ret_least, uint32_
 /* Whether a copy of this version can hold the file's contents. */
 static int check(const struct dat_file *file, unsigned int version, struct dat_error *error)
 {
+	const struct dat_buffer *latency;
 	uint32_t least, most;
 
 	page_sizes(file, &least, &most);
@@ -43,11 +44,9 @@ static int check(const struct dat_file *file, unsigned int version, struct dat_e
 		return dat_fail(error, -EOPNOTSUPP, 0,
 				"its buffers have pages of %" PRIu32 " and %" PRIu32 " bytes, version 6 has one size",
 				least, most);
-	for (size_t i = 0; i < file->nr_buffers; i++) {
-		if (file->buffers[i].latency)
-			return dat_fail(error, -EOPNOTSUPP, file->buffers[i].offset,
-					"it has the text of a latency tracer, not events");
-	}
+	latency = dat_latency(file);
+	if (latency)
+		return dat_fail(error, -EOPNOTSUPP, latency->offset, "it has the text of a latency tracer, not events");
 	return 0;
 }
 

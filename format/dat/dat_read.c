@@ -162,16 +162,23 @@ static int open_regular(const char *path, struct dat_file *file, struct dat_erro
 	return 0;
 }
 
-static bool has_data(const struct dat_file *file)
+const struct dat_buffer *dat_latency(const struct dat_file *file)
 {
 	for (size_t i = 0; i < file->nr_buffers; i++) {
 		if (file->buffers[i].latency)
-			return true;
+			return &file->buffers[i];
+	}
+	return NULL;
+}
+
+static bool has_data(const struct dat_file *file)
+{
+	for (size_t i = 0; i < file->nr_buffers; i++) {
 		for (uint32_t s = 0; s < file->buffers[i].nr_streams; s++)
 			if (file->buffers[i].streams[s].size)
 				return true;
 	}
-	return false;
+	return dat_latency(file);
 }
 
 static int open_file(const char *path, const struct dat_codec *codec, bool rest, struct dat_growth *growth,

@@ -164,6 +164,9 @@ struct dat_file *dat_close(struct dat_file *file);
 /* The first option with this id; NULL if the file has no such option. */
 const struct dat_option *dat_option(const struct dat_file *file, unsigned int id);
 
+/* The first buffer with the text of a latency tracer instead of events; NULL: the file has none. */
+const struct dat_buffer *dat_latency(const struct dat_file *file);
+
 /* The notes in the file, as dat_notes_read() returns them. False: another program wrote the file. */
 struct dat_notes;
 bool dat_notes_of(const struct dat_file *file, struct dat_notes *ret_notes);

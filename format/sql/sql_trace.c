@@ -40,11 +40,9 @@ static int open_parts(struct sql_trace *t, const char *path, struct dat_error *e
 	err = dat_open_rest(path, dat_compress_zstd(), &t->file, error);
 	if (err)
 		return err;
-	for (size_t i = 0; i < t->file->nr_buffers; i++) {
-		if (t->file->buffers[i].latency) {
-			snprintf(error->text, sizeof(error->text), "has the text of a latency tracer and no events");
-			return -EBADMSG;
-		}
+	if (dat_latency(t->file)) {
+		snprintf(error->text, sizeof(error->text), "has the text of a latency tracer and no events");
+		return -EBADMSG;
 	}
 	err = dat_time_open(t->file, 0, &t->time, error);
 	if (err)
