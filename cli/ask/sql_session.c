@@ -272,12 +272,48 @@ int sql_session_run(struct sql_session *session, const char *text)
 
 /* ------------------------------------------------------------------------------------------------------------- save */
 
+/* The table's columns, each after a comma; NULL: no memory. *ret_rowid is a name of the row's number that none has. */
+static char *columns_of(struct sql_session *session, const char *name, const char **ret_rowid)
+{
+	static const char *const rowids[] = { "rowid", "oid", "_rowid_" };
+	bool is_taken[3] = { 0 };
+	char *query = sqlite3_mprintf("SELECT * FROM saved.\"%w\"", name);
+	sqlite3_stmt *statement = NULL;
+	sqlite3_str *columns = sqlite3_str_new(session->db);
+
+	if (query)
+		sqlite3_prepare_v2(session->db, query, -1, &statement, NULL);
+	sqlite3_free(query);
+	for (int i = 0; i < sqlite3_column_count(statement); i++) {
+		const char *column = sqlite3_column_name(statement, i);
+
+		sqlite3_str_appendf(columns, ", \"%w\"", column);
+		for (int j = 0; column && j < 3; j++)
+			is_taken[j] |= !sqlite3_stricmp(column, rowids[j]);
+	}
+	sqlite3_finalize(statement);
+	*ret_rowid = !is_taken[0] ? rowids[0] : !is_taken[1] ? rowids[1] : rowids[2];
+	return sqlite3_str_finish(columns);
+}
+
 static int save_table(struct sql_session *session, const char *name)
 {
-	char *statement = sqlite3_mprintf("CREATE TABLE saved.\"%w\" AS SELECT * FROM temp.\"%w\"", name, name);
-	const int code = statement ? sqlite3_exec(session->db, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
+	char *statement = sqlite3_mprintf("CREATE TABLE saved.\"%w\" AS SELECT * FROM temp.\"%w\" WHERE 0", name, name);
+	int code = statement ? sqlite3_exec(session->db, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
+	char *columns = NULL;
+	const char *rowid;
 
 	sqlite3_free(statement);
+	/* The rows keep their numbers: stacks.event is that of an event. */
+	if (code == SQLITE_OK) {
+		columns = columns_of(session, name, &rowid);
+		statement = columns ? sqlite3_mprintf("INSERT INTO saved.\"%w\" (%s%s) SELECT %s%s FROM temp.\"%w\"",
+						      name, rowid, columns, rowid, columns, name)
+				    : NULL;
+		code = statement ? sqlite3_exec(session->db, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
+		sqlite3_free(statement);
+		sqlite3_free(columns);
+	}
 	return code == SQLITE_OK ? 0 : fail(session);
 }
 
