@@ -9,7 +9,6 @@
 
 #define FIRST_SLOTS 64u
 
-/* FNV-1a: the texts are short, and only the author of the file could make them collide. */
 static bool grow(struct string_table *table)
 {
 	const uint32_t nr = table->nr_slots ? table->nr_slots * 2 : FIRST_SLOTS;

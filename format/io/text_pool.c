@@ -9,7 +9,6 @@
 
 #define SLOTS_MIN 256u
 
-/* FNV-1a, 64 bits. */
 /* The slot that has the text, or the free slot where it belongs. */
 static size_t slot_of(const struct text_pool *pool, const char *text, size_t size)
 {

@@ -17,8 +17,8 @@ SIMPLE = re.compile(r"[ -Z\]-~]*$")  # no escapes, which the two commands write 
 COLUMNS = "SELECT t.name AS t, c.name AS c FROM temp.sqlite_master t, pragma_table_xinfo(t.name) c WHERE c.type != 'BLOB'"
 
 
-def run(*words):
-    done = subprocess.run(words, capture_output=True, check=False)
+def run(*words, text=""):
+    done = subprocess.run(words, input=text.encode(), capture_output=True, check=False)
     if done.returncode not in (0, 1):
         raise AssertionError(f"status {done.returncode}: {done.stderr.decode('utf-8', 'replace')}")
     return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
@@ -26,7 +26,8 @@ def run(*words):
 
 def sql(recorder, path, queries):
     """The rows of each query, and the messages."""
-    status, out, err = run(recorder, "sql", "--json", path, ";\n".join(queries))
+    # An array in a condition may be longer than a word of a command.
+    status, out, err = run(recorder, "sql", "--json", path, text=";\n".join(queries) + ";\n")
     results, at, text = [], 0, out.decode("utf-8")
     while text[at:].strip():
         rows, at = json.JSONDecoder().raw_decode(text, at + len(text[at:]) - len(text[at:].lstrip()))
