@@ -113,6 +113,18 @@ static void note_switches(struct drain *drain, const struct drained *one)
 	drain->trouble.off += !(drain->flags & DRAIN_NAMED) && events && !on;
 }
 
+/* Note the children that have no buffer, except those from before the recording. */
+static void note_unrecorded(struct drain *drain, const struct drained *one)
+{
+	int err = 0;
+	const unsigned int nr = rec_view_unrecorded(one->view, &err);
+
+	if (nr <= one->unrecorded)
+		return;
+	drain->trouble.no_buffers += nr - one->unrecorded;
+	drain->trouble.no_buffer_errno = err;
+}
+
 /* Note the losses of a buffer from which nothing more will be taken. */
 static int end_process(struct drain *drain, struct drained *one)
 {
@@ -129,6 +141,7 @@ static int end_process(struct drain *drain, struct drained *one)
 	if (!err)
 		err = add_rates(drain, one);
 	note_switches(drain, one);
+	note_unrecorded(drain, one);
 	rec_view_losses(one->view, &losses);
 	if (!err)
 		err = spool_add_process_end(drain->spool, one->process, &losses);

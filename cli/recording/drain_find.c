@@ -106,6 +106,8 @@ static int begin(struct drain *drain, struct drained *one)
 			return number;
 	}
 	one->process = (unsigned int)number;
+	if (drain->flags & DRAIN_NAMED)
+		one->unrecorded = rec_view_unrecorded(one->view, &err);
 	err = drain_program_anchors(drain, one);
 	if (!err && info->clock <= REC_CLOCK_MONO && !drain->clocks[info->clock]) {
 		drain->clocks[info->clock] = true;

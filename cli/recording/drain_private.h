@@ -14,6 +14,7 @@ struct drained {
 	char name[256];
 	uint64_t inode;
 	unsigned int process; /* its number in the spool */
+	unsigned int unrecorded; /* rec_view_unrecorded() when we attached to the program; otherwise 0 */
 	uint64_t log_at;
 	uint64_t grown_ms; /* when its threads were last permitted to grow; 0: never */
 	uint64_t alive_ms; /* when its program was last known to live */

@@ -121,12 +121,12 @@ static void fill_header(struct rec_buffer_header *header, const struct rec_proce
  * From here on other processes may open the buffer, and switch its events: its initial contents are complete. Release:
  * a reader that sees `ready` sees all of them (edge B1).
  */
-static void show_buffer(void)
+static void show_buffer(struct rec_buffer_header *parent)
 {
 	if (rec_process.header)
 		rec_store_release(&rec_process.header->ready, 1);
 	else
-		rec_process_say_why();
+		rec_process_say_why(parent);
 }
 
 static int make_buffer(const struct rec_options *given)
@@ -187,7 +187,7 @@ static void make_first_buffer(void)
 	process->error = make_buffer(NULL);
 	if (process->error == 0)
 		rec_events_set_selectors(secure_getenv("RECORDER_ENABLE"));
-	show_buffer();
+	show_buffer(NULL);
 }
 
 /*
@@ -281,7 +281,7 @@ static int replace_buffer(const struct rec_options *options)
 	rec_context_moved();
 	if (both)
 		copy_loan(&before, recorder);
-	show_buffer();
+	show_buffer(before.header);
 	drop_buffer(&before);
 	return rec_process.error;
 }

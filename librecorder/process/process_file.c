@@ -244,24 +244,41 @@ int rec_process_map_file(void)
 	return r;
 }
 
-void rec_process_say_why(void)
+/* The parent wrote 0 before it had children; children of the same parent may write at the same time. */
+static void note_unrecorded(struct rec_buffer_header *parent, int error)
+{
+	uint32_t old = rec_load_relaxed(&parent->unrecorded), word;
+
+	do {
+		if ((old & UINT16_MAX) == UINT16_MAX)
+			return;
+		word = (uint32_t)error << 16 | ((old & UINT16_MAX) + 1);
+	} while (!rec_cmpxchg32(&parent->unrecorded, &old, word));
+}
+
+/* Whether the session's directory shows why. */
+static bool link_reason(void)
 {
 	/* The path is stored even if the directory was not searched for, because messages name it. */
 	const int dir = rec_buffer_dir_open(false, rec_process.path, sizeof(rec_process.path) - NAME_SIZE);
 	char name[NAME_SIZE], text[24], *at;
+	bool linked = false;
 
 	rec_debug_no_buffer();
 	if (dir < 0)
-		return;
+		return false;
 	at = rec_put_decimal(name, (uint32_t)rec_process.pid);
 	*at = '-';
 	strcpy(rec_put_decimal(at + 1, rec_process.start_time), REC_REASON_SUFFIX);
 	rec_put_decimal(text, (uint32_t)-rec_process.error);
-	if (rec_process.keep) {
-		/* If the link cannot be made either, nothing reports the reason. */
-		const int r = symlinkat(text, dir, name);
-
-		(void)r;
-	}
+	if (rec_process.keep)
+		linked = symlinkat(text, dir, name) == 0;
 	close(dir);
+	return linked;
+}
+
+void rec_process_say_why(struct rec_buffer_header *parent)
+{
+	if (!link_reason() && parent)
+		note_unrecorded(parent, -rec_process.error);
 }

@@ -295,6 +295,15 @@ void rec_view_losses(const struct rec_view *view, struct rec_view_losses *ret_lo
 	ret_losses->lease_errno = (int)rec_load_relaxed(&header->lease_errno);
 }
 
+unsigned int rec_view_unrecorded(const struct rec_view *view, int *ret_errno)
+{
+	const uint32_t word = rec_load_relaxed(&rec_view_header(view)->unrecorded);
+
+	if (word)
+		*ret_errno = (int)(word >> 16);
+	return word & UINT16_MAX;
+}
+
 size_t rec_view_log(const struct rec_view *view, uint64_t from, void *bytes, size_t size)
 {
 	/* Acquire: records below log_used are complete (edge G1). */

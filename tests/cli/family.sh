@@ -46,10 +46,13 @@ is "both come back from a fork in an argument" "$("$RECORDER" report argument.da
 recorded closefrom "after,before,child"
 # A child that has no descriptor to open its buffer with has no buffer, and continues; its parent's lanes are unchanged.
 recorded nofile "after,before"
+like "the child is reported" "$err" "recorder record: 1 process was not recorded: Too many open files"
 
 if [ "$(id -u)" = 0 ]; then
 	recorded chroot "after,before"
+	like "chroot: the child is reported" "$err" "recorder record: 1 process was not recorded: No such file or directory"
 	recorded setuid "after,before"
+	like "setuid: the child is reported" "$err" "recorder record: 1 process was not recorded: Permission denied"
 else
 	skip "chroot, setuid" "not root"
 fi
@@ -128,5 +131,13 @@ done_with alone "before exec,leaf"
 attached daemon daemon
 hurry daemon
 done_with daemon "daemon,middle,parent"
+if [ "$(id -u)" = 0 ]; then
+	attached dropped setuid
+	hurry dropped
+	done_with dropped "after,before"
+	like "dropped: the child is reported" "$(cat dropped.err)" "1 process was not recorded: Permission denied"
+else
+	skip "attached to a program that calls setuid" "not root"
+fi
 
 done_testing

@@ -304,7 +304,8 @@ struct rec_buffer_header {
 	uint64_t parent_start;
 	uint64_t pid_ns;       /* inode of /proc/self/ns/pid: the namespace of the pids here; 0: not known */
 	uint32_t locked;       /* 1: REC_LOCK_PROGRAM is held as long as a process maps the file */
-	uint32_t reserved;
+	/* Forked children without a buffer, of which the directory has no sign: number | errno << 16. They write it. */
+	uint32_t unrecorded;
 	char comm[32];
 	char exe[256];
 	uint64_t compatible;   /* features, REC_FEATURES_COMPATIBLE */
