@@ -38,11 +38,11 @@ bool dat_line_field(const char *format, const char *name, uint32_t *ret_offset, 
 
 const char *dat_line_id(const char *format)
 {
-	const char *at = strncmp(format, "ID:", strlen("ID:")) ? strstr(format, "\nID:") : format - 1;
+	const char *at = strncmp(format, "ID:", strlen("ID:")) ? strstr(format, "\nID:") : format;
 
 	if (!at)
 		return NULL;
-	at += strlen("\nID:");
+	at += strcspn(at, ":") + 1;
 	at += strspn(at, " ");
 	return is_digit(*at) ? at : NULL;
 }
