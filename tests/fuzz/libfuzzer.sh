@@ -210,7 +210,7 @@ export FUZZ_FILE=$TMP/formats.dat
 "$top_builddir/tests/golden/mkdat" v6-kernel >"$FUZZ_FILE" || exit 1
 mapfile -t sources < <(cd "$top_srcdir" && ls librecorder/*/*.c \
 	format/io/{blob,bytes,clock_reading,number_map,out_file,text_pool}.c \
-	format/dat/dat_{absent,boot,chunks,compress,cursor,cut,growth,losses,notes,page,parse,parse_v6,parse_v7,process,read,seek,time}.c \
+	format/dat/dat_{absent,boot,chunks,compress,cursor,cut,growth,lines,losses,notes,page,parse,parse_v6,parse_v7,process,read,seek,time}.c \
 	cli/base/{file_limit,memory,message,open_regular,priority,read_at}.c cli/recording/{spool,stage}{,_write}.c \
 	cli/recording/spool_{format,kernel,model,source,stage}.c \
 	cli/recording/{core_file,dir_watch,dirs,elf_events,elf_file,session,stage_recover}.c \

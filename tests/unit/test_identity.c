@@ -325,7 +325,7 @@ Test(identity, an_earlier_image_with_a_later_name_is_marked)
 	const struct rec_buffer_header *header = namesake_numbered("-3");
 
 	make_buffer_beside();
-	cr_assert_null(strstr(rec_process.path, "-3"));
+	cr_assert_null(strstr(rec_process.path, "-3" REC_BUFFER_SUFFIX));
 	cr_assert_eq(header->state, REC_BUFFER_REPLACED);
 }
 
@@ -341,6 +341,7 @@ static void make_dir_full(void)
 	cr_assert_eq(mount("none", dir, "tmpfs", 0, "size=64k,mode=700"), 0);
 	snprintf(file, sizeof(file), "%s/filler", dir);
 	fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	cr_assert_geq(fd, 0);
 	while (write(fd, block, sizeof(block)) == (ssize_t)sizeof(block))
 		continue;
 	close(fd);
