@@ -121,6 +121,7 @@ static void note_unrecorded(struct drain *drain, const struct drained *one)
 
 	if (nr <= one->unrecorded)
 		return;
+	drain->unrecorded += nr - one->unrecorded;
 	drain->trouble.no_buffers += nr - one->unrecorded;
 	drain->trouble.no_buffer_errno = err;
 }

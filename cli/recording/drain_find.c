@@ -242,7 +242,7 @@ int drain_scan(struct drain *drain)
 	drain->full = false;
 	drain->scanned = true;
 	drain->trouble.unready = 0;
-	drain->trouble.no_buffers = 0;
+	drain->trouble.no_buffers = drain->unrecorded;
 	errno = 0;
 	while (!err && (entry = readdir(dir))) {
 		if (session_is_reason(entry->d_name))

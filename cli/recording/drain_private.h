@@ -83,6 +83,7 @@ struct drain {
 	bool clocks[REC_CLOCK_MONO + 1]; /* in use */
 	unsigned char *block;		 /* LOG_BLOCK bytes */
 	struct drain_trouble trouble;
+	unsigned int unrecorded; /* the part of trouble.no_buffers that the directory does not show */
 };
 
 /*

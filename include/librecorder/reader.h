@@ -244,9 +244,9 @@ struct rec_view_losses {
 void rec_view_losses(const struct rec_view *view, struct rec_view_losses *ret_losses);
 
 /*
- * The number of processes that this one forked and that have no buffer, if nothing in the buffer's directory says so: a
- * child may have lost the rights to the directory, for example. At most 65535. *ret_errno is why the last of them has
- * none, a positive errno value; it is not stored for 0.
+ * The number of processes that this one forked and that have no buffer, if nothing in the buffer's directory reports
+ * it: a child may have lost the rights to the directory, for example. At most 65535; their own children are not
+ * counted. *ret_errno is why the last of them has none, a positive errno value; it is not stored if the number is 0.
  */
 unsigned int rec_view_unrecorded(const struct rec_view *view, int *ret_errno);
 

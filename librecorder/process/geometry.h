@@ -45,7 +45,7 @@ uint32_t rec_geometry_pages(const struct rec_geometry *geometry, uint32_t subbuf
 /* The number of sub-buffers of this size that fit into the memory of a lane. */
 uint32_t rec_geometry_subbufs(const struct rec_geometry *geometry, uint32_t subbuf_size);
 
-/* Sizes and places from the requested values; 0 means the default. 0 or -EINVAL. */
+/* Sizes and places from the requested values; 0 means the default. 0, -EINVAL, or -EOVERFLOW (32 bits). */
 int rec_geometry_make(const struct rec_options *options, struct rec_geometry *ret_geometry);
 
 #endif

@@ -119,7 +119,8 @@ static void fill_header(struct rec_buffer_header *header, const struct rec_proce
 
 /*
  * From here on other processes may open the buffer, and switch its events: its initial contents are complete. Release:
- * a reader that sees `ready` sees all of them (edge B1).
+ * a reader that sees `ready` sees all of them (edge B1). Without a buffer the reason is reported, to `parent` as
+ * rec_process_say_why().
  */
 static void show_buffer(struct rec_buffer_header *parent)
 {
@@ -263,7 +264,7 @@ static void copy_loan(const struct before *before, uint64_t recorder)
 	rec_process.header->recorder = recorder;
 }
 
-static int replace_buffer(const struct rec_options *options)
+static int replace_buffer(const struct rec_options *options, bool forked)
 {
 	const struct before before = { rec_process.header, rec_process.rules, rec_process.conditions,
 				       rec_process.loan, (size_t)rec_process.geometry.file_size };
@@ -281,7 +282,7 @@ static int replace_buffer(const struct rec_options *options)
 	rec_context_moved();
 	if (both)
 		copy_loan(&before, recorder);
-	show_buffer(before.header);
+	show_buffer(forked ? before.header : NULL);
 	drop_buffer(&before);
 	return rec_process.error;
 }
@@ -296,7 +297,7 @@ void rec_process_forked(void)
 	rec_process.parent_start = rec_process.start_time;
 	rec_process.pid = getpid();
 	if (rec_process.error == 0)
-		replace_buffer(&options);
+		replace_buffer(&options, true);
 	errno = saved;
 }
 
@@ -348,7 +349,7 @@ int rec_configure(const struct rec_options *options)
 	if (r == 0 && rec_process.header)
 		unlink(rec_process.path);
 	if (r == 0)
-		r = replace_buffer(options);
+		r = replace_buffer(options, false);
 	rec_process_unlock();
 	if (r == 0 && !rec_process.keep)
 		rec_sweep();

@@ -244,7 +244,7 @@ int rec_process_map_file(void)
 	return r;
 }
 
-/* The parent wrote 0 before it had children; children of the same parent may write at the same time. */
+/* Children of the same parent may write at the same time. */
 static void note_unrecorded(struct rec_buffer_header *parent, int error)
 {
 	uint32_t old = rec_load_relaxed(&parent->unrecorded), word;
@@ -256,7 +256,7 @@ static void note_unrecorded(struct rec_buffer_header *parent, int error)
 	} while (!rec_cmpxchg32(&parent->unrecorded, &old, word));
 }
 
-/* Whether the session's directory shows why. */
+/* Make the link in the session's directory. Returns whether it was made. */
 static bool link_reason(void)
 {
 	/* The path is stored even if the directory was not searched for, because messages name it. */

@@ -96,7 +96,7 @@ static bool lock(pid_t pid, bool wait)
 	return true;
 }
 
-/* Whether the pid is that of a process which may have the lock. A thread that may not ask for its pid is not known. */
+/* Whether the pid is that of a process which may have the lock. A thread that may not ask for its pid may not lock. */
 static bool may_lock(pid_t pid)
 {
 	return pid > 0 && !rec_process_is_guest();

@@ -299,9 +299,11 @@ unsigned int rec_view_unrecorded(const struct rec_view *view, int *ret_errno)
 {
 	const uint32_t word = rec_load_relaxed(&rec_view_header(view)->unrecorded);
 
-	if (word)
+	const unsigned int nr = word & UINT16_MAX;
+
+	if (nr)
 		*ret_errno = (int)(word >> 16);
-	return word & UINT16_MAX;
+	return nr;
 }
 
 size_t rec_view_log(const struct rec_view *view, uint64_t from, void *bytes, size_t size)

@@ -53,6 +53,10 @@ if [ "$(id -u)" = 0 ]; then
 	like "chroot: the child is reported" "$err" "recorder record: 1 process was not recorded: No such file or directory"
 	recorded setuid "after,before"
 	like "setuid: the child is reported" "$err" "recorder record: 1 process was not recorded: Permission denied"
+	# The buffer is drained and removed before another one appears, for which the directory is scanned again.
+	ok "setuid, then another" "$RECORDER" record -o another.dat sh -c \
+		'"$0" setuid; while ls "$RECORDER_DIR" | grep -q "\.rec$"; do sleep 0.01; done; "$0" leaf' "$family"
+	like "setuid, then another: the child is reported" "$err" "recorder record: 1 process was not recorded: Permission denied"
 else
 	skip "chroot, setuid" "not root"
 fi

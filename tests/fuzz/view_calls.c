@@ -128,13 +128,13 @@ static void call_stats(void)
 	struct rec_view_losses losses;
 	struct rec_lane_stats stats;
 	const int r = rec_view_stats(view, pick_lane(), &stats);
-	int why = 0;
+	int why = -1;
 
 	expect(r);
 	if (r == 0)
 		expect(rec_stats_text(&stats, text, 512));
 	rec_view_losses(view, &losses);
-	if (rec_view_unrecorded(view, &why) > UINT16_MAX || why < 0)
+	if ((rec_view_unrecorded(view, &why) == 0) != (why < 0))
 		abort();
 	rec_view_alive(view);
 	look_at(rec_view_info(view), sizeof(struct rec_view_info));

@@ -34,7 +34,8 @@
  * with an unknown incompatible bit.
  */
 #define REC_FEATURE_GROWTH	  UINT64_C(1) /* compatible: the program reads grow_until */
-#define REC_FEATURES_COMPATIBLE	  REC_FEATURE_GROWTH
+#define REC_FEATURE_UNRECORDED	  UINT64_C(2) /* compatible: forked children write `unrecorded` */
+#define REC_FEATURES_COMPATIBLE	  (REC_FEATURE_GROWTH | REC_FEATURE_UNRECORDED)
 #define REC_FEATURES_INCOMPATIBLE UINT64_C(0)
 
 /* One cache line, and the page size of mappings. */
