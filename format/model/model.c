@@ -37,7 +37,7 @@ struct model *model_close(struct model *model)
 	model_items_free(model);
 	model_threads_free(model);
 	for (uint32_t i = 0; i < model->nr_cpus; i++)
-		free(model->cpus[i].rings);
+		number_map_free(&model->cpus[i].rings);
 	free(model->cpus);
 	free(model->changes);
 	free(model);
@@ -66,32 +66,10 @@ static struct model_cpu *cpu_of(struct model *model, uint32_t cpu)
 	return &model->cpus[cpu];
 }
 
-/* The CPU's ring in a buffer; NULL: no event of the kernel was in it yet. */
-static struct model_ring *find_ring(const struct model_cpu *cpu, const struct dat_buffer *buffer)
+/* Where the map of the CPU's rings has that of a buffer. */
+static uint64_t ring_key(const struct dat_buffer *buffer)
 {
-	for (uint32_t i = 0; i < cpu->nr_rings; i++) {
-		if (cpu->rings[i].buffer == buffer)
-			return &cpu->rings[i];
-	}
-	return NULL;
-}
-
-/* The ring has an event at this time. 0; -ENOMEM. */
-static int note_ring(struct model_cpu *cpu, const struct dat_buffer *buffer, uint64_t ts)
-{
-	struct model_ring *ring = find_ring(cpu, buffer);
-
-	if (!ring) {
-		struct model_ring *more = reallocarray(cpu->rings, cpu->nr_rings + 1, sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		cpu->rings = more;
-		ring = &more[cpu->nr_rings++];
-		ring->buffer = buffer;
-	}
-	ring->ts = ts;
-	return 0;
+	return (uint64_t)(uintptr_t)buffer;
 }
 
 static bool is_big(const struct model_record *record)
@@ -146,8 +124,9 @@ static int note_loss(struct model *m, const struct model_step *step)
 {
 	const struct dat_event *event = step->event;
 	const bool is_program = model_loss_is_programs(model_rules_table(m->rules), event);
-	const struct model_ring *ring = find_ring(step->cpu, event->buffer);
-	const uint64_t since = later(is_program ? step->cpu->last_ts : ring ? ring->ts : 0, m->first_ts);
+	const uint64_t last = is_program ? step->cpu->last_ts
+					 : number_map_get(&step->cpu->rings, ring_key(event->buffer));
+	const uint64_t since = later(last, m->first_ts);
 	const struct model_loss loss = {
 		.ts = event->ts, .since = since, .cpu = event->cpu, .lost = event->lost, .is_program = is_program,
 		.buffer = event->buffer,
@@ -239,8 +218,8 @@ int model_event(struct model *model, const struct dat_event *event)
 	if (!err && step.rule->flow)
 		err = model_flow_event(model, &step);
 	step.cpu->last_ts = event->ts;
-	if (!err && !step.rule->is_program)
-		err = note_ring(step.cpu, event->buffer, event->ts);
+	if (!err && !step.rule->is_program && event->ts)
+		err = number_map_set(&step.cpu->rings, ring_key(event->buffer), event->ts);
 	return err;
 }
 

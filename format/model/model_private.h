@@ -67,16 +67,9 @@ struct model_thread {
 	bool is_listed; /* all its switches were recorded: see model_sched.c */
 };
 
-/* The kernel's ring of a CPU in one buffer of the file. */
-struct model_ring {
-	const struct dat_buffer *buffer;
-	uint64_t ts; /* of its last event; 0: none */
-};
-
 struct model_cpu {
 	uint64_t last_ts;   /* of its last event; 0: none */
-	struct model_ring *rings; /* those with events of the kernel */
-	uint32_t nr_rings;
+	struct number_map rings; /* by buffer: the time of the last event of the kernel in the CPU's ring there */
 	uint64_t switch_ts; /* of its last switch; 0: none since the trace began, or since events were lost */
 	uint64_t loss_ts;	 /* the last loss on it; 0: none */
 	uint64_t kernel_loss_ts; /* the last loss of events of the kernel */
