@@ -272,7 +272,7 @@ int sql_session_run(struct sql_session *session, const char *text)
 
 /* ------------------------------------------------------------------------------------------------------------- save */
 
-/* The table's columns, each after a comma; NULL: no memory. *ret_rowid is a name of the row's number that none has. */
+/* The table's columns, each after a comma; NULL: no memory. *ret_rowid names the row's number as no column is named. */
 static char *columns_of(struct sql_session *session, const char *name, const char **ret_rowid)
 {
 	static const char *const rowids[] = { "rowid", "oid", "_rowid_" };
@@ -296,6 +296,18 @@ static char *columns_of(struct sql_session *session, const char *name, const cha
 	return sqlite3_str_finish(columns);
 }
 
+/* Whether the rows have a number: tables WITHOUT ROWID have none. */
+static bool has_column(struct sql_session *session, const char *name, const char *column)
+{
+	char *query = sqlite3_mprintf("SELECT %s FROM temp.\"%w\"", column, name);
+	sqlite3_stmt *statement = NULL;
+	const bool has = query && sqlite3_prepare_v2(session->db, query, -1, &statement, NULL) == SQLITE_OK;
+
+	sqlite3_finalize(statement);
+	sqlite3_free(query);
+	return has;
+}
+
 static int save_table(struct sql_session *session, const char *name)
 {
 	char *statement = sqlite3_mprintf("CREATE TABLE saved.\"%w\" AS SELECT * FROM temp.\"%w\" WHERE 0", name, name);
@@ -304,12 +316,16 @@ static int save_table(struct sql_session *session, const char *name)
 	const char *rowid;
 
 	sqlite3_free(statement);
-	/* The rows keep their numbers: stacks.event is that of an event. */
+	/* The rows keep their numbers, if they have any: stacks.event is that of an event. */
 	if (code == SQLITE_OK) {
 		columns = columns_of(session, name, &rowid);
-		statement = columns ? sqlite3_mprintf("INSERT INTO saved.\"%w\" (%s%s) SELECT %s%s FROM temp.\"%w\"",
-						      name, rowid, columns, rowid, columns, name)
-				    : NULL;
+		if (columns && has_column(session, name, rowid))
+			statement = sqlite3_mprintf("INSERT INTO saved.\"%w\" (%s%s) SELECT %s%s FROM temp.\"%w\"",
+						    name, rowid, columns, rowid, columns, name);
+		else
+			statement = columns ? sqlite3_mprintf("INSERT INTO saved.\"%w\" SELECT * FROM temp.\"%w\"",
+							      name, name)
+					    : NULL;
 		code = statement ? sqlite3_exec(session->db, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
 		sqlite3_free(statement);
 		sqlite3_free(columns);
