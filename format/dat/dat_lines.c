@@ -18,10 +18,14 @@ static bool number_after(const char *line, const char *word, uint32_t *ret_numbe
 {
 	const char *at = strstr(line, word);
 	const char *end = strchr(line, '\n');
+	unsigned long long number;
 
 	if (!at || (end && at > end) || !is_digit(at[strlen(word)]))
 		return false;
-	*ret_number = (uint32_t)strtoul(at + strlen(word), NULL, 10);
+	number = strtoull(at + strlen(word), NULL, 10);
+	if (number > UINT32_MAX)
+		return false;
+	*ret_number = (uint32_t)number;
 	return true;
 }
 
