@@ -101,7 +101,7 @@ static void put_sum(const struct hist_row *row, struct blob *out, bool is_text)
 	else if (row->sum_high == -1 && row->sum_low > INT64_MAX)
 		blob_printf(out, is_text ? "%10" PRId64 : "%" PRId64, (int64_t)row->sum_low);
 	else
-		blob_printf(out, "%.17g", (double)row->sum_high * 18446744073709551616.0 + (double)row->sum_low);
+		blob_printf(out, "%.17g", (double)((__int128)row->sum_high * ((__int128)1 << 64) + row->sum_low));
 }
 
 static void print_text(const struct counter *c, struct hist_row **rows, struct blob *out)

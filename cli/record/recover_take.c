@@ -49,8 +49,8 @@ bool recover_take_dir(struct recover *recover, const char *path)
 }
 
 /*
- * Take a session. Its link leads to its spool. If the spool is gone, its owner gave it up; the buffers can still be
- * recovered.
+ * Take a session. Its link leads to its spool. If the spool is gone, or is another session's, its owner gave it
+ * up; the buffers can still be recovered.
  */
 static bool take_session(struct recover *recover, const char *path)
 {

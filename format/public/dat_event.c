@@ -178,6 +178,6 @@ int rec_dat_get_element(const struct rec_dat_field *field, const struct rec_dat_
 	if (number >= size / width)
 		return -ENOENT;
 	*ret_value = bytes_number((const unsigned char *)data + (size_t)number * width, width,
-			       from->flags & TEP_FIELD_IS_SIGNED, field->big);
+				  from->flags & TEP_FIELD_IS_SIGNED, field->big);
 	return 0;
 }

@@ -21,7 +21,7 @@ extern "C" {
 
 /*
  * REC_EVENT(): declare the event `system`:NAME. `declaration` is what follows the system there: "submit, u64(id),
- * string(path)". Its constants are passed in the order of their appearance, also if the text has them as numbers: the
+ * string(path)". Its constants are passed in the order of their appearance, even if the text has them as numbers: the
  * LENGTH of an array, the DECIMALS of a real, the number of a named field's values, and these values. Texts and
  * constants are copied. *ret_event belongs to the library and exists as long as the process; the same declaration
  * gives an event with the same id. Returns 0; -EINVAL: the declaration is invalid, or has other constants; -ENOMEM;

@@ -12,7 +12,7 @@ counted()
 	numbers "$1" | awk '{ if ($1 != sprintf("%x", NR - 1)) bad++ } END { print bad + 0, NR }'
 }
 
-# events_of FILE PAGES: the records in so many pages of a ring, counted from their headers. Read and mapped rings may give
+# events_of FILE PAGES: the records in the first PAGES pages of a ring, counted from their headers. Read and mapped rings may give
 # pages that are not full, if the program gets no CPU for a while.
 cat >events_of.py <<'END'
 import struct, sys

@@ -160,7 +160,7 @@ static bool look(uint32_t lane, struct rec_ring_counts *ret_counts)
 
 	if (r == -ENODATA)
 		r = rec_view_look_without_ring(&m.view, lane, &ring);
-	/* No event was ever written to a lane that is not made, or not counted. */
+	/* No event was ever written to a lane that has no memory yet, or that nr_lanes does not count. */
 	if (r == -ENODATA || r == -EINVAL)
 		return false;
 	if (r == 0)
