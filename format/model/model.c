@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 int model_open(const struct model_rules *rules, const struct model_sink *sink, struct model **ret_model)
 {
@@ -116,6 +117,23 @@ static int lose_kernel(struct model *m, const struct model_step *step, uint64_t 
 	return err;
 }
 
+/* Whether the event is recorder:end, which has the losses of a program's lanes after their last events. */
+static bool is_end_of_program(const struct model_step *step)
+{
+	const struct tep_event *event = step->record.type->event;
+
+	return !strcmp(event->system, "recorder") && !strcmp(event->name, "end");
+}
+
+/* A program's span that is still open where the file ends: its end may be what a lane has lost at its end. */
+static void mark_cut(const struct model *m, const struct model_thread *thread)
+{
+	for (struct model_open *open = thread->stack.top; open; open = open->outer) {
+		if (!open->span.rule->is_kernel && m->tail_loss_ts > open->span.begin)
+			open->span.flags |= MODEL_CUT;
+	}
+}
+
 /*
  * Lost events may concern three kinds of threads: that of the next event, those that were last seen on this CPU, and
  * those that are next seen on it. note_thread() handles the last two when their next event comes.
@@ -134,6 +152,8 @@ static int note_loss(struct model *m, const struct model_step *step)
 	const int err = is_program ? 0 : lose_kernel(m, step, since);
 
 	m->loss_ts = step->cpu->loss_ts = step->thread->loss_ts = event->ts;
+	if (is_program && is_end_of_program(step))
+		m->tail_loss_ts = event->ts;
 	if (!is_program)
 		m->kernel_loss_ts = step->cpu->kernel_loss_ts = step->thread->kernel_loss_ts = event->ts;
 	return err || !m->sink.loss ? err : m->sink.loss(m->sink.arg, &loss);
@@ -231,6 +251,7 @@ int model_end(struct model *model)
 	for (size_t i = 0; !err && i < model->nr_list; i++) {
 		struct model_thread *thread = model->list[i];
 
+		mark_cut(model, thread);
 		err = model_thread_stop(model, thread, ts);
 		if (!err)
 			err = model_task_stop(model, thread, ts);

@@ -113,6 +113,7 @@ struct model {
 	bool has_begun;
 	uint64_t loss_ts; /* the last loss anywhere */
 	uint64_t kernel_loss_ts; /* the same for events of the kernel */
+	uint64_t tail_loss_ts; /* the last loss of programs after the last event of a lane */
 	uint64_t given_up_ts; /* when threads were last given up; 0: never */
 	bool has_switch, has_waking;
 	const struct dat_absent *absent;

@@ -7,6 +7,7 @@
  * lost handover: two threads. One begins span 1; the other ends it, begins span 2 with the same key, and loses both
  *	events, which its next event reports; before that, the first thread ends span 2. Spans 7 and 8 are before and
  *	after that.
+ * lost tail: a thread begins a span; if the lane discards, it loses the end, and has no event after that.
  * lost storm: four threads that write at random.
  *
  * A key is used again only 10 us after its span has ended, which is more than the clocks of two CPUs differ.
@@ -129,6 +130,22 @@ static int hand_over(void)
 	return err;
 }
 
+static void *lose_tail(void *none)
+{
+	REC_BEGIN(lost, work, 5);
+	write_notes(NR_NOTES);
+	REC_END(lost, work, 5);
+	return none;
+}
+
+static int tail(void)
+{
+	pthread_t thread;
+
+	REC(lost, note, 0);
+	return pthread_create(&thread, NULL, lose_tail, NULL) || pthread_join(thread, NULL);
+}
+
 static int storm_all(void)
 {
 	uint32_t seeds[NR_THREADS];
@@ -148,5 +165,7 @@ static int storm_all(void)
 
 int main(int argc, char **argv)
 {
-	return argc > 1 && !strcmp(argv[1], "storm") ? storm_all() : hand_over();
+	const char *how = argc > 1 ? argv[1] : "";
+
+	return !strcmp(how, "storm") ? storm_all() : !strcmp(how, "tail") ? tail() : hand_over();
 }

@@ -42,6 +42,9 @@ is "times of the TSC, merged: the two spans are not one" "$(spans merged.dat tru
 lose discard handover
 is "discard: the two spans are not one" "$(spans handover.dat true | paste -s -d ';')" "rpc 7 7 whole;rpc 1 2 cut;rpc 8 8 cut"
 
+lose discard tail
+is "discard: a span whose end its lane has lost at the end is marked" "$(spans tail.dat true)" "work 5 - cut"
+
 for mode in overwrite discard; do
 	lose "$mode" storm
 	is "storm, $mode: a whole span has one number" "$(spans storm.dat "state = 'whole'" | awk '$2 != $3')" ""
