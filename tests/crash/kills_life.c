@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "kills_life.h"
-#include "cli/recording/spool_format.h"
 #include "tests/unit/tell.h"
 
 #include <dirent.h>
@@ -18,13 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_NS 60000000000u
-
 struct figures figures;
 struct kills_notes *notes;
 char recorder[512];
 
-static char program[512], where[512], run[600];
+static char program[512], where[512];
+char run_dir[600];
 static bool failed; /* files that exist already are kept */
 
 static const char *path_of(const char *name)
@@ -163,7 +161,7 @@ const char *const *make_env(const struct life *life)
 	static const char *envp[7];
 	unsigned int n = 0;
 
-	snprintf(dir, sizeof(dir), "RECORDER_DIR=%s", run);
+	snprintf(dir, sizeof(dir), "RECORDER_DIR=%s", run_dir);
 	snprintf(size, sizeof(size), "RECORDER_BUFFER_KB=%u", life->kb);
 	snprintf(max, sizeof(max), "RECORDER_MAX_KB=65536");
 	envp[n++] = dir;
@@ -190,7 +188,7 @@ size_t find_buffers(glob_t *found)
 {
 	char pattern[700];
 
-	snprintf(pattern, sizeof(pattern), "%s/*.rec", run);
+	snprintf(pattern, sizeof(pattern), "%s/*.rec", run_dir);
 	if (glob(pattern, 0, NULL, found))
 		found->gl_pathc = 0;
 	return found->gl_pathc;
@@ -240,7 +238,7 @@ static void remove_all(const char *dir)
 void end_life(const struct life *life)
 {
 	CHECK(life, waitpid(-1, NULL, WNOHANG) < 0, "a process is left");
-	remove_all(run);
+	remove_all(run_dir);
 	unlink(path_of("said"));
 }
 
@@ -307,7 +305,7 @@ void attach_words(const struct life *life, const char *output, struct attach_wor
 {
 	const char *const argv[] = { recorder, "record", "-q", "-P", words->pid, "-o", words->file, NULL };
 
-	snprintf(words->file, sizeof(words->file), "%s/%s", run, output);
+	snprintf(words->file, sizeof(words->file), "%s/%s", run_dir, output);
 	snprintf(words->pid, sizeof(words->pid), "%d", (int)life->writer);
 	memcpy(words->argv, argv, sizeof(argv));
 }
@@ -320,7 +318,7 @@ static pid_t start_with_command(const struct life *life, const char *output)
 		"-o",	  file,	    "--", program, name, NULL
 	};
 
-	snprintf(file, sizeof(file), "%s/%s", run, output);
+	snprintf(file, sizeof(file), "%s/%s", run_dir, output);
 	snprintf(name, sizeof(name), "%s/notes", where);
 	snprintf(size, sizeof(size), "%u", life->kb);
 	return start(argv, make_env(life));
@@ -351,47 +349,6 @@ bool has_buffer(void)
 	return has;
 }
 
-/* Whether the spool has a program: chunks before the first process are skipped. */
-static bool has_process(const char *spool)
-{
-	struct spool_chunk chunk = { .magic = SPOOL_CHUNK_MAGIC };
-	off_t at = sizeof(struct spool_head);
-	const int fd = open(spool, O_RDONLY | O_CLOEXEC);
-	bool has = false;
-
-	while (!has && pread(fd, &chunk, sizeof(chunk), at) == sizeof(chunk) && chunk.magic == SPOOL_CHUNK_MAGIC) {
-		has = chunk.kind == SPOOL_PROCESS;
-		at += (off_t)(sizeof(chunk) + ((chunk.size + 7u) & ~7u));
-	}
-	close(fd);
-	return has;
-}
-
-/* Once the spool of the attached recorder has the program, all further events count; events before were skipped. */
-static bool is_attached(void)
-{
-	char path[700];
-	glob_t found;
-	bool is = false;
-
-	snprintf(path, sizeof(path), "%s/*.spool", run);
-	if (glob(path, 0, NULL, &found) == 0)
-		is = has_process(found.gl_pathv[0]);
-	globfree(&found);
-	return is;
-}
-
-void open_gate(const struct life *life)
-{
-	uint64_t waited;
-
-	for (waited = 0; !is_attached(); waited += 200000) {
-		CHECK(life, waited < PATIENCE_NS && poll_end(life->recorder) < 0, "the recorder does not begin");
-		nap(200000);
-	}
-	__atomic_store_n(&notes->gate, 0, __ATOMIC_RELEASE);
-}
-
 static void recover(const struct life *life, const char *what, const char *output)
 {
 	const char *const argv[] = { recorder, "recover", "-q", "-o", output, what, NULL };
@@ -412,7 +369,7 @@ void recover_all(const struct life *life)
 	size_t k;
 
 	for (i = 0; i < sizeof(left) / sizeof(left[0]); i++) {
-		snprintf(pattern, sizeof(pattern), "%s/%s", run, left[i]);
+		snprintf(pattern, sizeof(pattern), "%s/%s", run_dir, left[i]);
 		if (glob(pattern, 0, NULL, &found))
 			continue;
 		for (k = 0; k < found.gl_pathc; k++) {
@@ -422,7 +379,7 @@ void recover_all(const struct life *life)
 			 */
 			if (access(found.gl_pathv[k], F_OK) || !has_begun())
 				continue;
-			snprintf(output, sizeof(output), "%s/recovered%u.dat", run, files++);
+			snprintf(output, sizeof(output), "%s/recovered%u.dat", run_dir, files++);
 			recover(life, found.gl_pathv[k], output);
 		}
 		globfree(&found);
@@ -437,7 +394,7 @@ void judge_files(const struct life *life)
 	size_t k;
 
 	kills_account_init(&account, notes, 1);
-	snprintf(pattern, sizeof(pattern), "%s/*.dat", run);
+	snprintf(pattern, sizeof(pattern), "%s/*.dat", run_dir);
 	if (glob(pattern, 0, NULL, &found))
 		found.gl_pathc = 0;
 	CHECK(life, found.gl_pathc || !has_begun(), "no file");
@@ -462,8 +419,8 @@ void set_up(void)
 	snprintf(recorder, sizeof(recorder), "%s/recorder", top);
 	snprintf(where, sizeof(where), "%s/tests/points-XXXXXX", top);
 	cr_assert_not_null(mkdtemp(where));
-	snprintf(run, sizeof(run), "%s/run", where);
-	cr_assert_eq(mkdir(run, 0700), 0);
+	snprintf(run_dir, sizeof(run_dir), "%s/run", where);
+	cr_assert_eq(mkdir(run_dir, 0700), 0);
 	fd = open(path_of("notes"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(ftruncate(fd, sizeof(*notes)), 0);

@@ -15,6 +15,9 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+/* How long a test waits for another process. */
+#define PATIENCE_NS 60000000000u
+
 struct life {
 	bool overwrite, attach;
 	unsigned int kb;
@@ -30,6 +33,7 @@ struct figures {
 extern struct figures figures;
 extern struct kills_notes *notes;
 extern char recorder[512]; /* the command */
+extern char run_dir[600];  /* where the recorder puts buffers and files */
 
 void set_up(void);
 void tear_down(void);
