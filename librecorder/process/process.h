@@ -90,8 +90,9 @@ int rec_process_map_file(void);
 /*
  * This process has no buffer. In a session the recorder must report that, because this process cannot. So this function
  * makes a symbolic link with the name that the buffer would have and the error number as its target; such a link needs
- * no room except for its name. If there is no session, or if the link cannot be made, it notes the reason in the buffer
- * of the process from which this one was forked: `parent`; NULL: there is none. See also debug.h. Signal-safe.
+ * no room except for its name. If there is no session, or if the link cannot be made, the function notes the error
+ * number in the buffer of the process that forked this one; `parent` is that buffer, or NULL. See also debug.h.
+ * Signal-safe.
  */
 void rec_process_say_why(struct rec_buffer_header *parent);
 
