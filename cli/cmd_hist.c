@@ -96,12 +96,12 @@ static int count_all(struct counter *c)
 /* A sum beyond 64 bits is printed as a rounded number. */
 static void put_sum(const struct hist_row *row, struct blob *out, bool is_text)
 {
-	if (!row->sum_high)
-		blob_printf(out, is_text ? "%10" PRIu64 : "%" PRIu64, row->sum_low);
-	else if (row->sum_high == -1 && row->sum_low > INT64_MAX)
-		blob_printf(out, is_text ? "%10" PRId64 : "%" PRId64, (int64_t)row->sum_low);
+	if (row->sum >= 0 && row->sum <= UINT64_MAX)
+		blob_printf(out, is_text ? "%10" PRIu64 : "%" PRIu64, (uint64_t)row->sum);
+	else if (row->sum < 0 && row->sum >= INT64_MIN)
+		blob_printf(out, is_text ? "%10" PRId64 : "%" PRId64, (int64_t)row->sum);
 	else
-		blob_printf(out, "%.17g", (double)((__int128)row->sum_high * ((__int128)1 << 64) + row->sum_low));
+		blob_printf(out, "%.17g", (double)row->sum);
 }
 
 static void print_text(const struct counter *c, struct hist_row **rows, struct blob *out)

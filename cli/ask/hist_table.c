@@ -50,8 +50,7 @@ int hist_table_add(struct hist_table *table, const void *key, size_t size, uint6
 		*chain = row;
 	}
 	row->hits++;
-	row->sum_low += value;
-	row->sum_high += (row->sum_low < value) - (table->is_signed && value > INT64_MAX);
+	row->sum += table->is_signed ? (__int128)(int64_t)value : (__int128)value;
 	return 0;
 }
 

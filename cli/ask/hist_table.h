@@ -11,8 +11,7 @@ struct hist_row {
 	struct hist_row *next; /* in its chain */
 	uint64_t hash;
 	uint64_t hits;
-	uint64_t sum_low; /* the sum of the values has 128 bits */
-	int64_t sum_high;
+	__int128 sum; /* of the values */
 	uint64_t number; /* number of rows made before this one */
 	size_t size;
 	unsigned char key[];
