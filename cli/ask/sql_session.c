@@ -297,7 +297,7 @@ static char *columns_of(struct sql_session *session, const char *name, const cha
 }
 
 /* Whether the rows have a number: tables WITHOUT ROWID have none. */
-static bool has_column(struct sql_session *session, const char *name, const char *column)
+static bool has_rowid(struct sql_session *session, const char *name, const char *column)
 {
 	char *query = sqlite3_mprintf("SELECT %s FROM temp.\"%w\"", column, name);
 	sqlite3_stmt *statement = NULL;
@@ -319,7 +319,7 @@ static int save_table(struct sql_session *session, const char *name)
 	/* The rows keep their numbers, if they have any: stacks.event is that of an event. */
 	if (code == SQLITE_OK) {
 		columns = columns_of(session, name, &rowid);
-		if (columns && has_column(session, name, rowid))
+		if (columns && has_rowid(session, name, rowid))
 			statement = sqlite3_mprintf("INSERT INTO saved.\"%w\" (%s%s) SELECT %s%s FROM temp.\"%w\"",
 						    name, rowid, columns, rowid, columns, name);
 		else

@@ -104,7 +104,7 @@ bool model_loss_is_programs(const struct event_table *table, const struct dat_ev
  * Events of a ring of the kernel were lost after its last event. Events of other rings may be later: an interrupt ends
  * no earlier than those inside it.
  */
-static int lose_kernel(struct model *m, const struct model_step *step, uint64_t since)
+static int lose_ring(struct model *m, const struct model_step *step, uint64_t since)
 {
 	struct model_stack *stack = &step->cpu->stack;
 	int err = model_sched_loss(m, step, since);
@@ -149,7 +149,7 @@ static int note_loss(struct model *m, const struct model_step *step)
 		.ts = event->ts, .since = since, .cpu = event->cpu, .lost = event->lost, .is_program = is_program,
 		.buffer = event->buffer,
 	};
-	const int err = is_program ? 0 : lose_kernel(m, step, since);
+	const int err = is_program ? 0 : lose_ring(m, step, since);
 
 	m->loss_ts = step->cpu->loss_ts = step->thread->loss_ts = event->ts;
 	if (is_program && is_end_of_program(step))

@@ -26,7 +26,7 @@ static enum model_scope scope_at(const struct dat_absent *absent, uint64_t raw)
 	if (has_time(&absent->no_kernel, raw))
 		return MODEL_NO_KERNEL;
 	if (has_time(&absent->no_switches, raw))
-		return MODEL_NONE;
+		return MODEL_NO_SWITCHES;
 	if (absent->some_threads && (!absent->some_times.nr || has_time(&absent->some_times, raw)))
 		return MODEL_SOME;
 	return MODEL_ALL;

@@ -10,7 +10,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* A hostile file may have any number of different texts. Beyond this number, a span gets the pair's name. */
 #define NAMES_MAX 65536u

@@ -95,7 +95,7 @@ struct model_items;
 enum model_scope {
 	MODEL_ALL,
 	MODEL_SOME, /* those of some threads */
-	MODEL_NONE, /* no switches */
+	MODEL_NO_SWITCHES,
 	MODEL_NO_KERNEL, /* and no other events of the kernel, either */
 };
 
@@ -121,7 +121,7 @@ struct model {
 	size_t nr_changes, at;	      /* `at`: the next one */
 	enum model_scope scope;
 	uint64_t scope_ts; /* time of the last change */
-	bool no_programs;
+	bool no_programs; /* no events of programs were recorded at this time */
 	bool by_number; /* with MODEL_SOME: all events of the kernel are those of the recorded threads, too */
 	uint64_t next_id;
 	struct number_map threads; /* address of struct model_thread */

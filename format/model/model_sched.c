@@ -219,7 +219,7 @@ int model_switch_event(struct model *model, const struct model_step *step)
 	int err;
 
 	model->has_switch = true;
-	if (model->scope >= MODEL_NONE)
+	if (model->scope >= MODEL_NO_SWITCHES)
 		return 0;
 	if (model->scope == MODEL_SOME && (from == IDLE) != (to == IDLE)) {
 		thread = model_thread(model, from == IDLE ? to : from);
@@ -289,7 +289,7 @@ int model_sched_note(struct model *model, const struct model_step *step)
 	uint64_t since = later(later(cpu->kernel_loss_ts, model->scope_ts), model->first_ts);
 	int err = 0;
 
-	if (model->scope >= MODEL_NONE)
+	if (model->scope >= MODEL_NO_SWITCHES)
 		return 0;
 	if (model->scope == MODEL_SOME)
 		return note_listed(model, step);
@@ -347,7 +347,7 @@ int model_wake_event(struct model *model, const struct model_step *step)
 	const uint32_t cpu = is_first ? UINT32_MAX : (uint32_t)number(step, MODEL_WOKEN_CPU);
 	int err = 0;
 
-	if (!thread || thread->tid == IDLE || model->scope >= MODEL_NONE)
+	if (!thread || thread->tid == IDLE || model->scope >= MODEL_NO_SWITCHES)
 		return thread ? 0 : -ENOMEM;
 	model->has_waking |= is_first;
 	/*

@@ -350,7 +350,7 @@ void rec_event_unregister(struct rec_event *event)
 	struct known *known;
 	struct rec_event **at;
 
-	if (!rec_process_lock_unknown())
+	if (!rec_process_lock_without_pid())
 		return;
 	if (event->registered) {
 		known = find_known(event->description, rec_event_hash(event->description));

@@ -121,7 +121,7 @@ void rec_process_unlock(void);
  * The same for a caller that must not fail, for example because its memory is about to be unmapped: it also gets the
  * lock if a seccomp filter forbids it to ask for its pid.
  */
-bool rec_process_lock_unknown(void);
+bool rec_process_lock_without_pid(void);
 
 /*
  * The same for the paths of events, which wait only a bounded time: the holder may want an allocator's lock that the

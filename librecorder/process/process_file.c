@@ -96,7 +96,7 @@ static void put_number(char *end, unsigned int i)
  * A recorder may have removed files with lower numbers than that of the last image, so that file may come after the
  * free name. If it comes so late that it is not found, readers take that image for alive until the process ends.
  */
-static void close_later(int dir, const char *name, char *end, unsigned int i)
+static void close_later_predecessors(int dir, const char *name, char *end, unsigned int i)
 {
 	unsigned int missing = 0;
 
@@ -119,7 +119,7 @@ static int create_file(int dir, char *name)
 		fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (fd >= 0) {
 			fchmod(fd, 0600); /* whatever the umask is */
-			close_later(dir, name, end, i);
+			close_later_predecessors(dir, name, end, i);
 			put_number(end, i);
 			return fd;
 		}
@@ -256,7 +256,10 @@ static void note_unrecorded(struct rec_buffer_header *parent, int error)
 	} while (!rec_cmpxchg32(&parent->unrecorded, &old, word));
 }
 
-/* Make the link in the session's directory. Returns whether it was made. */
+/*
+ * Make the link in the session's directory. Returns whether it was made. The debugging line is printed here, after the
+ * search for the directory, because it names the path.
+ */
 static bool link_reason(void)
 {
 	/* The path is stored even if the directory was not searched for, because messages name it. */

@@ -116,7 +116,7 @@ bool rec_process_lock_soon(void)
 	return may_lock(pid) && lock(pid, false);
 }
 
-bool rec_process_lock_unknown(void)
+bool rec_process_lock_without_pid(void)
 {
 	const pid_t pid = getpid();
 
