@@ -15,7 +15,6 @@
 #include "cli/files/merge_cover.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -90,8 +90,7 @@ static int begin(struct drain *drain, struct drained *one)
 {
 	struct spool_process process = { .inode = one->inode };
 	const struct rec_view_info *info = rec_view_info(one->view);
-	int number;
-	int err;
+	int number, why, err;
 
 	process.info = *info;
 	process.other_pids = rec_view_pid_namespace(one->view) &&
@@ -107,7 +106,7 @@ static int begin(struct drain *drain, struct drained *one)
 	}
 	one->process = (unsigned int)number;
 	if (drain->flags & DRAIN_NAMED)
-		one->unrecorded = rec_view_unrecorded(one->view, &err);
+		one->unrecorded = rec_view_unrecorded(one->view, &why);
 	err = drain_program_anchors(drain, one);
 	if (!err && info->clock <= REC_CLOCK_MONO && !drain->clocks[info->clock]) {
 		drain->clocks[info->clock] = true;

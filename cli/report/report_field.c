@@ -40,6 +40,7 @@ static void add(const struct report *r, struct report_event_fields *fields, cons
 
 	one->field = field;
 	one->is_float = event_field_is_float(field);
+	one->is_text = event_field_is_text(field);
 	one->names = report_event_names(event, field->name);
 	if (!one->names && !one->is_float && field->size == 8)
 		one->decimals = report_event_decimals(r->file, event, field->name);
@@ -105,7 +106,7 @@ struct report_value report_field_value(const struct report_field *one, const voi
 	if (!event_field_place(field, data, size, tep_is_file_bigendian(field->event->tep), &offset, &length))
 		return value;
 	value.data = (const char *)data + offset;
-	if (event_field_is_text(field)) {
+	if (one->is_text) {
 		value.kind = REPORT_VALUE_STRING;
 		value.nr = (uint32_t)strnlen(value.data, length);
 		return value;

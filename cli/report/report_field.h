@@ -12,6 +12,7 @@ struct report_field {
 	uint32_t decimals;		   /* decimals of a real; 0: it is not a real */
 	bool is_function;		   /* addresses in the kernel or in a program */
 	bool is_float;			   /* float or double */
+	bool is_text;
 	unsigned int column;		   /* free for the caller's use */
 };
 

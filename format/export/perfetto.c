@@ -94,13 +94,10 @@ int perfetto_point(struct perfetto *p, const struct export_event *type, const st
 
 	if (!track)
 		return -ENOMEM;
-	perfetto_packet(p, event->ts);
+	instant = perfetto_event_begin(p, event->ts, TYPE_INSTANT, track);
 	names = perfetto_names(p, type);
 	if (!names)
 		return -ENOMEM;
-	instant = proto_begin(&p->packet, PACKET_EVENT);
-	proto_uint(&p->packet, EVENT_TYPE, TYPE_INSTANT);
-	proto_uint(&p->packet, EVENT_TRACK, track);
 	proto_uint(&p->packet, EVENT_CATEGORY, names->category);
 	proto_uint(&p->packet, EVENT_NAME, names->name);
 	if (export_has_text(type)) {
@@ -110,8 +107,7 @@ int perfetto_point(struct perfetto *p, const struct export_event *type, const st
 		perfetto_arguments(p, type, 0, event->data, event->size);
 	}
 	perfetto_contexts(p, tid, event->ts);
-	proto_end(&p->packet, instant);
-	return perfetto_packet_end(p);
+	return perfetto_event_end(p, instant);
 }
 
 static int perfetto_event(void *state, const struct dat_event *event)

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "format/dat/dat_merge.h"
 #include "format/io/bytes.h"

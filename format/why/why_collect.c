@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static struct why_thread *add_thread(struct why *why, int32_t tid)
 {
