@@ -167,8 +167,8 @@ static int run(struct report *all, unsigned int nr, report_form form)
 
 	if (status)
 		return all->follow.ended ? 0 : status;
-	if (all->test_filters && all->choice.filters.nr)
-		return report_handlers_test(&all->choice.filters, all->table);
+	if (all->test_filters && (all->choice.filters.nr || all->select.tasks.nr))
+		return report_handlers_test(&all->choice.filters, &all->select.tasks, all->table);
 	signal(SIGPIPE, SIG_IGN);
 	for (unsigned int i = 0; i < nr; i++)
 		all[i].lines.escapes = !all->raw_strings && show_escapes(stdout);

@@ -116,30 +116,52 @@ int report_handlers_apply(const struct report_handlers *handlers, struct event_t
 
 /* ---------------------------------------------------------------------------------------------------------- filters */
 
-int report_handlers_test(const struct opt_list *filters, struct event_table *table)
+static int test_filter(const char *text, struct event_table *table)
+{
+	struct tep_event_filter *filter = tep_filter_alloc(table->tep);
+	char reason[200] = "";
+	int err;
+
+	if (!filter)
+		return out_of_memory();
+	err = tep_filter_add_filter_str(filter, text);
+	tep_filter_free(filter);
+	if (err >= 0)
+		return 0;
+	tep_strerror(table->tep, err, reason, sizeof(reason));
+	complain(opts_command(), "-T shows filters in the spelling of trace-cmd only; '%s': %s", text, reason);
+	return EXIT_USAGE;
+}
+
+/* Tests the filter that selects events of these tasks, and events about them, the last task first. */
+static int test_tasks(const struct about_tasks *tasks, struct event_table *table)
+{
+	struct blob text = BLOB_INIT;
+	int status;
+
+	for (unsigned int i = tasks->nr; i; i--) {
+		const int32_t tid = tasks->tids[i - 1];
+
+		blob_printf(&text, "%s(common_pid==%d)||(pid==%d)||(next_pid==%d)", i == tasks->nr ? ".*:" : "||", tid,
+			    tid, tid);
+	}
+	blob_put(&text, "", 1);
+	status = text.error ? out_of_memory() : test_filter((const char *)text.data, table);
+	blob_free(&text);
+	return status;
+}
+
+int report_handlers_test(const struct opt_list *filters, const struct about_tasks *tasks, struct event_table *table)
 {
 	int status = 0;
 
 	tep_set_test_filters(table->tep, 1);
-	for (unsigned int i = 0; i < filters->nr && !status; i++) {
-		struct tep_event_filter *filter;
-		char reason[200] = "";
-		int err;
-
-		if (!filters->items[i])
-			continue;
-		filter = tep_filter_alloc(table->tep);
-		if (!filter)
-			return out_of_memory();
-		err = tep_filter_add_filter_str(filter, filters->items[i]);
-		if (err < 0) {
-			tep_strerror(table->tep, err, reason, sizeof(reason));
-			complain(opts_command(), "-T shows filters in the spelling of trace-cmd only; '%s': %s",
-				 filters->items[i], reason);
-			status = EXIT_USAGE;
-		}
-		tep_filter_free(filter);
-	}
+	for (unsigned int i = 0; i < filters->nr && !status; i++)
+		if (filters->items[i])
+			status = test_filter(filters->items[i], table);
+	if (!status && tasks->nr)
+		status = test_tasks(tasks, table);
+	tep_set_loglevel(TEP_LOG_NONE); /* as after a list */
 	return status;
 }
 

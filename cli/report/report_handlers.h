@@ -6,6 +6,7 @@
 #ifndef CLI_REPORT_HANDLERS_H
 #define CLI_REPORT_HANDLERS_H
 
+#include "cli/common/about_tasks.h"
 #include "cli/common/opts.h"
 #include "format/text/event_parse.h"
 
@@ -23,8 +24,11 @@ int report_handlers_options(const struct report_handlers *handlers);
 /* Apply the other options to the events of a file. Returns as above. */
 int report_handlers_apply(const struct report_handlers *handlers, struct event_table *table);
 
-/* Print the filters as libtraceevent understands them for each event (-T). Returns as above. */
-int report_handlers_test(const struct opt_list *filters, struct event_table *table);
+/*
+ * Print the filters, and then the one that selects the tasks, as libtraceevent understands them for each event (-T).
+ * Returns as above.
+ */
+int report_handlers_test(const struct opt_list *filters, const struct about_tasks *tasks, struct event_table *table);
 
 void report_handlers_free(struct report_handlers *handlers);
 

@@ -347,19 +347,27 @@ static int print_list(void *arg)
 	return all[i].list(r);
 }
 
+/* Whether the list is one that trace-cmd prints only for the first file. */
+static bool is_of_first_file(const struct report_lists *lists)
+{
+	return lists->page_size || lists->endian || lists->formats || lists->formats_of || lists->check ||
+	       lists->functions || lists->printk || lists->events;
+}
+
 int report_list(struct report *r)
 {
 	const int status = r->lines.escapes ? show_escaped(print_list, r) : print_list(r);
 
 	report_written(r);
+	/* With -V, libtraceevent reports what it undoes in the end. trace-cmd prints this only after other lists. */
+	if (is_of_first_file(&r->lists) || r->lists.cpus || r->lists.first || r->lists.last)
+		tep_set_loglevel(TEP_LOG_NONE);
 	return status == -ENOMEM ? report_fail_memory(r) : status;
 }
 
 int report_list_several(struct report *all, unsigned int nr)
 {
-	const struct report_lists *lists = &all->lists;
-	const bool first_only = lists->page_size || lists->endian || lists->formats || lists->formats_of ||
-				lists->check || lists->functions || lists->printk || lists->events;
+	const bool first_only = is_of_first_file(&all->lists);
 	int status = 0;
 
 	report_name_heads(all, nr);

@@ -47,32 +47,48 @@ static int add_comm(struct about_tasks *tasks, const char *word)
 	return status;
 }
 
-static int add_words(struct about_tasks *tasks, const struct opt_list *lists,
-		     int (*add_word)(struct about_tasks *tasks, const char *word))
+static int add_pids(struct about_tasks *tasks, const char *list)
 {
+	char *copy = strdup(list), *rest = NULL;
 	int status = 0;
 
-	for (unsigned int i = 0; i < lists->nr && !status; i++) {
-		char *copy = strdup(lists->items[i]), *rest = NULL;
+	if (!copy)
+		return out_of_memory();
+	for (char *word = strtok_r(copy, ",", &rest); word && !status; word = strtok_r(NULL, ",", &rest))
+		status = add_pid(tasks, word);
+	free(copy);
+	return status;
+}
 
-		if (!copy)
-			return out_of_memory();
-		for (char *word = strtok_r(copy, ",", &rest); word && !status; word = strtok_r(NULL, ",", &rest))
-			status = add_word(tasks, word);
-		free(copy);
-	}
+/* The last name comes first: -T shows tasks in the order of trace-cmd. */
+static int add_comms(struct about_tasks *tasks, const char *list)
+{
+	char *copy = strdup(list), *comma;
+	int status = 0;
+
+	if (!copy)
+		return out_of_memory();
+	do {
+		comma = strrchr(copy, ',');
+		if (comma)
+			*comma = '\0';
+		if (*(comma ? comma + 1 : copy))
+			status = add_comm(tasks, comma ? comma + 1 : copy);
+	} while (comma && !status);
+	free(copy);
 	return status;
 }
 
 int report_tasks_open(struct about_tasks *tasks, const struct opt_list *pids, const struct opt_list *comms,
 		      const struct event_table *table)
 {
-	int status;
+	int status = 0;
 
 	*tasks = (struct about_tasks){ .table = table };
-	status = add_words(tasks, pids, add_pid);
-	if (!status)
-		status = add_words(tasks, comms, add_comm);
+	for (unsigned int i = 0; i < pids->nr && !status; i++)
+		status = add_pids(tasks, pids->items[i]);
+	for (unsigned int i = comms->nr; i && !status; i--)
+		status = add_comms(tasks, comms->items[i - 1]);
 	if (status || !tasks->nr)
 		return status;
 	return about_tasks_open(tasks, table) ? out_of_memory() : 0;

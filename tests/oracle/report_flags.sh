@@ -122,6 +122,10 @@ for pid in 1001 1003; do
 		if same v6-kernel --pid $pid -v -F $name "$TMP/v6-kernel.dat"; then pass "--pid $pid -v -F $name"; else fail "--pid $pid -v -F $name"; fi
 	done
 done
+for flags in "-T --pid 1001" "-T --comm sh,worker --pid 1001,1002 -v -F print" "-T -V --pid 1002" "-V -f" "--cpus -V"; do
+	# shellcheck disable=SC2086
+	if same v6-kernel $flags "$TMP/v6-kernel.dat"; then pass "v6-kernel, $flags"; else fail "v6-kernel, $flags"; fi
+done
 for name in v6-kernel v6-plain; do
 	if same $name -T -F '.*:common_pid == 1002' "$TMP/$name.dat"; then pass "-T, $name"; else fail "-T, $name"; fi
 done
