@@ -66,6 +66,14 @@ static int by_value(const void *one, const void *other)
 	return a->value < b->value ? -1 : a->value > b->value;
 }
 
+static int by_value_and_order(const void *one, const void *other)
+{
+	const struct export_symbol *a = one, *b = other;
+	const int order = by_value(a, b);
+
+	return order ? order : a->order < b->order ? -1 : a->order > b->order;
+}
+
 static int add_symbols(struct export_field *field, const struct tep_print_flag_sym *list)
 {
 	uint32_t nr = 0;
@@ -79,10 +87,17 @@ static int add_symbols(struct export_field *field, const struct tep_print_flag_s
 		const uint64_t mask = field->element == 8 ? UINT64_MAX : (UINT64_C(1) << (field->element * 8)) - 1;
 		const uint64_t value = list->value[0] == '-' ? (uint64_t)strtoll(list->value, NULL, 0)
 							     : strtoull(list->value, NULL, 0);
+		const uint32_t order = field->nr_symbols++;
 
-		field->symbols[field->nr_symbols++] = (struct export_symbol){ value & mask, list->str };
+		field->symbols[order] = (struct export_symbol){ value & mask, list->str, order };
 	}
-	qsort(field->symbols, field->nr_symbols, sizeof(*field->symbols), by_value);
+	qsort(field->symbols, field->nr_symbols, sizeof(*field->symbols), by_value_and_order);
+	/* If a value has several names, it is printed by the first one. */
+	nr = 0;
+	for (uint32_t i = 0; i < field->nr_symbols; i++)
+		if (!nr || field->symbols[nr - 1].value != field->symbols[i].value)
+			field->symbols[nr++] = field->symbols[i];
+	field->nr_symbols = nr;
 	return 0;
 }
 

@@ -22,6 +22,7 @@ enum export_kind {
 struct export_symbol {
 	uint64_t value; /* as unsigned number of the field's size */
 	const char *name;
+	uint32_t order; /* its place in the print format */
 };
 
 struct export_field {

@@ -7,8 +7,8 @@ cd "$TMP" || exit 1
 
 cat >keys.c <<'END'
 #include <librecorder/event.h>
-enum { OP_READ, OP_WRITE = 7 };
-REC_EVENT(io, submit, u64(id), s32(delta), named(op, OP_READ, OP_WRITE), string(path), real(part, 2), array(u8, bytes, 2));
+enum { OP_READ, OP_SAME = OP_READ, OP_WRITE = 7 };
+REC_EVENT(io, submit, u64(id), s32(delta), named(op, OP_READ, OP_SAME, OP_WRITE), string(path), real(part, 2), array(u8, bytes, 2));
 REC_EVENT(io, close, u16(fd));
 int main(void)
 {
