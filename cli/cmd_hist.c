@@ -53,7 +53,7 @@ static bool is_distribution(const struct options *o)
 
 static int count_event(struct counter *c, const struct dat_event *event, struct blob *key)
 {
-	uint64_t value = 0;
+	__int128 value = 0;
 
 	if ((c->o->value && !hist_value_of(&c->keys, event, &value)) || !hist_key_of(&c->keys, event, key)) {
 		c->dropped++;
@@ -65,9 +65,7 @@ static int count_event(struct counter *c, const struct dat_event *event, struct 
 	if (!is_distribution(c->o))
 		return hist_table_add(&c->table, key->data, key->size, value);
 	/* Numbers of more than 63 bits become INT64_MAX. */
-	if (!c->keys.value_is_signed && value > INT64_MAX)
-		value = INT64_MAX;
-	return hist_add(&c->hist, (int64_t)value);
+	return hist_add(&c->hist, value > INT64_MAX ? INT64_MAX : (int64_t)value);
 }
 
 static int count_all(struct counter *c)
@@ -240,7 +238,6 @@ static int run(const struct options *o, const char *path)
 		status = open_filter(&c);
 	if (!status)
 		status = hist_keys_open(&c.input, c.filter, o->keys, o->value, &c.keys);
-	c.table.is_signed = c.keys.value_is_signed;
 	if (!status)
 		status = count_and_print(&c);
 	hist_table_free(&c.table);

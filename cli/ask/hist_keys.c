@@ -45,6 +45,14 @@ static const struct {
 	{ "cpu", HIST_CPU },	    { "comm", HIST_COMM }, { "event", HIST_EVENT },
 };
 
+static enum hist_source source_named(const char *name)
+{
+	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++)
+		if (!strcmp(sources[i].name, name))
+			return sources[i].source;
+	return HIST_FIELD;
+}
+
 /* Parse "name.suffix". 0 or the exit status. */
 static int read_key(const char *text, size_t size, struct hist_key *key)
 {
@@ -56,11 +64,14 @@ static int read_key(const char *text, size_t size, struct hist_key *key)
 		return EXIT_FAILURE;
 	}
 	dot = strchr(key->name, '.');
+	if (!dot)
+		key->source = source_named(key->name);
 	for (size_t i = 0; dot && i < sizeof(forms) / sizeof(forms[0]); i++) {
 		if (strcmp(dot, forms[i].suffix) != 0)
 			continue;
 		key->form = forms[i].form;
 		*dot = '\0';
+		key->source = source_named(key->name);
 		return 0;
 	}
 	if (dot) {
@@ -118,7 +129,10 @@ static int find_fields(struct hist_keys *keys, int id, const char *value)
 	return 0;
 }
 
-/* Find the events that have a field; there must be at least one. 0 or the exit status. */
+/*
+ * Find the events that have a field; there must be at least one, unless all events have something of this name. 0 or
+ * the exit status.
+ */
 static int check_key(struct hist_keys *keys, unsigned int which)
 {
 	struct hist_key *key = &keys->keys[which];
@@ -133,12 +147,8 @@ static int check_key(struct hist_keys *keys, unsigned int which)
 		if (field)
 			return 0;
 	}
-	for (size_t i = 0; i < sizeof(sources) / sizeof(sources[0]); i++) {
-		if (!strcmp(sources[i].name, key->name)) {
-			key->source = sources[i].source;
-			return 0;
-		}
-	}
+	if (key->source != HIST_FIELD)
+		return 0;
 	complain(COMMAND, "-k: none of these events has a field '%s'", key->name);
 	return EXIT_FAILURE;
 }
@@ -150,10 +160,8 @@ static int check_value(struct hist_keys *keys, const char *value)
 
 		if (!field)
 			continue;
-		if (field->kind == EXPORT_UNSIGNED || field->kind == EXPORT_SIGNED) {
-			keys->value_is_signed = field->is_signed;
+		if (field->kind == EXPORT_UNSIGNED || field->kind == EXPORT_SIGNED)
 			return 0;
-		}
 		complain(COMMAND, "-v %s: it is not a whole number", value);
 		return EXIT_FAILURE;
 	}
@@ -193,9 +201,10 @@ void hist_keys_close(struct hist_keys *keys)
 
 /* ----------------------------------------------------------------------------------------------------------- events */
 
+/* Equal numbers are equal keys, whatever the types of the fields. */
 static void put_number(struct blob *key, uint64_t number, bool is_signed)
 {
-	const unsigned char kind = is_signed ? PART_SIGNED : PART_UNSIGNED;
+	const unsigned char kind = is_signed && number > INT64_MAX ? PART_SIGNED : PART_UNSIGNED;
 
 	blob_put(key, &kind, 1);
 	blob_put(key, &number, sizeof(number));
@@ -222,7 +231,7 @@ static bool put_field(const struct hist_key *key, const struct export_field *fie
 {
 	struct export_value value;
 
-	if (!field || field->kind == EXPORT_ARRAY || field->kind == EXPORT_BYTES ||
+	if (field->kind == EXPORT_ARRAY || field->kind == EXPORT_BYTES ||
 	    !export_value(field, event->data, event->size, &value))
 		return false;
 	if (value.kind == EXPORT_TEXT)
@@ -230,7 +239,7 @@ static bool put_field(const struct hist_key *key, const struct export_field *fie
 	else if (value.symbol && key->form == HIST_PLAIN)
 		put_text(out, value.symbol, strlen(value.symbol));
 	else if (key->form == HIST_LOG2)
-		put_number(out, log2_of(value.u), false);
+		put_number(out, log2_of(field->is_signed ? (uint64_t)value.s : value.u), false);
 	else
 		put_number(out, field->is_signed ? (uint64_t)value.s : value.u, field->is_signed);
 	return true;
@@ -252,6 +261,8 @@ static bool put_part(const struct hist_keys *keys, unsigned int i, const struct 
 	const int tid = event_pid(keys->table, event->data, event->size);
 	const char *comm;
 
+	if (found->keys[i])
+		return put_field(key, found->keys[i], event, out);
 	switch (key->source) {
 	case HIST_PID:
 		put_number(out, key->form == HIST_LOG2 ? log2_of((uint64_t)(int64_t)tid) : (uint64_t)(int64_t)tid,
@@ -268,7 +279,7 @@ static bool put_part(const struct hist_keys *keys, unsigned int i, const struct 
 		put_event_name(found->event, out);
 		return true;
 	default:
-		return put_field(key, found->keys[i], event, out);
+		return false;
 	}
 }
 
@@ -290,7 +301,7 @@ bool hist_key_of(const struct hist_keys *keys, const struct dat_event *event, st
 	return found != NULL;
 }
 
-bool hist_value_of(const struct hist_keys *keys, const struct dat_event *event, uint64_t *ret_value)
+bool hist_value_of(const struct hist_keys *keys, const struct dat_event *event, __int128 *ret_value)
 {
 	const struct hist_event *found = event_of(keys, event);
 	struct export_value value;
@@ -298,7 +309,7 @@ bool hist_value_of(const struct hist_keys *keys, const struct dat_event *event, 
 	if (!found || !found->value || found->value->kind > EXPORT_SIGNED ||
 	    !export_value(found->value, event->data, event->size, &value))
 		return false;
-	*ret_value = found->value->is_signed ? (uint64_t)value.s : value.u;
+	*ret_value = found->value->is_signed ? (__int128)value.s : (__int128)value.u;
 	return true;
 }
 

@@ -22,7 +22,7 @@ enum hist_source { HIST_FIELD, HIST_PID, HIST_CPU, HIST_COMM, HIST_EVENT };
 struct hist_key {
 	char *name; /* without the suffix */
 	enum hist_form form;
-	enum hist_source source;
+	enum hist_source source; /* in events without a field of this name */
 };
 
 /* The fields of an event; NULL: the event has no such field. */
@@ -38,7 +38,6 @@ struct hist_keys {
 	struct hist_event **events; /* by id; NULL: the event is not counted */
 	unsigned int nr;
 	struct hist_key keys[HIST_KEYS_MAX];
-	bool value_is_signed;
 };
 
 /*
@@ -53,8 +52,8 @@ void hist_keys_close(struct hist_keys *keys);
 /* Makes the key of an event. False: the event lacks a field. blob->error: -ENOMEM. */
 bool hist_key_of(const struct hist_keys *keys, const struct dat_event *event, struct blob *ret_key);
 
-/* The number of the field `value`, as 64 bits. False: the event has none. */
-bool hist_value_of(const struct hist_keys *keys, const struct dat_event *event, uint64_t *ret_value);
+/* The number of the field `value`. False: the event has none. */
+bool hist_value_of(const struct hist_keys *keys, const struct dat_event *event, __int128 *ret_value);
 
 /* Append a key as text, "{ name: value, name: value }" as the kernel prints it, or as members of a JSON object. */
 void hist_key_put_text(const struct hist_keys *keys, const void *key, struct blob *out);

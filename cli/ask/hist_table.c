@@ -30,7 +30,7 @@ static int grow(struct hist_table *table)
 	return 0;
 }
 
-int hist_table_add(struct hist_table *table, const void *key, size_t size, uint64_t value)
+int hist_table_add(struct hist_table *table, const void *key, size_t size, __int128 value)
 {
 	const uint64_t hash = hash_bytes(key, size);
 	struct hist_row **chain, *row;
@@ -50,7 +50,7 @@ int hist_table_add(struct hist_table *table, const void *key, size_t size, uint6
 		*chain = row;
 	}
 	row->hits++;
-	row->sum += table->is_signed ? (__int128)(int64_t)value : (__int128)value;
+	row->sum += value;
 	return 0;
 }
 

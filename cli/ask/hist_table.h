@@ -3,7 +3,6 @@
 #ifndef CLI_HIST_TABLE_H
 #define CLI_HIST_TABLE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,7 +20,6 @@ struct hist_table {
 	struct hist_row **chains;
 	size_t nr_chains; /* a power of two, or 0 */
 	size_t nr;
-	bool is_signed; /* the values have a sign */
 };
 
 #define HIST_TABLE_INIT                                                                                                \
@@ -30,7 +28,7 @@ struct hist_table {
 	}
 
 /* 0; -ENOMEM. */
-int hist_table_add(struct hist_table *table, const void *key, size_t size, uint64_t value);
+int hist_table_add(struct hist_table *table, const void *key, size_t size, __int128 value);
 void hist_table_free(struct hist_table *table);
 
 /*

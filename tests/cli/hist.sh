@@ -10,6 +10,8 @@ cat >keys.c <<'END'
 enum { OP_READ, OP_SAME = OP_READ, OP_WRITE = 7 };
 REC_EVENT(io, submit, u64(id), s32(delta), named(op, OP_READ, OP_SAME, OP_WRITE), string(path), real(part, 2), array(u8, bytes, 2));
 REC_EVENT(io, close, u16(fd));
+REC_EVENT(mix, large, u64(n), s8(cpu));
+REC_EVENT(mix, small, s32(n), string(comm));
 int main(void)
 {
 	static const char *const paths[] = { "", "a\"b\\<i>&'", "\033[2J", "\377", "x,y" };
@@ -18,6 +20,8 @@ int main(void)
 		REC(io, submit, (unsigned long)i * i * i, i % 11 - 5, i % 3 ? OP_READ : OP_WRITE, paths[i % 5], i / 7.0, bytes);
 		if (i % 4 == 0)
 			REC(io, close, i % 9);
+		REC(mix, large, -1ul - (unsigned long)i, i % 3 - 1);
+		REC(mix, small, -i, i % 2 ? "odd" : "even");
 	}
 	REC(io, submit, -1ul, 0, 3, "largest", 0, bytes);
 	return 0;
@@ -25,7 +29,7 @@ int main(void)
 END
 # shellcheck disable=SC2086
 ok "a program with keys" $CC $CFLAGS_FOR_TEST keys.c $LDADD_FOR_TEST -o keys
-ok "is recorded" "$RECORDER" record -q -u 'io:*' -o trace.dat ./keys
+ok "is recorded" "$RECORDER" record -q -u 'io:*' -u 'mix:*' -o trace.dat ./keys
 "$RECORDER" report --json trace.dat >events.json
 
 cat >counts.py <<'END'
@@ -38,14 +42,14 @@ name, keys, value = sys.argv[3], sys.argv[4].split(","), sys.argv[5]
 rows = {}
 hits = 0
 for event in events:
-    if event["event"] != name and name != "*":
+    if event["event"] != name and name not in ("*", event["system"] + ":*"):
         continue
     key = []
     for field in keys:
         word, _, form = field.partition(".")
         if word == "event":
             part = event["system"] + ":" + event["event"]
-        elif word in ("cpu", "comm"):
+        elif word in ("cpu", "comm") and word not in event["fields"]:
             part = event[word]
         elif word == "common_pid":
             part = event["pid"]
@@ -89,6 +93,10 @@ counts "by several, with a sum of 64 bits" io:submit path,op,delta id
 counts "with a sum beyond 64 bits" io:submit event id
 counts "by thread, CPU and name" io:submit common_pid,cpu,comm
 counts "in powers of two" io:submit id.log2
+counts "negative numbers, too" io:submit delta.log2
+counts "by names that are fields of some events" 'mix:*' cpu,comm
+counts "with a sum of fields of several types" 'mix:*' comm n
+counts "by a field of several types" 'mix:*' n
 counts "by the event" '*' event
 "$RECORDER" hist --json -e '*:*' >default.json
 is "which is the default" "$(python3 counts.py events.json default.json '*' event '' 2>&1)" ""
