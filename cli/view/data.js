@@ -240,7 +240,8 @@ class Trace {
 	makeRow(row, index) {
 		const made = { index, kind: row.kind, id: row.id, name: this.strings[row.name], parent: row.parent, level: 0, lines: [] };
 		for (const line of row.lines) {
-			const to = { kind: line.kind, depth: line.depth, isState: row.kind === "state", isWhy: row.kind === "why" };
+			const to = { kind: line.kind, depth: line.depth, isState: row.kind === "state", isWhy: row.kind === "why",
+				isOfThreads: row.kind === "task" || (row.kind === "cpu" && !line.depth) };
 			to.levels = line.levels.map((numbers, k) => new Level(this, to, numbers, !k));
 			made.lines.push(to);
 		}

@@ -99,7 +99,7 @@ class Painter {
 		const view = this.view, context = this.context;
 		this.resize();
 		view.scrollTo(view.scroll);
-		this.left = Math.round(LABELS * this.ratio);
+		this.left = Math.round(view.labels * this.ratio);
 		this.top = Math.round(AXIS * this.ratio);
 		this.wide = Math.max(this.canvas.width - this.left, 1);
 		this.high = Math.max(this.canvas.height - this.top, 1);
@@ -323,33 +323,47 @@ class Painter {
 
 	/* ------------------------------------------------------------------------------------------ texts */
 
-	/* The part of a text that fits. */
-	fit(text, room) {
+	widthOf(text) {
 		let width = this.widths.get(text);
 		if (width === undefined) {
 			width = this.context.measureText(text).width;
 			this.widths.set(text, width);
 		}
+		return width;
+	}
+
+	/* The part of a text that fits. */
+	fit(text, room) {
+		const width = this.widthOf(text);
 		if (width <= room)
 			return text;
-		const letters = Math.floor(text.length * room / width) - 1;
-		return letters > 1 ? `${text.slice(0, letters)}…` : "";
+		for (let letters = Math.ceil(text.length * room / width); letters > 1; letters--) {
+			const part = `${text.slice(0, letters)}…`;
+			if (this.widthOf(part) <= room)
+				return part;
+		}
+		return "";
+	}
+
+	/* What fits of an item's name: all of it, or the name without its system, or a part of that. */
+	label({ line, items, i }, room) {
+		const many = countOf(items, i), count = many > 1 ? `${many} × ` : "", name = this.view.trace.strings[items.name[i]] ?? "";
+		const whole = count + name, short = line.isOfThreads ? whole : count + name.slice(name.indexOf(":") + 1);
+		return this.widthOf(whole) <= room ? whole : this.fit(short, room);
 	}
 
 	drawLabels(labels) {
-		const context = this.context;
+		const { context, view } = this;
 		context.font = `11px ${FONT}`;
 		context.textBaseline = "middle";
 		context.save();
 		context.beginPath();
-		context.rect(LABELS, AXIS, this.view.chart, this.view.height);
+		context.rect(view.labels, AXIS, view.chart, view.height);
 		context.clip();
-		for (const { line, items, i, x, end, y, height, free } of labels.slice(0, 3000)) {
-			const many = countOf(items, i), name = this.view.trace.strings[items.name[i]] ?? "";
-			const text = this.fit(many > 1 ? `${many} × ${name}` : name, (end - x) / this.ratio - 8);
+		for (const label of labels.slice(0, 3000)) {
+			const { x, end, y, height, free } = label, text = this.label(label, (end - x) / this.ratio - 8);
 			context.fillStyle = free ? this.css.faint : this.onItems;
-			context.fillText(text, LABELS + x / this.ratio + 4, AXIS + (y + height / 2) / this.ratio + 0.5);
-			void line;
+			context.fillText(text, view.labels + x / this.ratio + 4, AXIS + (y + height / 2) / this.ratio + 0.5);
 		}
 		context.restore();
 	}
@@ -357,7 +371,7 @@ class Painter {
 	drawNames(shown) {
 		const { context, view, css } = this;
 		context.fillStyle = css.raised;
-		context.fillRect(0, 0, LABELS, view.height);
+		context.fillRect(0, 0, view.labels, view.height);
 		for (const row of shown) {
 			const y = AXIS + row.y - view.scroll, group = row.kind === "group";
 			if (row === view.row) {
@@ -369,31 +383,39 @@ class Painter {
 			const mark = group ? (view.isFolded(row) ? "▸ " : "▾ ") : "";
 			const indent = 10 + 14 * row.level;
 			this.widths.clear();
-			context.fillText(this.fit(mark + row.name, LABELS - indent - 8), indent, y + Math.min(row.height / 2, 14) + 0.5);
+			context.fillText(this.fit(mark + row.name, view.labels - indent - 8), indent, y + Math.min(row.height / 2, 14) + 0.5);
 			context.fillStyle = css.line;
-			context.fillRect(group ? 0 : indent, y, group ? view.width : LABELS - indent, group ? 1 : 0.5);
+			context.fillRect(group ? 0 : indent, y, group ? view.width : view.labels - indent, group ? 1 : 0.5);
 		}
 		this.widths.clear();
-		context.fillRect(LABELS - 1, 0, 1, view.height);
+		context.fillRect(view.labels - 1, 0, 1, view.height);
 	}
 
 	/* ------------------------------------------------------------------------------------------- axis */
 
-	/* A step of 1, 2 or 5 times a power of ten, so that marks are at least 90 pixels apart. */
-	step() {
-		const least = this.view.span / this.view.chart * 90, power = 10 ** Math.floor(Math.log10(least));
+	/* The least step of 1, 2 or 5 times a power of ten, so that marks are at least this many pixels apart. */
+	stepOf(pixels) {
+		const least = this.view.span / this.view.chart * pixels, power = 10 ** Math.floor(Math.log10(least));
 		return Math.max(power * ([1, 2, 5].find((n) => n * power >= least) ?? 10), 1);
 	}
 
+	/* Marks are 90 pixels apart or, if that is not enough for their texts, as far as these are wide. */
+	step() {
+		const step = this.stepOf(90), wide = this.widthOf(this.mark(Math.floor(this.view.to / step), step)) + 20;
+		return wide > 90 ? this.stepOf(wide) : step;
+	}
+
 	drawAxis() {
-		const { context, view, css } = this, step = this.step();
-		context.fillStyle = css.raised;
-		context.fillRect(0, 0, view.width, AXIS);
+		const { context, view, css } = this;
 		context.font = `11px ${FONT}`;
 		context.textBaseline = "middle";
+		this.widths.clear();
+		const step = this.step();
+		context.fillStyle = css.raised;
+		context.fillRect(0, 0, view.width, AXIS);
 		for (let n = Math.ceil(view.from / step); n * step <= view.to; n++) {
 			const x = view.x(n * step);
-			if (x < LABELS)
+			if (x < view.labels)
 				continue;
 			context.fillStyle = css.line;
 			context.fillRect(Math.round(x), AXIS - 6, 1, 6);
@@ -404,18 +426,20 @@ class Painter {
 			context.fillText(this.mark(n, step), x + 4, AXIS / 2);
 		}
 		context.fillStyle = css.raised;
-		context.fillRect(0, 0, LABELS, AXIS);
+		context.fillRect(0, 0, view.labels, AXIS);
 		context.fillStyle = css.faint;
-		context.fillText(this.fit(view.trace.absolute(Math.max(view.from, 0)), LABELS - 20), 10, AXIS / 2);
+		context.fillText(this.fit(`${view.trace.absolute(Math.max(view.from, 0))}${view.trace.seconds ? " s" : ""}`, view.labels - 20), 10, AXIS / 2);
 		context.fillStyle = css.line;
 		context.fillRect(0, AXIS - 1, view.width, 1);
 		this.widths.clear();
 	}
 
+	/* The unit is the largest one of which the picture has one, if three decimals suffice for the step. */
 	mark(n, step) {
-		if (!this.view.trace.seconds)
+		const { to, trace } = this.view;
+		if (!trace.seconds)
 			return String(n * step);
-		const [unit, size] = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]].find(([, size]) => step >= size * 0.01 || size === 1);
+		const [unit, size] = [["s", 1e9], ["ms", 1e6], ["µs", 1e3], ["ns", 1]].find(([, size]) => (to >= size && step >= size / 1000) || size === 1);
 		return `${+(n * step / size).toFixed(3)} ${unit}`;
 	}
 }

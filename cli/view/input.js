@@ -15,7 +15,7 @@ function listenToWheel(page) {
 		const { x } = placeIn(canvas, event), unit = event.deltaMode ? 30 : 1;
 		event.preventDefault();
 		if (event.ctrlKey || event.metaKey) {
-			page.zoom(Math.exp(event.deltaY * unit * 0.004), view.time(Math.max(x, LABELS)));
+			page.zoom(Math.exp(event.deltaY * unit * 0.004), view.time(Math.max(x, view.labels)));
 		} else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
 			page.pan((event.shiftKey && !event.deltaX ? event.deltaY : event.deltaX) * unit / view.chart);
 		} else {
@@ -29,6 +29,7 @@ function listenToWheel(page) {
 class Hover {
 	constructor(page) {
 		this.page = page;
+		this.place = null; /* of the pointer; null: it is elsewhere, or a button is pressed */
 		this.tip = document.getElementById("tip");
 		this.pointer = document.getElementById("pointer");
 	}
@@ -39,45 +40,62 @@ class Hover {
 
 	leave() {
 		this.hide();
-		this.page.view.hover = null;
+		this.place = this.page.view.hover = null;
 		this.pointer.textContent = "";
 		this.page.redraw();
 	}
 
+	/* A button is pressed: what the pointer is over is not described until it is released and the pointer moves. */
+	press() {
+		this.hide();
+		this.place = null;
+	}
+
+	/* The picture has changed below the pointer. */
+	again() {
+		if (this.place)
+			this.move(this.place.x, this.place.y);
+	}
+
 	move(x, y) {
+		this.place = { x, y };
 		const { canvas, view } = this.page, item = view.itemAt(x, y);
 		const same = item && view.hover && item.line === view.hover.line && item.i === view.hover.i;
-		const time = x >= LABELS ? view.time(x) : -1, inside = time >= 0 && time <= view.trace.length;
+		const time = x >= view.labels ? view.time(x) : -1, inside = time >= 0 && time <= view.trace.length;
 		this.pointer.textContent = inside ? `Pointer: ${view.trace.absolute(time)} ${view.trace.dayTime(time)}` : "";
-		canvas.style.cursor = item || (view.rowAt(y)?.kind === "group") ? "pointer" : x > LABELS ? "crosshair" : "default";
+		canvas.style.cursor = item || (view.rowAt(y)?.kind === "group") ? "pointer" : x > view.labels ? "crosshair" : "default";
 		if (!same) {
 			view.hover = item;
 			this.page.redraw();
-			this.tip.hidden = !item;
 			if (item)
 				this.describe(item);
+			else
+				this.hide();
 		}
-		if (item)
-			this.place(x, y);
+		this.putTip();
 	}
 
-	place(x, y) {
-		const { tip } = this, { view } = this.page;
+	putTip() {
+		const { tip, place } = this, { view } = this.page;
+		if (tip.hidden || !place)
+			return;
+		const { x, y } = place;
 		tip.style.left = `${Math.min(x + 14, Math.max(view.width - tip.offsetWidth - 8, 0))}px`;
 		tip.style.top = `${y + 18 + tip.offsetHeight < view.height ? y + 18 : Math.max(y - tip.offsetHeight - 10, 0)}px`;
 	}
 
 	async describe(item) {
 		const { panels, view } = this.page;
-		const about = panels.describe(item), title = element("b", { textContent: about.name }), fields = element("div");
+		const about = panels.describe(item), text = await panels.fields(item);
 		const length = item.line.kind === "points" ? "" : `, ${duration(about.length, view.trace.seconds)}`;
-		this.tip.replaceChildren(title, fields, element("span", { textContent: `${about.row.name}, CPU ${about.cpu}` }),
-			element("span", { textContent: `at ${view.trace.absolute(about.time)}${length}` }),
-			element("span", { textContent: view.trace.dayTime(about.time) }),
-			...about.notes.map((note) => element("span", { textContent: note })));
-		const text = await panels.fields(item);
-		if (view.hover === item)
-			fields.textContent = text.length > 400 ? `${text.slice(0, 400)}…` : text;
+		if (view.hover !== item || !this.place)
+			return;
+		this.tip.replaceChildren(element("b", { textContent: about.name }),
+			element("div", { textContent: text.length > 400 ? `${text.slice(0, 400)}…` : text }),
+			...[`${about.row.name}, CPU ${about.cpu}`, `at ${view.trace.absolute(about.time)}${length}`, view.trace.dayTime(about.time),
+				...about.notes].map((line) => element("span", { textContent: line })));
+		this.tip.hidden = false;
+		this.putTip();
 	}
 }
 
@@ -93,8 +111,8 @@ function dragTo(page, drag, x, y) {
 		view.show(drag.from + step, drag.to + step);
 		view.scrollTo(drag.scroll + drag.y - y);
 		page.changed();
-	} else if (drag.x >= LABELS) {
-		const time = view.time(Math.max(x, LABELS));
+	} else if (drag.x >= view.labels) {
+		const time = view.time(Math.max(x, view.labels));
 		page.select(Math.min(drag.time, time), Math.max(drag.time, time));
 	}
 }
@@ -113,7 +131,7 @@ function click(page, x, y) {
 }
 
 function listenToPointer(page) {
-	const { canvas, view } = page, hover = new Hover(page);
+	const { canvas, view, hover } = page;
 	let drag = null;
 
 	listenToWheel(page);
@@ -124,7 +142,7 @@ function listenToPointer(page) {
 		canvas.setPointerCapture(event.pointerId);
 		drag = { x, y, from: view.from, to: view.to, scroll: view.scroll, time: view.time(x), moved: false,
 			pan: event.button === 1 || event.shiftKey || event.pointerType === "touch" || y < AXIS };
-		hover.hide();
+		hover.press();
 	});
 	canvas.addEventListener("pointermove", (event) => {
 		const { x, y } = placeIn(canvas, event);
@@ -152,7 +170,7 @@ function listenToOverview(page) {
 	const { view } = page, canvas = document.getElementById("overview");
 	const time = (event) => {
 		const box = canvas.getBoundingClientRect();
-		return (event.clientX - box.left - LABELS) / Math.max(box.width - LABELS, 1) * view.trace.length;
+		return (event.clientX - box.left - view.labels) / Math.max(box.width - view.labels, 1) * view.trace.length;
 	};
 	const centre = (event) => page.show(time(event) - view.span / 2, time(event) + view.span / 2);
 
@@ -186,7 +204,11 @@ function listenToKeys(page) {
 	const anywhere = {
 		"/": () => document.getElementById("pattern").focus(),
 		n: () => page.step(true), N: () => page.step(false), t: () => page.changeTheme(),
-		"?": () => document.getElementById("help").showModal(), Escape: () => page.drop(),
+		"?": () => document.getElementById("help").showModal(),
+		Escape: () => {
+			page.hover.hide();
+			page.drop();
+		},
 		1: () => page.panels.open("summary"), 2: () => page.panels.open("events"), 3: () => page.panels.open("rows"),
 		4: () => page.panels.open("item"),
 	};

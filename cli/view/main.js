@@ -12,6 +12,7 @@ class Page {
 		this.overview = new Overview(document.getElementById("overview"), this.painter);
 		this.panels = new Panels(this);
 		this.follow = false;
+		this.hover = new Hover(this);
 		listenToPointer(this);
 		listenToOverview(this);
 		listenToKeys(this);
@@ -50,11 +51,13 @@ class Page {
 			this.frame = 0;
 			this.painter.draw();
 			this.overview.draw();
+			this.hover.again();
 		});
 	}
 
 	changed() {
 		this.redraw();
+		this.panels.tellRange();
 		if (this.panels.current !== "item" && (!this.view.selection || this.panels.current === "rows"))
 			this.panels.later();
 		this.addressLater();
@@ -199,7 +202,7 @@ class Page {
 	enter() {
 		if (this.view.item)
 			this.zoomTo(this.view.item);
-		else if (this.view.row)
+		else if (this.view.row?.kind === "group")
 			this.fold(this.view.row);
 	}
 

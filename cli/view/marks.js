@@ -11,7 +11,7 @@ Object.assign(Painter.prototype, {
 		const { context, view, css } = this, selection = view.selection;
 		if (!selection)
 			return;
-		const from = Math.max(view.x(selection.from), LABELS), to = Math.min(view.x(selection.to), view.width);
+		const from = Math.max(view.x(selection.from), view.labels), to = Math.min(view.x(selection.to), view.width);
 		if (to < from)
 			return;
 		context.globalAlpha = 0.16;
@@ -34,8 +34,8 @@ Object.assign(Painter.prototype, {
 		const { view } = this, items = line.levels[0].items;
 		if (row.y < 0)
 			return null;
-		const x = Math.max(view.x(items.begin[i]), LABELS - 3), end = Math.min(view.x(items.end[i]), view.width + 3);
-		return end < LABELS || x > view.width ? null
+		const x = Math.max(view.x(items.begin[i]), view.labels - 3), end = Math.min(view.x(items.end[i]), view.width + 3);
+		return end < view.labels || x > view.width ? null
 			: { x, y: AXIS + row.y - view.scroll + line.y, width: Math.max(end - x, 3), height: line.height };
 	},
 
@@ -86,7 +86,7 @@ Object.assign(Painter.prototype, {
 		const { context, view, css } = this, { arrows, rows } = view.trace;
 		context.save();
 		context.beginPath();
-		context.rect(LABELS, AXIS, view.chart, view.height);
+		context.rect(view.labels, AXIS, view.chart, view.height);
 		context.clip();
 		const { shown, hidden } = this.arrowsShown();
 		document.getElementById("hidden-arrows").textContent =
@@ -172,7 +172,7 @@ class Overview {
 			canvas.width = Math.round(width * ratio);
 			canvas.height = Math.round(height * ratio);
 		}
-		const chart = Math.max(width - LABELS, 1);
+		const chart = Math.max(width - view.labels, 1);
 		if (this.trace !== view.trace || this.bars?.length !== chart)
 			this.count(chart);
 		const context = canvas.getContext("2d"), most = Math.max(...this.bars, 1e-9);
@@ -183,14 +183,14 @@ class Overview {
 		context.globalAlpha = 0.55;
 		for (let x = 0; x < chart; x++) {
 			const bar = this.bars[x] ? Math.max(this.bars[x] / most * (height - 8), 1) : 0;
-			context.fillRect(LABELS + x, height - bar, 1, bar);
+			context.fillRect(view.labels + x, height - bar, 1, bar);
 		}
 		context.globalAlpha = 1;
-		const from = LABELS + Math.max(view.from, 0) / view.trace.length * chart;
-		const to = LABELS + Math.min(view.to / view.trace.length, 1) * chart;
+		const from = view.labels + Math.max(view.from, 0) / view.trace.length * chart;
+		const to = view.labels + Math.min(view.to / view.trace.length, 1) * chart;
 		context.fillStyle = css.back;
 		context.globalAlpha = 0.72;
-		context.fillRect(LABELS, 0, from - LABELS, height);
+		context.fillRect(view.labels, 0, from - view.labels, height);
 		context.fillRect(to, 0, width - to, height);
 		context.globalAlpha = 1;
 		context.strokeStyle = css.accent;

@@ -117,13 +117,18 @@ class Panels {
 		(same ?? this.body).focus({ preventScroll: true });
 	}
 
-	update() {
-		clearTimeout(this.timer);
-		this.isStale = false;
+	tellRange() {
 		const { view } = this.page, { from, to } = this.range();
 		const text = `${view.selection ? "Selected" : "Shown"}: ${duration(to - from, view.trace.seconds)} from ${view.trace.absolute(from)}`
 			+ (view.trace.days.length ? ` (${view.trace.dayTime(from)})` : "");
 		document.getElementById("range").textContent = text;
+	}
+
+	update() {
+		clearTimeout(this.timer);
+		this.isStale = false;
+		this.tellRange();
+		const { from, to } = this.range();
 		this.ready = this.fillIn({ summary: () => this.summary(from, to), events: () => this.events(from, to), rows: () => this.rows(),
 			item: () => this.item() }[this.current]);
 	}

@@ -5,7 +5,7 @@
  */
 "use strict";
 
-const LABELS = 230; /* width of the rows' names */
+const LABELS = 230; /* the most width of the rows' names */
 const AXIS = 26; /* height of the axis */
 const PAD = 3;
 const HEIGHTS = { states: 6, spans: 16, points: 10, values: 32, losses: 0 };
@@ -102,16 +102,21 @@ class View {
 		return this.to - this.from;
 	}
 
+	/* The width of the rows' names. A narrow window leaves most of it to the chart. */
+	get labels() {
+		return Math.min(LABELS, Math.round(this.width * 0.35));
+	}
+
 	get chart() {
-		return Math.max(this.width - LABELS, 1);
+		return Math.max(this.width - this.labels, 1);
 	}
 
 	x(time) {
-		return LABELS + (time - this.from) / this.span * this.chart;
+		return this.labels + (time - this.from) / this.span * this.chart;
 	}
 
 	time(x) {
-		return this.from + (x - LABELS) / this.chart * this.span;
+		return this.from + (x - this.labels) / this.chart * this.span;
 	}
 
 	/* Shows this time range, or the nearest one within the recording. */
@@ -172,7 +177,7 @@ class View {
 	/* The item at a position, with some pixels of tolerance for thin items. Merged items are never returned. */
 	itemAt(x, y) {
 		const row = this.rowAt(y);
-		if (!row || x < LABELS)
+		if (!row || x < this.labels)
 			return null;
 		const inside = y - AXIS + this.scroll - row.y, near = 3 / this.chart * this.span, time = this.time(x);
 		for (const line of row.lines) {

@@ -8,6 +8,7 @@ import collections
 import sys
 
 from browser import Browser
+from mouse import mouse
 
 LABELS, AXIS = 230, 26  # as in rows.js
 page_path, text_path, pictures = sys.argv[1:4]
@@ -220,6 +221,7 @@ def main():
         long_tables(browser)
         slices(browser)
         hidden_arrows(browser)
+        mouse(browser, check)
         browser.run("recorderView.panels.open('summary'), recorderView.panels.ready")
         browser.picture(f"{pictures}/gallery.png")
         browser.size(1400, 900, 2)

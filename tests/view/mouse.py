@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT
+"""The pointer in the page of tests/view/gallery: the tip, clicks, double clicks, drags, touch; and what a narrow window shows."""
+
+LABELS, AXIS = 230, 26  # as in rows.js
+CTRL = 2
+
+# Shows the whole recording and the row; the place in the window of a part of item `nr` in the first line of the row.
+PLACE = """((name, nr, part = 0.5) => { const { view, canvas } = recorderView, row = view.trace.rows.find((row) => row.name === name);
+	view.reveal(row);
+	const line = row.lines[0], items = line.levels[0].items, box = canvas.getBoundingClientRect();
+	const from = Math.max(view.x(items.begin[nr]), view.labels), to = Math.min(view.x(items.end[nr]), view.width);
+	return [box.left + from + (to - from) * part, box.top + AXIS + row.y - view.scroll + line.y + line.height / 2]; })"""
+HEADING = """((name) => { const { view, canvas } = recorderView, row = view.trace.rows.find((row) => row.name === name);
+	view.reveal(row);
+	return [canvas.getBoundingClientRect().left + 60, canvas.getBoundingClientRect().top + AXIS + row.y - view.scroll + 12]; })"""
+TIP = "(() => { const tip = document.getElementById('tip'); return tip.hidden ? null : [...tip.children].map((one) => one.textContent); })()"
+RANGE = "[recorderView.view.from, recorderView.view.to]"
+POINTER = "document.getElementById('pointer').textContent"
+
+
+def whole(browser):
+    browser.run("recorderView.drop(), recorderView.show(0, recorderView.view.trace.length), recorderView.view.scrollTo(0)")
+    browser.settle()
+
+
+def hover_at(browser, row, nr, part=0.5):
+    """Moves the pointer to an item; the place."""
+    x, y = browser.run(f"{PLACE}('{row}', {nr}, {part})")
+    browser.mouse("mouseMoved", x, y)
+    return x, y
+
+
+def tip(browser, check):
+    whole(browser)
+    hover_at(browser, "worker-101", 2)
+    expected = browser.run("""(() => { const { trace } = recorderView.view, row = trace.rows.find((row) => row.name === "worker-101");
+        const items = row.lines[0].levels[0].items;
+        return ["http:request", "", `worker-101, CPU ${items.cpu[2]}`, `at ${trace.absolute(items.begin[2])}, ` +
+            duration(items.end[2] - items.begin[2]), ""]; })()""")
+    browser.wait(f"!!{TIP}")
+    got = browser.run(TIP)
+    check("the tip has an item's name, row, CPU, time and length", got == expected, got, expected)
+    check("a hand shows that it can be chosen", browser.run("recorderView.canvas.style.cursor") == "pointer")
+    hover_at(browser, "broken-103", 3)
+    browser.wait(f"{TIP}?.[0] === 'span'")
+    got = browser.run(TIP)
+    check("the tip of a span that was cut says it", got[-1] == "it was cut short", got)
+    hover_at(browser, "broken-103", 2, 0.99)
+    browser.wait(f"{TIP}?.includes('it had not ended')")
+    box = browser.run("(() => { const tip = document.getElementById('tip').getBoundingClientRect(), stage = document.getElementById('stage')"
+                      ".getBoundingClientRect(); return [tip.left - stage.left, tip.top - stage.top, stage.right - tip.right, stage.bottom - tip.bottom]; })()")
+    check("the tip is inside the chart", min(box) >= 0, box)
+    browser.key("Escape")
+    check("Escape hides it", browser.run(TIP) is None)
+
+
+def moving(browser, check):
+    """The picture moves below the pointer: the tip and the time are those of what is there now."""
+    whole(browser)
+    browser.run("recorderView.show(2e6, 4e6)")
+    x, y = hover_at(browser, "worker-101", 2, 0.1)
+    browser.wait(f"!!{TIP}")
+    browser.run("recorderView.pan(0.6)")
+    browser.settle()
+    got = browser.run(f"(() => {{ const {{ view, canvas }} = recorderView, box = canvas.getBoundingClientRect(), item = view.itemAt({x} - box.left, {y} - box.top);"
+                      f"return [item?.i ?? null, view.hover?.i ?? null, {POINTER}, `Pointer: ${{view.trace.absolute(view.time({x} - box.left))}}`]; }})()")
+    check("after the chart has moved, the item below the pointer is marked", got[:2] == [3, 3], got)
+    check("and the time there is shown", got[2].strip() == got[3], got)
+    browser.run("recorderView.view.scrollTo(0), recorderView.show(0, recorderView.view.trace.length * 0.001)")
+    browser.mouse("mouseMoved", x, 300)
+    browser.run("recorderView.pan(0.0001)")
+    browser.settle()
+    check("where there is no item, there is no tip", browser.run(f"!recorderView.view.hover === !{TIP}"))
+    browser.mouse("mouseMoved", 20, 5)
+    browser.settle()
+    check("a pointer that leaves takes the tip and the time with it", browser.run(f"[{TIP}, {POINTER}, recorderView.view.hover]") == [None, "", None])
+
+
+def clicks(browser, check):
+    whole(browser)
+    x, y = browser.run(f"{PLACE}('worker-101', 1)")
+    browser.click(x, y, 2)
+    begin, end, low, high = browser.run("(({ line, i }) => [line.levels[0].items.begin[i], line.levels[0].items.end[i]])(recorderView.view.item)"
+                                        f".concat({RANGE})")
+    check("a double click zooms to the item", abs(low - (begin - (end - begin) / 2)) < 2 and abs(high - (end + (end - begin) / 2)) < 2, begin, end, low, high)
+    text, wanted = browser.run("[document.getElementById('range').textContent, `Shown: ${duration(recorderView.view.span)} from "
+                               "${recorderView.view.trace.absolute(recorderView.view.from)}`]")
+    check("the range in words is that of the picture", text == wanted, text, wanted)
+    whole(browser)
+    folded = "recorderView.view.isFolded(recorderView.view.trace.rows.find((row) => row.name === 'Threads'))"
+    x, y = browser.run(f"{HEADING}('Threads')")
+    browser.click(x, y)
+    check("a click on a heading folds its rows", browser.run(folded))
+    browser.click(x, y)
+    check("the next one unfolds them", not browser.run(folded))
+    browser.click(*browser.run(f"{HEADING}('worker-100')"))
+    check("a click on the name of a row chooses it", browser.run("recorderView.view.row.name") == "worker-100")
+    browser.run("recorderView.say('-'), recorderView.canvas.focus()")
+    browser.key("Enter")
+    check("Enter does not fold a row without rows below", browser.run("document.getElementById('status').textContent") == "-")
+
+
+def drags(browser, check):
+    whole(browser)
+    browser.run("recorderView.show(2e6, 4e6)")
+    x, y = 800, 400
+    browser.mouse("mousePressed", x, y, button="middle", buttons=4, clickCount=1)
+    browser.mouse("mouseMoved", x - 100, y - 50, button="middle", buttons=4)
+    moved, scrolled, chart = browser.run("[recorderView.view.from, recorderView.view.scroll, recorderView.view.chart]")
+    check("the middle button moves the chart", abs(moved - 2e6 - 100 / chart * 2e6) < 2 and scrolled == 50, moved, scrolled)
+    browser.run("recorderView.canvas.dispatchEvent(new PointerEvent('pointercancel'))")
+    browser.mouse("mouseMoved", x - 200, y, button="middle", buttons=4)
+    check("a drag that the system cancels is over", browser.run("recorderView.view.from") == moved)
+    browser.mouse("mouseReleased", x - 200, y, button="middle", clickCount=1)
+    browser.mouse("mousePressed", x, y, button="right", buttons=2, clickCount=1)
+    browser.mouse("mouseMoved", x - 100, y, button="right", buttons=2)
+    browser.mouse("mouseReleased", x - 100, y, button="right", clickCount=1)
+    check("the right button moves and selects nothing", browser.run("[recorderView.view.from, recorderView.view.selection]") == [moved, None])
+    browser.ask("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+    browser.ask("Input.dispatchTouchEvent", type="touchMove", touchPoints=[{"x": x + 100, "y": y}])
+    browser.ask("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+    check("a finger moves the chart", abs(browser.run("recorderView.view.from") - 2e6) < 2, browser.run("recorderView.view.from"))
+    left, width, top = browser.run("(({ left, width, top }) => [left, width, top])(document.getElementById('overview').getBoundingClientRect())")
+    browser.click(left + LABELS + (width - LABELS) * 0.75, top + 20)
+    low, high, length = browser.run(f"{RANGE}.concat(recorderView.view.trace.length)")
+    check("a click on the overview shows that time", abs((low + high) / 2 - 0.75 * length) < length / 500 and high - low == 2e6, low, high)
+    browser.wheel(left + LABELS + (width - LABELS) * 0.75, top + 20, 0, -200)
+    browser.wait("recorderView.view.span < 1e6")
+    low, high = browser.run(RANGE)
+    check("the wheel there zooms", abs((low + high) / 2 - 0.75 * length) < length / 500, low, high)
+
+
+def names(browser, check):
+    """Names in the picture, and times on its axis."""
+    of = "(({ painter, view }, row, room) => { painter.widths.clear(); painter.context.font = `11px ${FONT}`; const { lines } = " \
+         "view.trace.rows.find((one) => one.name === row); return painter.label({ line: lines[0], items: lines[0].levels[0].items, i: 0 }, room); })"
+    got = [browser.run(f"{of}(recorderView, 'worker-100', {room})") for room in (200, 60, 35)]
+    check("a name that does not fit is drawn without its system", got[:2] == ["http:request", "request"] and got[2].startswith("re") and
+          got[2].endswith("…"), got)
+    got = browser.run("(({ painter }) => { painter.widths.clear(); painter.context.font = `11px ${FONT}`; return Array.from({ length: 120 }, (_, room) => "
+                      "[painter.widthOf(painter.fit('worker-100', room)), room]).filter(([wide, room]) => wide > room); })(recorderView)")
+    check("no name is wider than its room", got == [], got)
+    got = browser.run("(({ trace }) => { const line = trace.rows.find((row) => row.kind === 'task').lines[0], { strings } = trace, items = line.levels[0].items;"
+                      "const was = strings[items.name[0]]; strings[items.name[0]] = 'kworker/0:1H-44';"
+                      "const got = recorderView.painter.label({ line, items, i: 0 }, 60); strings[items.name[0]] = was; return got; })(recorderView.view)")
+    check("the name of a thread is not, because it has no system", got.startswith("kwor"), got)
+    got = browser.run("(({ view, painter }) => { const { length } = view.trace, texts = []; const marks = (long, from, to) => {"
+                      "view.trace.length = long, view.show(from, to); painter.widths.clear(); painter.context.font = `11px ${FONT}`; const step = painter.step();"
+                      "const text = painter.mark(Math.floor(view.to / step), step);"
+                      "return [text, step / view.span * view.chart > painter.widthOf(text)]; };"
+                      "texts.push(marks(472e6, 0, 472e6), marks(4e9, 0, 4e9), marks(2e14, 1e14, 1e14 + 2000), marks(3e10, 1.23e10, 1.23e10 + 2e4));"
+                      "view.trace.length = length, view.show(0, length); return texts; })(recorderView)")
+    check("times have a unit of which there is one", [text.split(" ")[1] for text, _ in got] == ["ms", "s", "µs", "ms"], got)
+    check("no mark of the axis covers the next one", all(fits for _, fits in got), got)
+
+
+def narrow(browser, check):
+    browser.size(420, 800)
+    whole(browser)
+    browser.wait("recorderView.view.width === 420")
+    browser.mouse("mouseMoved", 300, 300)
+    browser.run("document.getElementById('hidden-arrows').textContent = '1000 arrows are not drawn: zoom in, or choose a row to see its arrows'")
+    browser.run("document.getElementById('facts').textContent += ', 1000000 lost, merged below 512 ns where dense'")
+    got = browser.run("[recorderView.view.labels, recorderView.view.chart, document.documentElement.scrollWidth]")
+    check("a narrow window leaves the most to the chart", got == [147, 273, 420], got)
+    lines = browser.run("[...document.querySelectorAll('#legend li, #find label, nav button, [role=tab]')].filter((one) => one.offsetHeight > 32)"
+                        ".map((one) => one.textContent)")
+    check("no word of its buttons and its legend is on two lines", lines == [], lines)
+    browser.size(1400, 900)
+    browser.wait("recorderView.view.width === 1400")
+
+
+def below(browser, check):
+    """Nothing but the tip is over the rows."""
+    over = browser.run("(() => { const stage = document.getElementById('stage').getBoundingClientRect(); return ['pointer', 'hidden-arrows', 'tabs'].filter((id) => "
+                       "document.getElementById(id).getBoundingClientRect().top < stage.bottom); })()")
+    check("nothing covers the last row", over == [], over)
+
+
+def mouse(browser, check):
+    for test in (tip, moving, clicks, drags, names, below, narrow):
+        test(browser, check)
+    whole(browser)
+    browser.run("recorderView.view.row = null")
