@@ -4,12 +4,12 @@
  */
 #include "cli/recording/child.h"
 
+#include "cli/base/exec_path.h"
 #include "cli/recording/child_trace.h"
 #include "cli/recording/child_user.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,30 +99,16 @@ int child_prepare(struct child *child)
 	return 0;
 }
 
-static bool is_absent(const char *path)
+static bool may_exist(const char *path)
 {
-	return faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) < 0 && (errno == ENOENT || errno == ENOTDIR);
+	return !faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) || (errno != ENOENT && errno != ENOTDIR);
 }
 
 bool child_is_missing(const char *name)
 {
-	const char *at = getenv("PATH");
-	char path[2 * PATH_MAX];
-	size_t size;
+	char path[PATH_MAX];
 
-	if (!*name || strchr(name, '/'))
-		return is_absent(name);
-	/* Without PATH, exec searches directories of the C library's own. */
-	for (; at; at = at[size] ? at + size + 1 : NULL) {
-		size = strcspn(at, ":");
-		if (size + strlen(name) + 2 > sizeof(path))
-			return false;
-		/* An empty directory in PATH is the current one. */
-		sprintf(path, "%.*s%s%s", (int)size, at, size ? "/" : "", name);
-		if (!is_absent(path))
-			return false;
-	}
-	return getenv("PATH") != NULL;
+	return exec_path_is_known(name) && !exec_path_find(name, may_exist, path);
 }
 
 static void close_pipe(int pipe[2])

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/base/exec_path.h"
 #include "cli/recording/elf_events.h"
 
 static bool out_of_memory(const struct message_sink *sink)
@@ -229,22 +230,9 @@ bool selections_fit(const struct message_sink *sink, const struct selections *se
 	return fits(sink, selections, &printf_system, &printf_name, NULL);
 }
 
-/* Find the path at which execvp() would find the command. */
-static bool find_binary(const char *name, char path[PATH_MAX])
+static bool is_executable(const char *path)
 {
-	const char *dirs = getenv("PATH"), *end;
-
-	if (strchr(name, '/') || !dirs)
-		return snprintf(path, PATH_MAX, "%s", name) < PATH_MAX;
-	for (;; dirs = end + 1) {
-		end = dirs + strcspn(dirs, ":");
-		if (snprintf(path, PATH_MAX, "%.*s%s%s", (int)(end - dirs), dirs, end > dirs ? "/" : "", name) <
-			    PATH_MAX &&
-		    access(path, X_OK) == 0)
-			return true;
-		if (!*end)
-			return false;
-	}
+	return !access(path, X_OK);
 }
 
 bool selections_fit_binary(const struct message_sink *sink, const struct selections *selections, const char *binary)
@@ -254,7 +242,7 @@ bool selections_fit_binary(const struct message_sink *sink, const struct selecti
 	size_t size = 0;
 	bool good;
 
-	if (!find_binary(binary, path) || elf_events_read(path, &log, &size) < 0)
+	if (!exec_path_find(binary, is_executable, path) || elf_events_read(path, &log, &size) < 0)
 		size = 0;
 	good = selections_fit(sink, selections, log, size);
 	free(log);
