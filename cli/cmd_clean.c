@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/base/base_name.h"
 #include "cli/base/human_age.h"
 #include "cli/base/human_size.h"
 #include "cli/recording/leftovers.h"
@@ -130,7 +131,6 @@ static void clean_dirs(struct clean *clean, uint32_t pid)
 
 static void clean_file(struct clean *clean, const char *path)
 {
-	const char *name = strrchr(path, '/');
 	struct leftovers left = { 0 };
 	struct stat st;
 	int err = -EINVAL;
@@ -139,7 +139,7 @@ static void clean_file(struct clean *clean, const char *path)
 		err = -errno;
 	else if (S_ISDIR(st.st_mode) && session_is_session(path))
 		err = leftovers_find_session(path, &left);
-	else if (S_ISREG(st.st_mode) && rec_buffer_is_name(name ? name + 1 : path))
+	else if (S_ISREG(st.st_mode) && rec_buffer_is_name(base_name(path)))
 		err = leftovers_find_buffer(path, &left);
 	if (err == -EBUSY)
 		complain(NAME, "'%s' is kept: its program or its recorder is still running", path);

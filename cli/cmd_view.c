@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "cli/ask/why_overlay.h"
+#include "cli/base/base_name.h"
 #include "cli/programs/show_programs.h"
 #include "cli/record/kernel_options.h"
 #include "cli/view/view_file.h"
@@ -212,7 +213,7 @@ int cmd_view(int argc, char **argv)
 	if (opts_parse(&opts, argc, argv, &operands, &status)) {
 		live.no_plugins = request.no_plugins;
 		request.path = operands[0] ? operands[0] : "trace.dat";
-		request.shown = strrchr(request.path, '/') ? strrchr(request.path, '/') + 1 : request.path;
+		request.shown = base_name(request.path);
 		if (is_wrong(&live, &why, &events, serve, output))
 			status = EXIT_USAGE;
 		else if (serve)

@@ -6,6 +6,7 @@
  */
 #include "cli/files/merge_files.h"
 
+#include "cli/base/base_name.h"
 #include "cli/files/merge_clocks.h"
 #include "cli/files/merge_cover.h"
 #include "cli/files/merge_notes.h"
@@ -119,13 +120,6 @@ static void add_errors(struct merge *merge)
 
 /* ------------------------------------------------------------------------------------------------------- buffers */
 
-static const char *base_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /*
  * The name in the result: "", "NAME"; or if each file has buffers of its own, "FILE", "FILE:NAME"; or "FILE#N",
  * "FILE#N:NAME" if position is not 0. NULL: no memory.
@@ -138,7 +132,7 @@ static char *name_buffer(const struct merge *merge, unsigned int number, unsigne
 		return strdup(name);
 	if (position)
 		snprintf(suffix, sizeof(suffix), "#%u", position);
-	return asprintf(&text, "%s%s%s%s", base_of(merge->files[number].path), suffix, *name ? ":" : "", name) < 0
+	return asprintf(&text, "%s%s%s%s", base_name(merge->files[number].path), suffix, *name ? ":" : "", name) < 0
 		       ? NULL
 		       : text;
 }

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/base/base_name.h"
 #include "cli/base/human_age.h"
 #include "cli/base/human_size.h"
 #include "cli/base/proc_stat.h"
@@ -311,7 +312,6 @@ static bool take_image(struct recover *recover, const char *word, bool by_pid)
 
 static bool take_file(struct recover *recover, const char *path)
 {
-	const char *name = strrchr(path, '/');
 	struct stat st;
 
 	if (stat(path, &st) < 0)
@@ -322,7 +322,7 @@ static bool take_file(struct recover *recover, const char *path)
 		complain(RECOVER, "cannot recover '%s': it is not a regular file", path);
 		return false;
 	}
-	if (rec_buffer_is_name(name ? name + 1 : path))
+	if (rec_buffer_is_name(base_name(path)))
 		return take_buffer(recover, path);
 	if (core_file_is_elf(path))
 		return take_core(recover, path);

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/base/base_name.h"
 #include "cli/recording/dirs.h"
 #include "cli/recording/last_event.h"
 #include "cli/base/message.h"
@@ -206,7 +207,7 @@ bool leftovers_find_all(const struct message_sink *sink, const char *dir, struct
 
 int leftovers_find_buffer(const char *path, struct leftovers *left)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *slash = strrchr(path, '/'), *name = base_name(path);
 	struct session dir = SESSION_INIT;
 	struct left_place *place;
 	char *parent = slash ? strndup(path, (size_t)(slash - path) + (slash == path)) : strdup(".");

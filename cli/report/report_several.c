@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/base_name.h"
 #include "cli/common/show_text.h"
 
 struct source {
@@ -18,13 +19,6 @@ struct source {
 	struct tep_record record;
 	int more; /* as report_walk_next() */
 };
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 void report_name_heads(struct report *all, unsigned int nr)
 {

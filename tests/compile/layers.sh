@@ -41,7 +41,7 @@ cli/programs : cli/common cli/kernel cli/recording format/text format/weave cli/
 cli/record : cli/base cli/common cli/kernel cli/programs cli/recording format/dat : buffer_dir page
 cli/report : cli/common format/dat format/io format/model format/text format/print cli/base : context event_text filter pattern
 cli/ask : cli/base cli/common cli/report format/dat format/diff format/export format/hist format/io format/model format/series format/sql format/text format/why :
-cli/files : cli/common format/dat format/io format/text : page pattern
+cli/files : cli/base cli/common format/dat format/io format/text : page pattern
 cli/view : cli/common cli/kernel cli/recording format/dat format/io format/model format/view format/text format/weave : clock
 cli : cli/ask cli/base cli/common cli/files cli/kernel cli/programs cli/record cli/recording cli/report cli/view format/dat format/diff format/export format/io format/text format/verify format/hist format/series format/why : buffer_dir clock event_text lane log map reader
 END
