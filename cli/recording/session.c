@@ -16,10 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/base/base_name.h"
 #include "cli/base/message.h"
 #include "cli/base/name_ending.h"
-#include "cli/base/open_regular.h"
-#include "cli/base/read_at.h"
 #include "cli/recording/dir_watch.h"
 #include "cli/recording/dirs.h"
 #include "cli/recording/spool_format.h"
@@ -81,13 +80,6 @@ bool session_link_spool(const struct message_sink *sink, const struct session *s
 	return false;
 }
 
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /*
  * Whether the file is the spool of another session: the first spool was removed, and its name is in use again. No two
  * sessions have the same name; inode numbers are used again. The spool is not locked for this, because its recorder
@@ -95,18 +87,9 @@ static const char *last_part(const char *path)
  */
 static bool is_of_another(const struct session *session, const char *spool)
 {
-	const int fd = open_regular(AT_FDCWD, spool, O_RDONLY);
 	struct spool_head head;
-	bool another = false;
 
-	if (fd < 0)
-		return false;
-	if (!read_exactly(fd, &head, sizeof(head), 0) && head.magic == SPOOL_MAGIC) {
-		head.session[sizeof(head.session) - 1] = '\0';
-		another = strcmp(last_part(head.session), last_part(session->path)) != 0;
-	}
-	close(fd);
-	return another;
+	return !spool_head_look(spool, &head) && strcmp(base_name(head.session), base_name(session->path)) != 0;
 }
 
 char *session_spool(const struct session *session)
@@ -161,7 +144,7 @@ bool session_is_reason(const char *name)
 
 bool session_is_session(const char *path)
 {
-	return !strncmp(last_part(path), SESSION_PREFIX, strlen(SESSION_PREFIX));
+	return !strncmp(base_name(path), SESSION_PREFIX, strlen(SESSION_PREFIX));
 }
 
 void session_close(struct session *session)

@@ -2,7 +2,6 @@
 /* The spool's file: makes it, or reads one that was found, and repairs a torn end and a missing link. */
 #include "cli/recording/spool.h"
 #include "cli/base/open_regular.h"
-#include "cli/base/read_at.h"
 #include "cli/recording/spool_private.h"
 #include "cli/recording/stage.h"
 #include "librecorder/os/boot_id.h"
@@ -168,17 +167,12 @@ free_payload:
 
 static int read_head(struct spool *spool)
 {
-	const ssize_t got = read_at(spool->fd, &spool->head, sizeof(spool->head), 0);
+	const int err = spool_head_read(spool->fd, &spool->head);
 
-	if (got < 0)
-		return (int)got;
-	if ((size_t)got < sizeof(spool->head) || spool->head.magic != SPOOL_MAGIC)
-		return -EBADMSG;
+	if (err)
+		return err;
 	if (spool->head.version < SPOOL_VERSION_LEAST || spool->head.incompatible & ~SPOOL_FEATURES_INCOMPATIBLE)
 		return -EPROTO;
-	spool->head.session[sizeof(spool->head.session) - 1] = '\0';
-	spool->head.command[sizeof(spool->head.command) - 1] = '\0';
-	spool->head.wanted[sizeof(spool->head.wanted) - 1] = '\0';
 	spool->end = sizeof(spool->head);
 	return 0;
 }

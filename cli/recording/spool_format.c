@@ -5,9 +5,42 @@
  * zeros. Strings in the file need not be terminated by a NUL; strings in the structs are.
  */
 #include "cli/recording/spool_format.h"
+#include "cli/base/open_regular.h"
+#include "cli/base/read_at.h"
 #include "cli/recording/spool_private.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
+
+int spool_head_read(int fd, struct spool_head *ret_head)
+{
+	struct spool_head head;
+	const int err = read_exactly(fd, &head, sizeof(head), 0);
+
+	if (err || head.magic != SPOOL_MAGIC)
+		return err ? err : -EBADMSG;
+	head.session[sizeof(head.session) - 1] = '\0';
+	head.command[sizeof(head.command) - 1] = '\0';
+	head.stage[sizeof(head.stage) - 1] = '\0';
+	head.boot[sizeof(head.boot) - 1] = '\0';
+	head.wanted[sizeof(head.wanted) - 1] = '\0';
+	*ret_head = head;
+	return 0;
+}
+
+int spool_head_look(const char *path, struct spool_head *ret_head)
+{
+	const int fd = open_regular(AT_FDCWD, path, O_RDONLY);
+	int err;
+
+	if (fd < 0)
+		return fd;
+	err = spool_head_read(fd, ret_head);
+	close(fd);
+	return err;
+}
 
 /* The smallest payload of each kind, which is that of version 3. It does not change when a type grows. */
 static const uint32_t least[SPOOL_KINDS] = {

@@ -63,6 +63,13 @@ SPOOL_ASSERT(offsetof(struct spool_head, date) == 7000);
 SPOOL_ASSERT(offsetof(struct spool_head, reserved) == 7004);
 SPOOL_ASSERT(sizeof(struct spool_head) == 8192);
 
+/*
+ * Read the head of the file, as it is, and end its texts with a NUL. spool_head_look() opens the file for it, and takes
+ * no lock. 0; -EBADMSG: not a spool; or the errno of read, or of open_regular().
+ */
+int spool_head_read(int fd, struct spool_head *ret_head);
+int spool_head_look(const char *path, struct spool_head *ret_head);
+
 /* Kinds of chunks. Readers skip unknown kinds. */
 enum spool_kind {
 	SPOOL_PROCESS = 1, /* struct spool_disk_process; its index among these chunks is the number that others use */

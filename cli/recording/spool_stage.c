@@ -350,7 +350,6 @@ int spool_take_stage(struct spool *spool, int (*scan)(struct spool *spool))
 	size_t others = 0;
 	int err = 0;
 
-	spool->head.stage[sizeof(spool->head.stage) - 1] = '\0';
 	if (!spool->head.stage[0])
 		return scan(spool);
 	if (fstat(spool->fd, &st) < 0)

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/base/base_name.h"
 #include "cli/base/open_regular.h"
 #include "cli/base/read_at.h"
 #include "cli/recording/dir_watch.h"
@@ -174,7 +175,7 @@ int stage_recover(const char *path, const struct stat *spool, struct stage_rest 
 /* Use the directory's descriptor, because the path may lead elsewhere when it is followed again. */
 int stage_remove(const char *path, const struct stat *spool)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	const char *slash = strrchr(path, '/'), *name = base_name(path);
 	char above[PATH_MAX] = ".";
 	struct left left;
 	int dir, err;
@@ -201,20 +202,9 @@ int stage_remove(const char *path, const struct stat *spool)
  */
 static bool is_named(const struct left *left, const char *name)
 {
-	const int fd = open_regular(AT_FDCWD, left->head->spool, O_RDONLY);
-	const char *slash;
 	struct spool_head head;
-	int err;
 
-	if (fd < 0)
-		return true;
-	err = read_exactly(fd, &head, sizeof(head), 0);
-	close(fd);
-	if (err || head.magic != SPOOL_MAGIC)
-		return true;
-	head.stage[sizeof(head.stage) - 1] = '\0';
-	slash = strrchr(head.stage, '/');
-	return !strcmp(slash ? slash + 1 : head.stage, name);
+	return spool_head_look(left->head->spool, &head) || !strcmp(base_name(head.stage), name);
 }
 
 /*
