@@ -103,10 +103,9 @@ int report_walk_open(struct report *r, bool lines, struct report_walk *ret_walk)
 void report_walk_close(struct report_walk *walk);
 
 /*
- * 1: *ret_event and *ret_record are the next selected event, valid until the next call; the event's data are in the
- * record. 0: there are no more. -ENOMEM.
+ * The next selected event, valid until the next call; the event's data are in the record. False: there are no more.
  */
-int report_walk_next(struct report_walk *walk, struct dat_event *ret_event, struct tep_record *ret_record);
+bool report_walk_next(struct report_walk *walk, struct dat_event *ret_event, struct tep_record *ret_record);
 
 /* Reports what is missing of a file that was cut off or never finished. 0: nothing; 1. */
 int report_missing(const struct report *r);

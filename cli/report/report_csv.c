@@ -88,20 +88,18 @@ static int find_columns(struct csv *csv)
 	struct tep_record record;
 	struct report_walk walk;
 	struct dat_event event;
-	int more, status = report_walk_open(r, false, &walk);
+	int err = 0, status = report_walk_open(r, false, &walk);
 
 	if (status)
 		return status;
-	while ((more = report_walk_next(&walk, &event, &record)) > 0) {
+	while (!err && report_walk_next(&walk, &event, &record)) {
 		type = type_of(csv, &event, &record);
-		more = type ? add_event(csv, type) : 0;
-		if (more)
-			break;
+		err = type ? add_event(csv, type) : 0;
 	}
 	report_walk_close(&walk);
 	report_select_again(&r->select);
 	csv->by_column = calloc(csv->nr ? csv->nr : 1, sizeof(*csv->by_column));
-	return more < 0 || !csv->by_column ? report_fail_memory(r) : 0;
+	return err || !csv->by_column ? report_fail_memory(r) : 0;
 }
 
 static void put_head(struct csv *csv)
@@ -199,8 +197,9 @@ static void put_place(struct csv *csv, const struct dat_event *event, int pid, c
 		put(out, "unknown");
 }
 
-static int put_event(struct csv *csv, const struct dat_event *event, const struct tep_record *record)
+static int put_event(void *arg, const struct dat_event *event, struct tep_record *record)
 {
+	struct csv *csv = arg;
 	const struct event_type *type = type_of(csv, event, record);
 	struct report_event_fields *fields = type ? report_fields_of(&csv->fields, type) : NULL;
 
@@ -216,26 +215,12 @@ static int put_event(struct csv *csv, const struct dat_event *event, const struc
 
 static int put_events(struct csv *csv)
 {
-	struct report *r = csv->r;
-	struct tep_record record;
-	struct report_walk walk;
-	struct dat_event event;
-	int more, status = find_columns(csv);
+	const int status = find_columns(csv);
 
-	if (!status)
-		status = report_walk_open(r, false, &walk);
 	if (status)
 		return status;
 	put_head(csv);
-	while ((more = report_walk_next(&walk, &event, &record)) > 0) {
-		more = put_event(csv, &event, &record);
-		if (more || !report_put_out(r, &csv->out, false))
-			break;
-	}
-	report_put_out(r, &csv->out, true);
-	status = more < 0 ? report_fail_memory(r) : r->lines.write_error ? 0 : report_damage(r, walk.merge);
-	report_walk_close(&walk);
-	return status;
+	return report_put_events(csv->r, &csv->out, put_event, csv);
 }
 
 int report_csv(struct report *r)

@@ -68,7 +68,13 @@ void report_field_name(const struct report *r, const struct report_field *field,
 /* A number as text. */
 void report_put_number(struct blob *out, const struct report_value *value, uint64_t number);
 
-/* Write the collected text to standard output if there is enough of it, or at the end. False: writing failed. */
-bool report_put_out(struct report *r, struct blob *out, bool end);
+/* Appends an event to the text. 0, or -ENOMEM. */
+typedef int (*report_put_event)(void *arg, const struct dat_event *event, struct tep_record *record);
+
+/*
+ * Print the selected events: `put` appends each of them to `out`, which is written to standard output, with what it
+ * has already. The exit status; errors were printed.
+ */
+int report_put_events(struct report *r, struct blob *out, report_put_event put, void *arg);
 
 #endif

@@ -189,8 +189,9 @@ static int put_text(struct json *json, const struct dat_event *event)
 	return err;
 }
 
-static int put_event(struct json *json, const struct dat_event *event, struct tep_record *record)
+static int put_event(void *arg, const struct dat_event *event, struct tep_record *record)
 {
+	struct json *json = arg;
 	const struct event_table *table = json->r->table;
 	const int pid = event_pid(table, record->data, event->size);
 	const int id = event_id(table, record->data, event->size);
@@ -229,27 +230,6 @@ static int put_event(struct json *json, const struct dat_event *event, struct te
 	return out->error ? out->error : json->names.error ? json->names.error : json->name.error;
 }
 
-static int put_events(struct json *json)
-{
-	struct report *r = json->r;
-	struct tep_record record;
-	struct report_walk walk;
-	struct dat_event event;
-	int more, status = report_walk_open(r, false, &walk);
-
-	if (status)
-		return status;
-	while ((more = report_walk_next(&walk, &event, &record)) > 0) {
-		more = put_event(json, &event, &record);
-		if (more || !report_put_out(r, &json->out, r->follow.wanted))
-			break;
-	}
-	report_put_out(r, &json->out, true);
-	status = more < 0 ? report_fail_memory(r) : r->lines.write_error ? 0 : report_damage(r, walk.merge);
-	report_walk_close(&walk);
-	return status;
-}
-
 /* Read the context values. A file that is still being written is not read twice, so its events have no "context". */
 static int open_contexts(struct json *json)
 {
@@ -261,8 +241,9 @@ static int open_contexts(struct json *json)
 int report_json(struct report *r)
 {
 	struct json json = { .r = r, .out = BLOB_INIT, .names = BLOB_INIT, .name = BLOB_INIT };
-	int status = report_fields_open(r, &json.fields) || open_contexts(&json) ? report_fail_memory(r) :
-										   put_events(&json);
+	int status = report_fields_open(r, &json.fields) || open_contexts(&json)
+			     ? report_fail_memory(r)
+			     : report_put_events(r, &json.out, put_event, &json);
 
 	report_fields_close(&json.fields);
 	event_contexts_close(&json.contexts);

@@ -43,16 +43,15 @@ static int read_and_print(struct report *r, struct profile *all)
 	struct dat_event event;
 	const struct trace_input input = { .command = opts_command(), .path = r->path };
 	struct dat_gaps gaps = { 0 };
-	int more, status = report_walk_open(r, false, &walk), damage;
+	int status = report_walk_open(r, false, &walk), damage;
 
 	if (status)
 		return status;
-	while ((more = report_walk_next(&walk, &event, &record)) > 0) {
+	while (report_walk_next(&walk, &event, &record)) {
 		dat_gaps_note(&gaps, &event);
 		profile_add(&all[event.buffer - r->file->buffers], &event, &record);
 	}
 	report_head(r);
-	status = more < 0 ? report_fail_memory(r) : 0;
 	for (size_t i = r->file->nr_buffers; !status && i; i--)
 		status = print_profile(&all[i - 1]);
 	trace_input_report_gaps(&input, &gaps);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Appends numbers of fields as text, and writes the collected text to standard output (report_field.h). */
+/* Appends numbers of fields as text, and writes the text of all events to standard output (report_field.h). */
 #include "cli/report/report_field.h"
 
 #include "cli/common/put_text.h"
@@ -24,11 +24,32 @@ void report_put_number(struct blob *out, const struct report_value *value, uint6
 	put_unsigned(out, number);
 }
 
-bool report_put_out(struct report *r, struct blob *out, bool end)
+/* Write the collected text if there is enough of it, or if `now`. False: writing failed. */
+static bool write_out(struct report *r, struct blob *out, bool now)
 {
-	if (out->size < ENOUGH && !end)
+	if (out->size < ENOUGH && !now)
 		return true;
 	show_bytes(stdout, out->data, out->size);
 	out->size = 0;
 	return report_written(r);
+}
+
+int report_put_events(struct report *r, struct blob *out, report_put_event put, void *arg)
+{
+	struct tep_record record;
+	struct report_walk walk;
+	struct dat_event event;
+	bool written = true;
+	int err = 0, status = report_walk_open(r, false, &walk);
+
+	if (status)
+		return status;
+	while (!err && written && report_walk_next(&walk, &event, &record)) {
+		err = put(arg, &event, &record);
+		written = err || write_out(r, out, r->follow.wanted);
+	}
+	write_out(r, out, true);
+	status = err ? report_fail_memory(r) : r->lines.write_error ? 0 : report_damage(r, walk.merge);
+	report_walk_close(&walk);
+	return status;
 }

@@ -17,7 +17,7 @@ struct source {
 	struct report_walk walk;
 	struct dat_event event; /* the next event */
 	struct tep_record record;
-	int more; /* as report_walk_next() */
+	bool more; /* there is one */
 };
 
 void report_name_heads(struct report *all, unsigned int nr)
@@ -100,7 +100,7 @@ static void advance(struct source *source)
 }
 
 /* Print the events. Failed writes are noted in the first report, which the command examines. */
-static int print_events(struct report *all, struct source *sources, unsigned int nr, uint64_t head)
+static void print_events(struct report *all, struct source *sources, unsigned int nr, uint64_t head)
 {
 	uint64_t printed = 0, last_ts = 0;
 
@@ -108,12 +108,10 @@ static int print_events(struct report *all, struct source *sources, unsigned int
 		const unsigned int i = choose(sources, nr);
 
 		if (i == nr || (head && printed++ == head))
-			return 0;
-		if (sources[i].more < 0)
-			return report_fail_memory(&all[i]);
+			return;
 		if (!print(&all[i], &sources[i], &last_ts)) {
 			all[0].lines.write_error = all[i].lines.write_error;
-			return 0;
+			return;
 		}
 		advance(&sources[i]);
 	}
@@ -135,7 +133,7 @@ int report_several(struct report *all, unsigned int nr, uint64_t head)
 			advance(&sources[opened++]);
 	}
 	if (!status)
-		status = print_events(all, sources, nr, head);
+		print_events(all, sources, nr, head);
 	for (unsigned int i = 0; i < opened; i++) {
 		if (!status && !all[0].lines.write_error)
 			status = report_damage(&all[i], sources[i].walk.merge);

@@ -192,18 +192,15 @@ static int count(struct summary *s)
 	struct tep_record record;
 	struct report_walk walk;
 	struct dat_event event;
-	int more, status = report_walk_open(r, false, &walk);
+	int err = 0, status = report_walk_open(r, false, &walk);
 
 	if (status)
 		return status;
-	while ((more = report_walk_next(&walk, &event, &record)) > 0) {
-		more = count_event(s, &event, &record);
-		if (more)
-			break;
-	}
-	for (size_t i = 0; !more && i < s->tasks.nr; i++)
-		more = add_to(&s->processes, process_of(s, (uint32_t)s->tasks.rows[i].key), &s->tasks.rows[i]);
-	status = more < 0 ? report_fail_memory(r) : report_damage(r, walk.merge);
+	while (!err && report_walk_next(&walk, &event, &record))
+		err = count_event(s, &event, &record);
+	for (size_t i = 0; !err && i < s->tasks.nr; i++)
+		err = add_to(&s->processes, process_of(s, (uint32_t)s->tasks.rows[i].key), &s->tasks.rows[i]);
+	status = err ? report_fail_memory(r) : report_damage(r, walk.merge);
 	report_walk_close(&walk);
 	return status;
 }

@@ -60,7 +60,7 @@ static int next_event(struct report_walk *walk, struct dat_event *ret_event)
 	return walk->more;
 }
 
-int report_walk_next(struct report_walk *walk, struct dat_event *ret_event, struct tep_record *ret_record)
+bool report_walk_next(struct report_walk *walk, struct dat_event *ret_event, struct tep_record *ret_record)
 {
 	struct report *r = walk->r;
 
@@ -77,9 +77,9 @@ int report_walk_next(struct report_walk *walk, struct dat_event *ret_event, stru
 							  walk->more ? &walk->next : NULL);
 		}
 		if (report_window_shows(&r->select.window))
-			return 1;
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 int report_damage(const struct report *r, const struct dat_merge *merge)

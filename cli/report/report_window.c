@@ -317,16 +317,16 @@ static int count(struct report *r, uint64_t *ret_count)
 	struct report_walk walk;
 	struct tep_record record;
 	struct dat_event event;
-	int more, status = report_walk_open(r, r->choice.lines, &walk);
+	const int status = report_walk_open(r, r->choice.lines, &walk);
 
 	if (status)
 		return status;
 	*ret_count = 0;
-	while ((more = report_walk_next(&walk, &event, &record)) > 0)
+	while (report_walk_next(&walk, &event, &record))
 		++*ret_count;
 	report_walk_close(&walk);
 	report_select_again(&r->select);
-	return more < 0 ? report_fail_memory(r) : 0;
+	return 0;
 }
 
 /* Look back, four times as far each time, until enough selected events are found. */
