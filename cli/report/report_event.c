@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "format/dat/dat_lines.h"
+#include "format/io/bytes.h"
 #include "format/text/event_field.h"
 #include "format/text/event_float.h"
 
@@ -124,11 +125,6 @@ static enum rec_field_kind kind_of_number(const struct tep_format_field *field)
 	return field->flags & TEP_FIELD_IS_SIGNED ? REC_FIELD_SIGNED : REC_FIELD_UNSIGNED;
 }
 
-static bool is_number_size(int size)
-{
-	return size == 1 || size == 2 || size == 4 || size == 8;
-}
-
 /* Determines kind and sizes. A field that filters cannot compare gets the kind bytes. */
 static void describe(struct rec_field *ret_field, const struct tep_format_field *field)
 {
@@ -147,12 +143,12 @@ static void describe(struct rec_field *ret_field, const struct tep_format_field 
 		one.kind = REC_FIELD_STRING;
 		one.element = 1;
 		one.length = one.size;
-	} else if (!dynamic && array && is_number_size((int)field->elementsize) &&
+	} else if (!dynamic && array && bytes_is_number(field->elementsize) &&
 		   field->size >= (int)field->elementsize) {
 		one.kind = REC_FIELD_ARRAY;
 		one.element = field->elementsize;
 		one.length = one.size / one.element;
-	} else if (!dynamic && !array && is_number_size(field->size)) {
+	} else if (!dynamic && !array && bytes_is_number((uint32_t)field->size)) {
 		one.kind = kind_of_number(field);
 		one.element = one.size;
 	}

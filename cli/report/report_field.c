@@ -91,11 +91,6 @@ struct report_event_fields *report_fields_of(struct report_fields *fields, const
 
 /* ----------------------------------------------------------------------------------------------------------- values */
 
-static bool is_number_size(uint32_t size)
-{
-	return size == 1 || size == 2 || size == 4 || size == 8;
-}
-
 struct report_value report_field_value(const struct report_field *one, const void *data, uint32_t size)
 {
 	const struct tep_format_field *field = one->field;
@@ -113,7 +108,7 @@ struct report_value report_field_value(const struct report_field *one, const voi
 	}
 	value.element = array ? field->elementsize : length;
 	value.kind = array ? REPORT_VALUE_LIST : REPORT_VALUE_NUMBER;
-	if (!is_number_size(value.element)) {
+	if (!bytes_is_number(value.element)) {
 		value.kind = REPORT_VALUE_LIST;
 		value.element = 1;
 		value.is_signed = false;

@@ -10,6 +10,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+static enum rec_dat_kind kind_of(const struct tep_format_field *field)
+{
+	if (event_field_is_text(field))
+		return REC_DAT_TEXT;
+	if (field->flags & TEP_FIELD_IS_ARRAY)
+		return REC_DAT_BYTES;
+	if (event_field_is_float(field))
+		return REC_DAT_FLOAT;
+	return bytes_is_number((uint32_t)field->size) ? REC_DAT_INT : REC_DAT_BYTES;
+}
+
 static uint32_t count(const struct tep_format_field *field)
 {
 	uint32_t nr = 0;
@@ -29,7 +40,9 @@ static int describe(struct rec_dat_event *e, const struct tep_event *event, bool
 		return -ENOMEM;
 	for (unsigned int i = 0; i < 2; i++)
 		for (const struct tep_format_field *field = lists[i]; field; field = field->next)
-			e->fields[e->nr_fields++] = (struct rec_dat_field){ .field = field, .big = big };
+			e->fields[e->nr_fields++] = (struct rec_dat_field){
+				.field = field, .kind = kind_of(field), .big = big,
+			};
 	return 0;
 }
 
@@ -83,22 +96,6 @@ const struct rec_dat_field *rec_dat_field_find(const struct rec_dat_event *event
 	return NULL;
 }
 
-static bool is_number(uint32_t size)
-{
-	return size == 1 || size == 2 || size == 4 || size == 8;
-}
-
-static enum rec_dat_kind kind_of(const struct tep_format_field *field)
-{
-	if (event_field_is_text(field))
-		return REC_DAT_TEXT;
-	if (field->flags & TEP_FIELD_IS_ARRAY)
-		return REC_DAT_BYTES;
-	if (event_field_is_float(field))
-		return REC_DAT_FLOAT;
-	return is_number((uint32_t)field->size) ? REC_DAT_INT : REC_DAT_BYTES;
-}
-
 void rec_dat_field_describe(const struct rec_dat_field *field, struct rec_dat_field_info *ret_info)
 {
 	const struct tep_format_field *from = field->field;
@@ -108,7 +105,7 @@ void rec_dat_field_describe(const struct rec_dat_field *field, struct rec_dat_fi
 		.offset = (uint32_t)from->offset,
 		.size = (uint32_t)from->size,
 		.element_size = (uint32_t)from->elementsize,
-		.kind = kind_of(from),
+		.kind = field->kind,
 		.is_signed = (from->flags & TEP_FIELD_IS_SIGNED) != 0,
 		.is_array = (from->flags & TEP_FIELD_IS_ARRAY) != 0,
 		.is_dynamic = (from->flags & TEP_FIELD_IS_DYNAMIC) != 0,
@@ -121,7 +118,7 @@ static int get_number(const struct rec_dat_field *field, const struct rec_dat_re
 	const struct tep_format_field *from = field->field;
 	const uint32_t offset = (uint32_t)from->offset, width = (uint32_t)from->size;
 
-	if (kind_of(from) != kind)
+	if (field->kind != kind)
 		return -EINVAL;
 	if (offset > record->size || width > record->size - offset)
 		return -EBADMSG;
@@ -152,12 +149,12 @@ int rec_dat_get_bytes(const struct rec_dat_field *field, const struct rec_dat_re
 	const unsigned char *data = record->data;
 	uint32_t offset, length;
 
-	if (kind_of(from) == REC_DAT_INT || kind_of(from) == REC_DAT_FLOAT)
+	if (field->kind == REC_DAT_INT || field->kind == REC_DAT_FLOAT)
 		return -EINVAL;
 	if (!event_field_place(from, data, record->size, field->big, &offset, &length))
 		return -EBADMSG;
 	*ret_data = data + offset;
-	*ret_size = event_field_is_text(from) ? strnlen((const char *)data + offset, length) : length;
+	*ret_size = field->kind == REC_DAT_TEXT ? strnlen((const char *)data + offset, length) : length;
 	return 0;
 }
 
@@ -170,7 +167,7 @@ int rec_dat_get_element(const struct rec_dat_field *field, const struct rec_dat_
 	size_t size;
 	int err;
 
-	if (!(from->flags & TEP_FIELD_IS_ARRAY) || !is_number(width))
+	if (!(from->flags & TEP_FIELD_IS_ARRAY) || !bytes_is_number(width))
 		return -EINVAL;
 	err = rec_dat_get_bytes(field, record, &data, &size);
 	if (err)

@@ -10,6 +10,7 @@
 
 struct rec_dat_field {
 	const struct tep_format_field *field;
+	enum rec_dat_kind kind;
 	bool big;
 };
 
