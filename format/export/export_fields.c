@@ -120,39 +120,32 @@ static uint32_t element_size(const struct tep_format_field *field)
 	return size == 2 || size == 4 || size == 8 ? size : 1;
 }
 
-static bool is_number(uint32_t size)
-{
-	return size == 1 || size == 2 || size == 4 || size == 8;
-}
-
 static int add_field(struct export_event *event, const struct tep_format_field *tep, bool big)
 {
 	struct export_field *field = &event->fields[event->nr_fields++];
-	const bool is_signed = tep->flags & TEP_FIELD_IS_SIGNED;
+	const bool is_signed = tep->flags & TEP_FIELD_IS_SIGNED, is_dynamic = tep->flags & TEP_FIELD_IS_DYNAMIC;
+	const uint32_t size = (uint32_t)tep->size;
 
 	*field = (struct export_field){
 		.name = tep->name,
 		.tep = tep,
 		.offset = (uint32_t)tep->offset,
-		.size = (uint32_t)tep->size,
-		.is_dynamic = tep->flags & TEP_FIELD_IS_DYNAMIC,
-		.is_relative = tep->flags & TEP_FIELD_IS_RELATIVE,
 		.is_signed = is_signed,
 		.is_big = big,
 	};
 	if (event_field_is_text(tep)) {
 		field->kind = EXPORT_TEXT;
 		field->element = 1;
-	} else if ((tep->flags & TEP_FIELD_IS_ARRAY) || field->is_dynamic || !is_number(field->size)) {
+	} else if ((tep->flags & TEP_FIELD_IS_ARRAY) || is_dynamic || !bytes_is_number(size)) {
 		field->element = element_size(tep);
-		field->kind = field->element == 1 && (field->is_dynamic || !field->size) ? EXPORT_BYTES : EXPORT_ARRAY;
+		field->kind = field->element == 1 && (is_dynamic || !size) ? EXPORT_BYTES : EXPORT_ARRAY;
 	} else if (event_field_is_float(tep)) {
 		field->kind = EXPORT_REAL;
-		field->element = field->size;
+		field->element = size;
 	} else {
 		field->kind = is_signed ? EXPORT_SIGNED : EXPORT_UNSIGNED;
-		field->element = field->size;
-		field->scale = event->is_program && is_signed && field->size == 8
+		field->element = size;
+		field->scale = event->is_program && is_signed && size == 8
 				       ? real_scale(event->type->event, tep->name)
 				       : 0;
 		field->kind = field->scale > 0 ? EXPORT_REAL : field->kind;
@@ -235,34 +228,6 @@ const struct export_event *export_event(const struct export_fields *fields, int 
 
 /* -------------------------------------------------------------------------------------------------------- values */
 
-static uint64_t number(const unsigned char *at, uint32_t size, bool big)
-{
-	switch (size) {
-	case 1:
-		return *at;
-	case 2:
-		return bytes_get16(at, big);
-	case 4:
-		return bytes_get32(at, big);
-	default:
-		return bytes_get64(at, big);
-	}
-}
-
-static int64_t sign_extended(uint64_t value, uint32_t size)
-{
-	switch (size) {
-	case 1:
-		return (int8_t)value;
-	case 2:
-		return (int16_t)value;
-	case 4:
-		return (int32_t)value;
-	default:
-		return (int64_t)value;
-	}
-}
-
 static const char *symbol_name(const struct export_field *field, uint64_t value)
 {
 	const struct export_symbol wanted = { .value = value };
@@ -274,22 +239,9 @@ static const char *symbol_name(const struct export_field *field, uint64_t value)
 	return found ? found->name : NULL;
 }
 
-/* Finds where a text or an array is in its record. */
-static bool locate(const struct export_field *field, const unsigned char *record, uint32_t size, uint32_t *ret_offset,
-		   uint32_t *ret_size)
+static uint64_t number(const struct export_field *field, const unsigned char *at, bool is_signed)
 {
-	uint32_t word;
-
-	*ret_offset = field->offset;
-	*ret_size = field->size ? field->size : size > field->offset ? size - field->offset : 0;
-	if (field->is_dynamic) {
-		if (field->offset + 4u > size)
-			return false;
-		word = bytes_get32(record + field->offset, field->is_big);
-		*ret_offset = (word & 0xffff) + (field->is_relative ? field->offset + 4u : 0);
-		*ret_size = word >> 16;
-	}
-	return *ret_offset <= size && *ret_size <= size - *ret_offset;
+	return (uint64_t)bytes_number(at, field->element, is_signed, field->is_big);
 }
 
 bool export_value(const struct export_field *field, const unsigned char *record, uint32_t size,
@@ -299,7 +251,7 @@ bool export_value(const struct export_field *field, const unsigned char *record,
 	uint64_t value;
 
 	if (field->kind >= EXPORT_TEXT) {
-		if (!locate(field, record, size, &offset, &length))
+		if (!event_field_place(field->tep, record, size, field->is_big, &offset, &length))
 			return false;
 		if (field->kind == EXPORT_TEXT)
 			length = (uint32_t)strnlen((const char *)record + offset, length);
@@ -308,10 +260,10 @@ bool export_value(const struct export_field *field, const unsigned char *record,
 	}
 	if (field->offset + field->element > size)
 		return false;
-	value = number(record + field->offset, field->element, field->is_big);
+	value = number(field, record + field->offset, false);
 	*ret_value = (struct export_value){ .kind = field->kind, .u = value, .symbol = symbol_name(field, value) };
 	if (field->is_signed)
-		ret_value->s = sign_extended(value, field->element);
+		ret_value->u = number(field, record + field->offset, true);
 	if (field->kind == EXPORT_REAL)
 		ret_value->real = field->scale > 0 ? (double)ret_value->s / field->scale
 						   : event_float_value(value, field->element);
@@ -326,9 +278,8 @@ uint32_t export_elements(const struct export_field *field, const struct export_v
 void export_element(const struct export_field *field, const struct export_value *value, uint32_t index,
 		    struct export_value *ret_value)
 {
-	const uint64_t element = number(value->data + (size_t)index * field->element, field->element, field->is_big);
-
-	*ret_value = (struct export_value){ .kind = field->is_signed ? EXPORT_SIGNED : EXPORT_UNSIGNED, .u = element };
-	if (field->is_signed)
-		ret_value->s = sign_extended(element, field->element);
+	*ret_value = (struct export_value){
+		.kind = field->is_signed ? EXPORT_SIGNED : EXPORT_UNSIGNED,
+		.u = number(field, value->data + (size_t)index * field->element, field->is_signed),
+	};
 }

@@ -29,10 +29,7 @@ struct export_field {
 	const char *name;
 	enum export_kind kind;
 	uint32_t offset;
-	uint32_t size;	     /* 0: up to the record's end */
 	uint32_t element;    /* bytes of an array's element, or of the number: 1, 2, 4, 8 */
-	bool is_dynamic;     /* the record has the place and the length of the value */
-	bool is_relative;    /* the place is counted from the end of that word */
 	bool is_signed;
 	bool is_big;
 	double scale;	     /* of EXPORT_REAL; 0: a float or double */
@@ -71,7 +68,7 @@ struct export_fields *export_fields_close(struct export_fields *fields);
 /* NULL: no format has this id. */
 const struct export_event *export_event(const struct export_fields *fields, int id);
 
-/* A field of a record of `size` bytes. False: the record ends before the value. */
+/* A field of a record of `size` bytes. False: the value is not in the record (event_field_place()). */
 bool export_value(const struct export_field *field, const unsigned char *record, uint32_t size,
 		  struct export_value *ret_value);
 
