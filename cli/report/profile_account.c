@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/text/event_field.h"
+
 /* An open begin. It is in a chain of its task, and in the list of its CPU. */
 struct profile_open {
 	struct profile_open *chained;
@@ -51,23 +53,12 @@ static struct profile_task *task_of(struct profile *p, int32_t tid)
 static void name_task(struct profile *p, struct profile_task *task, const struct tep_format_field *field,
 		      const struct tep_record *record)
 {
-	const char *text = record->data;
-	unsigned long long place;
-	size_t size;
+	uint32_t offset, length;
 
-	if (!field || task->comm || field->offset + field->size > record->size)
+	if (!field || task->comm ||
+	    !event_field_place(field, record->data, (uint32_t)record->size, p->r->file->big, &offset, &length))
 		return;
-	text += field->offset;
-	size = (size_t)field->size;
-	if (field->flags & TEP_FIELD_IS_DYNAMIC) {
-		if (tep_read_number_field((struct tep_format_field *)(uintptr_t)field, record->data, &place))
-			return;
-		text = (const char *)record->data + (place & 0xffff);
-		size = (size_t)(place >> 16) & 0xffff;
-		if ((place & 0xffff) + size > (uint64_t)record->size)
-			return;
-	}
-	task->comm = strndup(text, size);
+	task->comm = strndup((const char *)record->data + offset, length);
 	p->is_short_of_memory = p->is_short_of_memory || !task->comm;
 }
 
