@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The digits of the largest 32-bit number. */
-#define TID_DIGITS_MAX 10u
-
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';
@@ -56,17 +53,4 @@ bool dat_line_is_named(const char *format, const char *name)
 	const size_t size = strlen(name);
 
 	return !strncmp(format, "name: ", 6) && !strncmp(format + 6, name, size) && format[6 + size] == '\n';
-}
-
-bool dat_line_thread(const char *line, size_t size, uint64_t *ret_tid, const char **ret_name)
-{
-	size_t digits = 0;
-
-	while (digits < size && is_digit(line[digits]))
-		digits++;
-	if (!digits || digits > TID_DIGITS_MAX || digits + 1 >= size || line[digits] != ' ')
-		return false;
-	*ret_tid = strtoull(line, NULL, 10);
-	*ret_name = line + digits + 1;
-	return true;
 }

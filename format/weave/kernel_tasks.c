@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/dat/dat_lines.h"
+
 #define FIRST_ROOM 256u
 
 /* The name that saved_cmdlines has for a task that it does not know. */
@@ -88,23 +90,20 @@ int kernel_tasks_learn(struct kernel_tasks *tasks, unsigned int id, uint64_t clo
 
 int kernel_tasks_saved(struct kernel_tasks *tasks, const char *text, size_t size)
 {
-	const char *end = text + size;
+	const char *end = text + size, *stop;
 
-	while (text < end) {
-		const char *newline = memchr(text, '\n', (size_t)(end - text));
-		const char *stop = newline ? newline : end;
-		const char *blank = memchr(text, ' ', (size_t)(stop - text));
+	for (; text < end; text = stop + 1) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text)), *name;
 		struct kernel_task *task;
-		long pid;
+		uint64_t pid;
 
-		pid = blank && *text >= '1' && *text <= '9' ? strtol(text, NULL, 10) : 0;
-		if (pid > 0 && pid <= INT32_MAX) {
-			task = get_task(tasks, (int32_t)pid);
-			if (!task)
-				return -ENOMEM;
-			snprintf(task->saved, sizeof(task->saved), "%.*s", (int)(stop - blank - 1), blank + 1);
-		}
-		text = newline ? newline + 1 : end;
+		stop = newline ? newline : end;
+		if (!dat_line_thread(text, (size_t)(stop - text), &pid, &name) || !pid || pid > INT32_MAX)
+			continue;
+		task = get_task(tasks, (int32_t)pid);
+		if (!task)
+			return -ENOMEM;
+		snprintf(task->saved, sizeof(task->saved), "%.*s", (int)(stop - name), name);
 	}
 	return 0;
 }
