@@ -88,18 +88,6 @@ static struct thread *thread_of(struct marks *m, int32_t tid)
 
 /* --------------------------------------------------------------------------------------------------------- the sink */
 
-static enum mark_state state_of(const struct model_span *span)
-{
-	static const enum mark_state states[] = {
-		[MODEL_SPAN_WHOLE] = MARK_WHOLE,
-		[MODEL_SPAN_NO_BEGIN] = MARK_NO_BEGIN,
-		[MODEL_SPAN_CUT] = MARK_CUT,
-		[MODEL_SPAN_OPEN] = MARK_OPEN,
-	};
-
-	return states[model_span_state(span)];
-}
-
 /* Interrupts and requests of devices belong to no thread, and are left out. */
 static int take_span(void *arg, const struct model_span *span)
 {
@@ -110,7 +98,7 @@ static int take_span(void *arg, const struct model_span *span)
 		.system = rule->system,
 		.name = span->name,
 		.color = color_of(rule->system, span->name),
-		.state = state_of(span),
+		.state = model_span_state(span),
 	};
 	struct thread *thread;
 

@@ -6,6 +6,8 @@
 #ifndef KERNELSHARK_MARKS_H
 #define KERNELSHARK_MARKS_H
 
+#include "format/model/span_state.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -13,18 +15,11 @@
 extern "C" {
 #endif
 
-enum mark_state {
-	MARK_WHOLE,
-	MARK_NO_BEGIN, /* `begin` is the time from which it is known */
-	MARK_OPEN,     /* its end was not seen */
-	MARK_CUT,      /* it ended with an outer span, or events were lost inside it */
-};
-
 struct mark_span {
 	int64_t begin, end;
 	const char *system, *name;
 	uint32_t color; /* 0xrrggbb, the same for all spans of this name */
-	enum mark_state state;
+	enum model_span_state state;
 };
 
 /* The spans of a line do not overlap. They are sorted by begin, and so by end, too. */

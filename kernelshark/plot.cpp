@@ -52,7 +52,7 @@ KsPlot::Color color_from(uint32_t rgb)
 void add_bar(const canvas &on, const mark_span &span, int y, int thickness)
 {
 	auto *bar = new KsPlot::Rectangle;
-	const bool is_whole = span.state == MARK_WHOLE;
+	const bool is_whole = span.state == MODEL_SPAN_WHOLE;
 	const int left = on.x(on.bin(span.begin)), right = std::max(on.x(on.bin(span.end)), left + 1);
 
 	/* A span that was not seen whole is drawn hollow. */

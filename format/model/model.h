@@ -12,6 +12,7 @@
 #define FORMAT_MODEL_H
 
 #include "format/dat/dat_merge.h"
+#include "format/model/span_state.h"
 #include "format/text/event_parse.h"
 
 #include <stdbool.h>
@@ -138,14 +139,7 @@ struct model_span {
 	struct model_record first, last; /* its begin and its end; the same record for MODEL_TIMED */
 };
 
-/* What a consumer shows of the flags, if it shows one thing. */
-enum model_span_state {
-	MODEL_SPAN_WHOLE,
-	MODEL_SPAN_NO_BEGIN,
-	MODEL_SPAN_CUT, /* also if it is open over a loss: its end may then be that of another span */
-	MODEL_SPAN_OPEN,
-};
-
+/* A span that is open over a loss is cut: its end may be that of another span. */
 static inline enum model_span_state model_span_state(const struct model_span *span)
 {
 	if (span->flags & MODEL_NO_BEGIN)

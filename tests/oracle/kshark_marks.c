@@ -13,7 +13,8 @@
 #include <stdio.h>
 
 static const char *const states[] = {
-	[MARK_WHOLE] = "whole", [MARK_NO_BEGIN] = "no_begin", [MARK_OPEN] = "open", [MARK_CUT] = "cut"
+	[MODEL_SPAN_WHOLE] = "whole", [MODEL_SPAN_NO_BEGIN] = "no_begin",
+	[MODEL_SPAN_OPEN] = "open", [MODEL_SPAN_CUT] = "cut"
 };
 
 static void print_row(const struct mark_row *row, int32_t tid)
