@@ -17,11 +17,6 @@
 
 #define LOST_COUNT_SIZE 8u
 
-static const unsigned char *page_of(const struct rec_ring_reader *reader)
-{
-	return reader->pages + (size_t)reader->page * reader->subbuf_size;
-}
-
 static const struct rec_subbuf *descriptor(const struct rec_ring_reader *reader)
 {
 	return &reader->subbufs[reader->page];
@@ -47,7 +42,7 @@ void rec_ring_catch_up(struct rec_ring_reader *reader)
 
 	/* Only now, when there are events, is the page's time certain to be valid. */
 	if (reader->iter.offset == 0)
-		rec_page_iter_init(&reader->iter, page_of(reader), 0);
+		rec_page_iter_init(&reader->iter, rec_reader_page(reader, reader->page), 0);
 	if (reader->iter.offset >= offset)
 		return;
 	/* Walk over events that were handed over as a page, or read by a former reader, for their times and CPU. */
@@ -189,8 +184,8 @@ static int fill(struct rec_ring_reader *reader, bool whole_only, bool lost, stru
 		/*
 		 * Copy the page without the size in its header: a writer that leaves the sub-buffer may be writing it.
 		 */
-		memcpy(&copy->time, page_of(reader), sizeof(copy->time));
-		memcpy(copy->data, page_of(reader) + REC_SUBBUF_HEADER_SIZE, reader->extent.size);
+		memcpy(&copy->time, rec_reader_page(reader, reader->page), sizeof(copy->time));
+		memcpy(copy->data, rec_reader_page(reader, reader->page) + REC_SUBBUF_HEADER_SIZE, reader->extent.size);
 		copy->used = copy->read = reader->extent.size;
 		copy->events = left;
 		return 0;

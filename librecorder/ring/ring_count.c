@@ -16,7 +16,7 @@
 
 static uint64_t time_of(const struct rec_ring_reader *reader, uint32_t id)
 {
-	const struct rec_subbuf_header *header = (const void *)(reader->pages + (size_t)id * reader->subbuf_size);
+	const struct rec_subbuf_header *header = (const void *)rec_reader_page(reader, id);
 
 	return rec_load_relaxed(&header->time_stamp);
 }

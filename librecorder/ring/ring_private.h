@@ -268,6 +268,12 @@ struct rec_ring_reader {
 	struct rec_page pending; /* handed over by the last call; counts as read at the next call. data NULL: nothing */
 };
 
+/* The sub-buffer, with its header. */
+static inline const unsigned char *rec_reader_page(const struct rec_ring_reader *reader, uint32_t id)
+{
+	return reader->pages + (size_t)id * reader->subbuf_size;
+}
+
 /*
  * Begin to read: find out which sub-buffer is the reader page, also after a reader that died in the middle of a swap.
  * 0 or -EBADMSG.

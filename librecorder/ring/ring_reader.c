@@ -41,11 +41,6 @@ static uint32_t link_id(const struct rec_ring_reader *reader, uint64_t link)
 	return id < reader->nr_subbufs ? id : reader->nr_subbufs;
 }
 
-static const unsigned char *page_at(const struct rec_ring_reader *reader, uint32_t id)
-{
-	return reader->pages + (size_t)id * reader->subbuf_size;
-}
-
 int rec_ring_extent(const struct rec_ring_reader *reader, uint32_t id, uint64_t commit, struct rec_extent *ret_extent)
 {
 	struct rec_extent extent = { .open = REC_POS_ID(commit) == id };
@@ -54,7 +49,7 @@ int rec_ring_extent(const struct rec_ring_reader *reader, uint32_t id, uint64_t 
 		extent.size = REC_POS_OFF(commit);
 		extent.entries = REC_POS_COUNT(commit);
 	} else {
-		extent.size = rec_page_size(page_at(reader, id));
+		extent.size = rec_page_size(rec_reader_page(reader, id));
 		extent.entries = rec_load_relaxed(&reader->subbufs[id].entries);
 	}
 	if (extent.size > reader->subbuf_size - REC_SUBBUF_HEADER_SIZE || extent.size % 4 ||
@@ -236,7 +231,7 @@ int rec_ring_reader_init(struct rec_ring_reader *reader)
 		return r;
 	if (REC_POS_OFF(reader->read) > reader->extent.size || REC_POS_COUNT(reader->read) > reader->extent.entries)
 		return -EBADMSG;
-	rec_page_iter_init(&reader->iter, page_at(reader, page), 0);
+	rec_page_iter_init(&reader->iter, rec_reader_page(reader, page), 0);
 	reader->pending = (struct rec_page){ 0 };
 	reader->idle = false;
 	return 0;
@@ -333,7 +328,7 @@ static int swap(struct rec_ring_reader *reader, bool whole_only, uint64_t *steps
 		rec_store_release(&words->read, reader->read);
 		REC_TESTPOINT(swap_read);
 		reader->extent = (struct rec_extent){ 0 };
-		rec_page_iter_init(&reader->iter, page_at(reader, head), 0);
+		rec_page_iter_init(&reader->iter, rec_reader_page(reader, head), 0);
 		return 1;
 	}
 	return -EAGAIN;
@@ -417,7 +412,7 @@ int rec_ring_read(struct rec_ring_reader *reader, bool whole_only, struct rec_pa
 	if (REC_POS_COUNT(reader->read) == 0)
 		loss = rec_reader_loss(reader->lane, reader->words, reader->read, subbuf);
 	reader->pending = (struct rec_page){
-		.data = page_at(reader, reader->page),
+		.data = rec_reader_page(reader, reader->page),
 		.size = reader->extent.size,
 		.from = REC_POS_OFF(reader->read),
 		.entries = reader->extent.entries - REC_POS_COUNT(reader->read),

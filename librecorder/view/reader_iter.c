@@ -155,7 +155,7 @@ static bool find(const struct rec_ring_reader *ring, const struct commit *commit
 static bool copy_out(struct rec_iter *iter, const struct candidate *one, uint32_t from)
 {
 	const struct rec_ring_reader *ring = &iter->ring;
-	const unsigned char *page = ring->pages + (size_t)one->id * ring->subbuf_size;
+	const unsigned char *page = rec_reader_page(ring, one->id);
 
 	if (from == 0)
 		memcpy(iter->copy, page, REC_SUBBUF_HEADER_SIZE);
