@@ -210,6 +210,23 @@ static int find_events(struct series_set *set, struct series *series, const stru
 				 wrong(ret_error, wanted->word, "the trace describes no event '%s'", wanted->name);
 }
 
+/* Whether each event that begins a pair also ends one, and the other way round. */
+static bool are_same_events(const struct series_set *set, const struct series *series)
+{
+	for (uint32_t i = 0; i < set->table->nr_events; i++) {
+		const struct tep_event *type = type_at(set, i);
+		bool begins = false, ends = false;
+
+		for (const struct series_tap *tap = type ? set->taps[type->id] : NULL; tap; tap = tap->next) {
+			begins |= tap->series == series && tap->role == ROLE_BEGIN;
+			ends |= tap->series == series && tap->role == ROLE_END;
+		}
+		if (begins != ends)
+			return false;
+	}
+	return true;
+}
+
 static int find_pair(struct series_set *set, struct series *series, const struct series_spec *spec,
 		     struct series_error *ret_error)
 {
@@ -218,9 +235,12 @@ static int find_pair(struct series_set *set, struct series *series, const struct
 	int err;
 
 	series->has_key = spec->field != NULL;
-	series->is_period = !strcmp(spec->name, spec->to);
 	err = find_events(set, series, &end, ret_error);
-	return err ? err : find_events(set, series, &begin, ret_error);
+	if (!err)
+		err = find_events(set, series, &begin, ret_error);
+	/* "io:submit" and "submit" may be the same event. */
+	series->is_period = !err && are_same_events(set, series);
+	return err;
 }
 
 int series_find(struct series_set *set, struct series *series, const struct series_spec *spec,

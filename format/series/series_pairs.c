@@ -125,13 +125,16 @@ int series_pair_begin(const struct series_tap *tap, const struct dat_event *even
 
 /*
  * Whether an event of the pair may be missing between two events: events were lost, or the file notes that no events of
- * its kind were recorded for a time.
+ * its kind were recorded for a time. If any thread may write them, a loss that concerns the pair may be marked only
+ * after it, with the next event of another lane; the notes have the times of such losses.
  */
 static bool is_cut(const struct series *series, const struct series_open *open, const struct dat_event *end)
 {
-	const struct dat_absent *absent = &series->set->table->absent;
+	const struct event_table *table = series->set->table;
+	const struct dat_absent *absent = &table->absent;
 
 	return series->set->loss_ts > open->begin ||
+	       (series->has_key && dat_losses_between(&table->losses, open->raw, end->raw)) ||
 	       (series->has_programs && dat_losses_between(&absent->no_programs, open->raw, end->raw)) ||
 	       (series->has_kernel && dat_losses_between(&absent->no_kernel, open->raw, end->raw)) ||
 	       (series->has_switches && dat_losses_between(&absent->no_switches, open->raw, end->raw));

@@ -90,6 +90,7 @@ agrees "on one thread" trace.dat pair io:submit io:other - -- io:submit other
 is "each has an end" "$(number count) $(number no_end)" "900 45"
 agrees "from an event to the next one of its kind" trace.dat pair io:other io:other - -- io:other io:other
 is "there is one less" "$(number count) $(number no_begin) $(number no_end)" "899 0 0"
+agrees "by two names of the same event, too" trace.dat pair io:other io:other - -- io:other other
 agrees "spans" trace.dat span io:request -- io:request
 agrees "spans, by the name alone" trace.dat span io:request -- request
 agrees "spans that outer ends cut" trace.dat span io:step -- io:step
@@ -176,6 +177,45 @@ ok "are measured" "$RECORDER" latency lost.dat count count
 like "losses are reported" "$err" '^recorder latency: lost.dat: [0-9]+ events were lost at 1 place; results may lack them$'
 agrees "with losses" lost.dat pair count count - -- count count
 ok "JSON has them" test "$(number lost)" -gt 1000
+
+# A lane that is full refuses all later events, which is marked at the file's end only: the begin and the end of a pair
+# by a key may belong to two pairs.
+cat >refused.c <<'END'
+#include <librecorder/event.h>
+#include <pthread.h>
+REC_EVENT(io, submit, u64(id));
+REC_EVENT(io, complete, u64(id));
+REC_EVENT(io, other, u32(n));
+static void *complete(void *arg)
+{
+	REC(io, complete, 1);
+	REC(io, submit, 2);
+	REC(io, complete, 2);
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread;
+	REC(io, submit, 1);
+	for (unsigned int i = 0; i < 100000; i++)
+		REC(io, other, i);
+	REC(io, complete, 1);
+	REC(io, submit, 1);
+	pthread_create(&thread, 0, complete, 0);
+	pthread_join(thread, 0);
+	return 0;
+}
+END
+# shellcheck disable=SC2086
+ok "a program whose events are refused" $CC $CFLAGS_FOR_TEST refused.c $LDADD_FOR_TEST -lpthread -o refused
+ok "is run" env RECORDER_BUFFER_KB=64 RECORDER_MODE=discard RECORDER_ENABLE='*' RECORDER_KEEP=1 ./refused
+ok "its first events" "$RECORDER" recover -o refused.dat --all
+run "$RECORDER" latency --json refused.dat io:submit io:complete -k id
+printf '%s\n' "$out" >answer.json
+is "no pair by a key spans refused events" "$status $(number count) $(number cut)" "1 0 2"
+run "$RECORDER" latency --json refused.dat io:submit io:complete
+printf '%s\n' "$out" >answer.json
+is "one on a thread that lost nothing counts" "$(number count) $(number cut)" "1 0"
 
 # A thread whose wake-up may be among the lost events: how long it waited is not known.
 cat >wakes.c <<'END'
