@@ -86,7 +86,7 @@ static void put_point(struct body *b, const struct assert_node *node, const stru
 		b->error = assert_context_print(b->input, &place, b->out);
 }
 
-/* Whether a single value violates "value op limit". */
+/* Whether a single value violates "value op limit". == is none of these: put_points() has turned it into one. */
 static bool offends(double value, enum assert_op op, double limit)
 {
 	switch (op) {
@@ -99,7 +99,26 @@ static bool offends(double value, enum assert_op op, double limit)
 	case ASSERT_GREATER_EQUAL:
 		return value < limit;
 	default:
-		return true;
+		return value <= limit && value >= limit;
+	}
+}
+
+/* The comparison that holds if this one does not. */
+static enum assert_op opposite(enum assert_op op)
+{
+	switch (op) {
+	case ASSERT_LESS:
+		return ASSERT_GREATER_EQUAL;
+	case ASSERT_LESS_EQUAL:
+		return ASSERT_GREATER;
+	case ASSERT_GREATER:
+		return ASSERT_LESS_EQUAL;
+	case ASSERT_GREATER_EQUAL:
+		return ASSERT_LESS;
+	case ASSERT_EQUAL:
+		return ASSERT_NOT_EQUAL;
+	default:
+		return ASSERT_EQUAL;
 	}
 }
 
@@ -119,31 +138,43 @@ static enum assert_op turned(enum assert_op op)
 	}
 }
 
+/* The points among which are those that offend most. */
+static const struct assert_kept *kept_for(const struct assert_node *node, enum assert_op op)
+{
+	const struct assert_measure *m = &node->measure;
+
+	if (node->function == ASSERT_COUNT || node->function == ASSERT_RATE)
+		return &m->first;
+	if (op == ASSERT_LESS || op == ASSERT_LESS_EQUAL)
+		return &m->largest;
+	if (op == ASSERT_GREATER || op == ASSERT_GREATER_EQUAL)
+		return &m->smallest;
+	return node->function == ASSERT_MAX ? &m->largest : node->function == ASSERT_MIN ? &m->smallest : &m->first;
+}
+
 /* Print the points of a function for which the comparison with `limit` fails. */
 static void put_points(struct body *b, const struct assert_node *node, enum assert_op op, double limit)
 {
-	const bool is_low = op == ASSERT_GREATER || op == ASSERT_GREATER_EQUAL;
-	const bool is_high = op == ASSERT_LESS || op == ASSERT_LESS_EQUAL;
 	const bool counts = node->function == ASSERT_COUNT || node->function == ASSERT_RATE;
-	const struct assert_kept *kept = &node->measure.first;
+	/* No single value offends by what it is. */
+	const bool takes_all = counts || node->function == ASSERT_SUM;
+	const struct assert_kept *kept;
 	bool has_head = false;
 
-	if (!counts && is_high)
-		kept = &node->measure.largest;
-	if (!counts && is_low)
-		kept = &node->measure.smallest;
-	/* If a sum or a count is too small, no single event is the cause. */
-	if (counts && is_low)
+	if (op == ASSERT_EQUAL)
+		op = assert_eval(node, b->trace).number > limit ? ASSERT_LESS_EQUAL : ASSERT_GREATER_EQUAL;
+	/* If a count is too small, no single event is the cause. */
+	if (counts && (op == ASSERT_GREATER || op == ASSERT_GREATER_EQUAL))
 		return;
+	kept = kept_for(node, op);
 	for (unsigned int i = 0; i < kept->nr; i++) {
-		if (!counts && node->function != ASSERT_SUM && !offends((double)kept->points[i].value, op, limit))
+		if (!takes_all && !offends((double)kept->points[i].value, op, limit))
 			continue;
 		if (!has_head)
 			fprintf(b->out, "  %s of %.*s:\n",
-				counts	  ? "the first"
-				: is_low  ? "the smallest"
-				: is_high ? "the largest"
-					  : "the first",
+				kept == &node->measure.smallest	 ? "the smallest"
+				: kept == &node->measure.largest ? "the largest"
+								 : "the first",
 				(int)(node->end - node->begin), b->assertion->text + node->begin);
 		has_head = true;
 		put_point(b, node, &kept->points[i]);
@@ -190,12 +221,11 @@ static void put_offending(struct body *b, const struct assert_node *node, bool w
 		put_offending(b, node->right, wanted);
 	} else if (node->op == ASSERT_NOT) {
 		put_offending(b, node->left, !wanted);
-	} else if (wanted) {
-		put_side(b, node->left, node->op, node->right);
-		put_side(b, node->right, turned(node->op), node->left);
 	} else {
-		put_side(b, node->left, ASSERT_EQUAL, node->right);
-		put_side(b, node->right, ASSERT_EQUAL, node->left);
+		const enum assert_op op = wanted ? node->op : opposite(node->op);
+
+		put_side(b, node->left, op, node->right);
+		put_side(b, node->right, turned(op), node->left);
 	}
 }
 
@@ -248,7 +278,7 @@ static void put_case(FILE *out, const char *trace, const struct assertion *asser
 	} else {
 		fprintf(out, "    <failure message=\"%s\">",
 			assertion->verdict == ASSERT_FAILS ? "does not hold"
-							   : "cannot be decided: there is nothing to measure");
+							   : "cannot be decided: a figure is unknown, or divided by 0");
 		xml_text(out, assertion->body, assertion->size);
 		fputs("</failure>\n", out);
 	}

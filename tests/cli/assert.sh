@@ -95,6 +95,11 @@ is "the largest first" "$(sed -nE 's/^    ([0-9.]+ [num]?s) at .*/\1/p' <<<"$out
 is "with the events inside" "$(grep -c '^    > ' <<<"$out")" 20
 run "$RECORDER" assert trace.dat 'min(io:submit.delta) >= -48 && lost == 0'
 is "the smallest ones" "$(sed -nE 's/^    (-[0-9]+) at .*/\1/p' <<<"$out" | tr '\n' ' ')" "-50 -49 "
+for each in '!(max(io:submit.delta) > 147)=149 148' 'max(io:submit.delta) == 147=149 148' 'min(io:submit.delta) == -48=-50 -49' \
+	'min(io:submit.delta) != -50=-50' '!(min(io:submit.delta) <= -49)=-50 -49' '147 >= max(io:submit.delta)=149 148'; do
+	run "$RECORDER" assert trace.dat "${each%=*}"
+	is "what offends: ${each%=*}" "$(sed -nE 's/^    (-?[0-9]+) at .*/\1/p' <<<"$out" | paste -sd ' ')" "${each##*=}"
+done
 run "$RECORDER" assert trace.dat 'count(io:submit) == 0'
 is "the first events" "$(grep -cE '^    event at ' <<<"$out")" 5
 
