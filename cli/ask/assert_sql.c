@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/ask/sql_print.h"
 #include "cli/ask/sql_session.h"
 #include "cli/common/opts.h"
+#include "format/io/blob.h"
 
 #define ROWS_MAX 10u
 
@@ -25,12 +27,21 @@ static int put_row(sqlite3_stmt *s, const struct trace_input *input, FILE *out)
 	const int64_t ts = column_number(s, "ts", -1), dur = column_number(s, "dur", 0);
 	const int32_t tid = (int32_t)column_number(s, "tid", ASSERT_ANY_THREAD);
 	const struct assert_place place = { (uint64_t)ts, (uint64_t)(ts + (dur > 0 ? dur : 0)), tid, tid };
+	struct blob value = BLOB_INIT;
+	int err;
 
 	for (int i = 0; i < sqlite3_column_count(s); i++) {
-		const char *text = (const char *)sqlite3_column_text(s, i);
-
-		fprintf(out, "%s%s=%s", i ? " " : "  ", sqlite3_column_name(s, i), text ? text : "NULL");
+		fprintf(out, "%s%s=", i ? " " : "  ", sqlite3_column_name(s, i));
+		value.size = 0;
+		sql_put_value(&value, s, i);
+		fwrite(value.data, 1, value.size, out);
+		if (sqlite3_column_type(s, i) == SQLITE_NULL)
+			fputs("NULL", out);
 	}
+	err = value.error;
+	blob_free(&value);
+	if (err)
+		return err;
 	fputc('\n', out);
 	return ts < 0 ? 0 : assert_context_print(input, &place, out);
 }

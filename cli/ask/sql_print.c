@@ -10,6 +10,7 @@
 #include "format/sql/sql_trace.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +18,7 @@
 
 /* ----------------------------------------------------------------------------------------------------------- values */
 
-/*
- * Prints blobs as hexadecimal digits, in SQL's form: x'0aff'. Returns the type, which must be read before SQLite
- * converts the value to text.
- */
-static int put_value(struct blob *out, sqlite3_stmt *s, int column)
+int sql_put_value(struct blob *out, sqlite3_stmt *s, int column)
 {
 	const int type = sqlite3_column_type(s, column);
 	const unsigned char *bytes;
@@ -70,7 +67,7 @@ static void print_row(sqlite3_stmt *s, enum sql_mode mode, struct blob *value)
 {
 	for (int i = 0; i < sqlite3_column_count(s); i++) {
 		value->size = 0;
-		put_value(value, s, i);
+		sql_put_value(value, s, i);
 		if (i)
 			putchar(mode == SQL_MODE_CSV ? ',' : '|');
 		if (mode == SQL_MODE_CSV)
@@ -116,9 +113,11 @@ static void print_json_row(sqlite3_stmt *s, struct blob *value)
 		put_json_text(name, strlen(name));
 		putchar(':');
 		value->size = 0;
-		type = put_value(value, s, i);
+		type = sql_put_value(value, s, i);
 		if (type == SQLITE_NULL)
 			fputs("null", stdout);
+		else if (type == SQLITE_FLOAT && !isfinite(sqlite3_column_double(s, i)))
+			fputs(sqlite3_column_double(s, i) > 0 ? "9e999" : "-9e999", stdout);
 		else if (is_number(type))
 			show_bytes(stdout, value->data, value->size);
 		else
@@ -242,7 +241,7 @@ static int collect_box(sqlite3_stmt *s, struct box *box)
 			int type;
 
 			value.size = 0;
-			type = put_value(&value, s, i);
+			type = sql_put_value(&value, s, i);
 			put_shown(&box->texts, (const char *)value.data, value.size);
 			add_cell(box, i, begin, is_number(type));
 		}

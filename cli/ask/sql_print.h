@@ -6,6 +6,8 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
+struct blob;
+
 enum sql_mode {
 	SQL_MODE_BOX,  /* a table for people; rows are kept until the widths of the columns are known */
 	SQL_MODE_CSV,  /* RFC 4180, with a line of names */
@@ -20,5 +22,11 @@ enum sql_mode {
  * end, SQLITE_INTERRUPT if the rest was not printed. *ret_written is false if standard output cannot be written.
  */
 int sql_print(sqlite3_stmt *statement, enum sql_mode mode, bool *ret_written);
+
+/*
+ * Appends the text of a value; blobs as hexadecimal digits, in SQL's form: x'0aff'; nothing for NULL. Returns the type,
+ * which must be read before SQLite converts the value to text.
+ */
+int sql_put_value(struct blob *out, sqlite3_stmt *s, int column);
 
 #endif

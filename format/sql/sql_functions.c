@@ -42,6 +42,14 @@ struct percentile {
 	bool has_percent;
 };
 
+/* Whether a value is a number, or a text that is one. */
+static bool is_number(sqlite3_value *value)
+{
+	const int type = sqlite3_value_numeric_type(value);
+
+	return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+}
+
 static void percentile_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	struct percentile *p = sqlite3_aggregate_context(context, sizeof(*p));
@@ -51,14 +59,17 @@ static void percentile_step(sqlite3_context *context, int argc, sqlite3_value **
 	(void)argc;
 	if (!p || sqlite3_value_type(argv[0]) == SQLITE_NULL)
 		return;
-	if ((sqlite3_value_numeric_type(argv[1]) != SQLITE_INTEGER &&
-	     sqlite3_value_numeric_type(argv[1]) != SQLITE_FLOAT) ||
-	    !(percent >= 0 && percent <= 100) || (p->has_percent && (percent < p->percent || percent > p->percent))) {
+	if (!is_number(argv[1]) || !(percent >= 0 && percent <= 100) ||
+	    (p->has_percent && (percent < p->percent || percent > p->percent))) {
 		sqlite3_result_error(context, "percentile(X, P): P is a constant from 0 to 100", -1);
 		return;
 	}
 	p->percent = percent;
 	p->has_percent = true;
+	if (!is_number(argv[0])) {
+		sqlite3_result_error(context, "percentile(X, P): X is a number or NULL", -1);
+		return;
+	}
 	value = list_add(context, &p->numbers, sizeof(*value));
 	if (value)
 		*value = sqlite3_value_double(argv[0]);

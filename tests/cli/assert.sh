@@ -111,6 +111,8 @@ fails "a query with rows" "$RECORDER" assert trace.dat --sql 'SELECT ts, tid, id
 like "shows them" "$out" $'FAILED: SELECT ts, .*\n  ts=[0-9]+ tid=[0-9]+ id=181\n'
 like "with the events there" "$out" $'\n    > .* submit: +id=181 delta=131\n'
 like "and how many more there are" "$out" $'\n  9 more rows$'
+fails "a query with bytes" "$RECORDER" assert trace.dat --sql "SELECT x'0041ff' AS bytes, NULL AS n, 1.5 AS x, 'a' AS t"
+is "shows them as SQL writes them" "$(sed -n 2p <<<"$out")" "  bytes=x'0041ff' n=NULL x=1.5 t=a"
 fails "no query" "$RECORDER" assert trace.dat --sql 'CREATE TABLE x(y)'
 is "is a wrong command line" "$status" 2
 fails "two queries in one" "$RECORDER" assert trace.dat --sql 'SELECT 1 WHERE 0; SELECT * FROM submit'

@@ -110,6 +110,9 @@ is "histogram of numbers below zero" \
 	"[[-9223372036854775808,-9223372036854775808,1],[-7,-4,1],[-3,-2,1],[-1,-1,1],[0,0,1],[1,1,1],[4611686018427387904,9223372036854775807,1]]"
 is "interval_overlap of all times" "$(sql 'WITH i(b, e) AS (VALUES (-9223372036854775808, 9223372036854775807),
 	(-9223372036854775808, 9223372036854775807)) SELECT interval_overlap(b, e) FROM i')" 9223372036854775807
+fails "a percentile of texts" "$RECORDER" sql trace.dat 'SELECT percentile(name, 50) FROM events'
+like "it is refused as well" "$err" "percentile\(X, P\): X is a number or NULL"
+is "of numbers that are texts" "$("$RECORDER" sql --list trace.dat "SELECT percentile(number || '', 50) FROM count")" 499.5
 fails "a percentile that is NULL" "$RECORDER" sql trace.dat 'SELECT percentile(number, NULL) FROM count'
 like "it is refused, too" "$err" "percentile\(X, P\): P is a constant from 0 to 100"
 
@@ -281,6 +284,7 @@ is "--csv" "$("$RECORDER" sql --csv trace.dat "SELECT thread, 'a,\"b' AS x FROM 
 is "--json" "$("$RECORDER" sql --json trace.dat "SELECT number, NULL AS n, 'q\"' AS x, x'0aff' AS y FROM count WHERE thread = 0 LIMIT 2")" \
 	$'[{"number":0,"n":null,"x":"q\\"","y":"x\'0aff\'"},\n{"number":1,"n":null,"x":"q\\"","y":"x\'0aff\'"}]'
 is "--json of what is not UTF-8" "$("$RECORDER" sql --json trace.dat "SELECT CAST(x'61ff62' AS TEXT) AS x")" '[{"x":"a\u00ffb"}]'
+is "--json of infinity" "$("$RECORDER" sql --json trace.dat 'SELECT 9e999 AS x, -9e999 AS y')" '[{"x":9e999,"y":-9e999}]'
 is "--json of no row" "$("$RECORDER" sql --json trace.dat 'SELECT * FROM count WHERE number < 0')" "[]"
 is "--box" "$("$RECORDER" sql trace.dat "SELECT 1 AS one, 'x' AS long_name")" \
 	$'┌─────┬───────────┐\n│ one │ long_name │\n├─────┼───────────┤\n│   1 │ x         │\n└─────┴───────────┘'
