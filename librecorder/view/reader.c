@@ -161,6 +161,19 @@ static int map_file(struct rec_view *view, int dir, const char *name)
 	return r;
 }
 
+/*
+ * Why a read of the header failed. The program sets the size of its file and then writes the header; in between the
+ * header is a hole, and reading it fails if the file system has no room.
+ */
+static int header_fault(const struct rec_view *view)
+{
+	struct stat st;
+
+	if (fstat(view->fd, &st) < 0 || (uint64_t)st.st_size < view->size)
+		return -EFAULT;
+	return lseek(view->fd, 0, SEEK_DATA) == 0 ? -EFAULT : -EAGAIN;
+}
+
 int rec_view_open_at(int dir, const char *name, struct rec_view **ret_view)
 {
 	struct rec_view *view = calloc(1, sizeof(*view));
@@ -174,7 +187,7 @@ int rec_view_open_at(int dir, const char *name, struct rec_view **ret_view)
 	if (r == 0)
 		r = read_header(view);
 	if (rec_view_is_cut(view))
-		r = -EFAULT;
+		r = header_fault(view);
 	if (r < 0) {
 		rec_view_close(view);
 		return r;

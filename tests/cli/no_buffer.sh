@@ -50,6 +50,11 @@ mount -t tmpfs -o size=1m,mode=1777 none /dev/shm
 dd if=/dev/zero of=/dev/shm/fill bs=4096 2>/dev/null
 says "no room" "records nothing, no buffer in '$shm.*': no room in the file system, or no memory"
 is "nothing is left" "$(ls -A /dev/shm/librecorder-0)" ""
+# A recorder may find a buffer after the program has set its size, and before it removes it.
+# shellcheck disable=SC2016
+fails "no room: record" "$RECORDER" record sh -c 'truncate -s 1M "$RECORDER_DIR/77-7.rec"'
+like "no room: the buffer was not finished" "$err" "1 buffer was never finished: is there room in the buffer directory\\?"
+unlike "no room: it is not called unreadable" "$err" "skipped"
 rm /dev/shm/fill
 
 # ---- a buffer, but no room for a lane in it: /dev/shm of 1 MiB
