@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "format/dat/dat_lines.h"
+#include "format/weave/kernel_format.h"
 
 #define FIRST_ROOM 256u
 
@@ -140,56 +141,19 @@ int kernel_tasks_sorted(const struct kernel_tasks *tasks, struct kernel_task **r
 
 /* -------------------------------------------------------------------------------------------------- the formats */
 
-#define FIELDS_MAX 64u
-#define LINE_SIZE  256u
-
-/* A field of a format. */
-struct field {
-	char name[32];
-	uint32_t offset, size;
-};
-
-/* Parse a line such as "\tfield:char prev_comm[16];\toffset:8;\tsize:16;\tsigned:0;" */
-static bool parse_field(const char *line, struct field *ret_field)
-{
-	const char *declaration = strstr(line, "field:");
-	const char *end = declaration ? strchr(declaration, ';') : NULL;
-	const char *name;
-
-	if (!end || sscanf(end, "; offset:%u; size:%u;", &ret_field->offset, &ret_field->size) != 2)
-		return false;
-	if (end[-1] == ']')
-		while (end > declaration && *end != '[')
-			end--;
-	for (name = end; name > declaration && name[-1] != ' ' && name[-1] != '*' && name[-1] != ':'; name--)
-		;
-	snprintf(ret_field->name, sizeof(ret_field->name), "%.*s", (int)(end - name), name);
-	return true;
-}
-
-static const struct field *find_field(const struct field *fields, unsigned int nr, const char *name, uint32_t size)
-{
-	unsigned int i;
-
-	for (i = 0; i < nr; i++)
-		if (!strcmp(fields[i].name, name) && fields[i].size == size)
-			return &fields[i];
-	return NULL;
-}
-
 /* The pid field that belongs to a name field: prev_pid for prev_comm; task_rename has newcomm and pid. NULL: none. */
-static const struct field *pid_of(const struct field *fields, unsigned int nr, const struct field *comm)
+static const struct kernel_field *pid_of(const struct kernel_format *format, const struct kernel_field *comm)
 {
 	const size_t prefix = strlen(comm->name) - 4;
 	char name[40];
 
 	if (!strcmp(comm->name, "newcomm"))
-		return find_field(fields, nr, "pid", sizeof(int32_t));
+		return kernel_format_field(format, "pid", sizeof(int32_t));
 	snprintf(name, sizeof(name), "%.*spid", (int)prefix, comm->name);
-	return find_field(fields, nr, name, sizeof(int32_t));
+	return kernel_format_field(format, name, sizeof(int32_t));
 }
 
-static bool is_comm(const struct field *field)
+static bool is_comm(const struct kernel_field *field)
 {
 	const size_t length = strlen(field->name);
 
@@ -199,39 +163,24 @@ static bool is_comm(const struct field *field)
 void kernel_tasks_format(struct kernel_tasks *tasks, const char *text, size_t size)
 {
 	struct task_fields found = { .nr = 0 };
-	struct field fields[FIELDS_MAX];
-	const char *end = text + size;
-	unsigned int id = 0;
-	unsigned int nr = 0;
+	struct kernel_format format;
 	unsigned int i;
 
 	/* Only a few of hundreds of formats name tasks. */
 	if (!size || !memmem(text, size, "comm[", 5))
 		return;
-	while (text < end) {
-		const char *newline = memchr(text, '\n', (size_t)(end - text));
-		const size_t length = (size_t)((newline ? newline : end) - text);
-		char line[LINE_SIZE];
-
-		snprintf(line, sizeof(line), "%.*s", (int)(length < sizeof(line) ? length : sizeof(line) - 1), text);
-		if (!strncmp(line, "print fmt:", 10))
-			break;
-		if (!strncmp(line, "ID: ", 4))
-			id = (unsigned int)strtoul(line + 4, NULL, 10);
-		else if (nr < FIELDS_MAX && parse_field(line, &fields[nr]))
-			nr++;
-		text += length + 1;
-	}
-	for (i = 0; i < nr && found.nr < 2; i++) {
-		const struct field *pid = is_comm(&fields[i]) ? pid_of(fields, nr, &fields[i]) : NULL;
+	kernel_format_parse(text, size, &format);
+	for (i = 0; i < format.nr && found.nr < 2; i++) {
+		const struct kernel_field *comm = &format.fields[i];
+		const struct kernel_field *pid = is_comm(comm) ? pid_of(&format, comm) : NULL;
 
 		if (!pid)
 			continue;
 		found.at[found.nr].pid = pid->offset;
-		found.at[found.nr++].comm = fields[i].offset;
+		found.at[found.nr++].comm = comm->offset;
 	}
-	if (!found.nr || !id || id >= REC_EVENT_ID_FIRST || tasks->nr_fields == UINT8_MAX)
+	if (!found.nr || !format.id || format.id >= REC_EVENT_ID_FIRST || tasks->nr_fields == UINT8_MAX)
 		return;
 	tasks->fields[tasks->nr_fields++] = found;
-	tasks->by_id[id] = (unsigned char)tasks->nr_fields;
+	tasks->by_id[format.id] = (unsigned char)tasks->nr_fields;
 }
