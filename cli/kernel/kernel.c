@@ -190,6 +190,11 @@ uint64_t kernel_buffer_kb(const struct kernel *kernel)
 	return kb > 0 ? (uint64_t)kb : 0;
 }
 
+uint64_t kernel_graph_depth(const struct kernel *kernel)
+{
+	return kernel_settings_has_depth(&kernel->instance) ? 0 : kernel->request->graph_depth;
+}
+
 /* ------------------------------------------------------------------------------------------------------ its texts */
 
 static int read_text(struct tracefs_instance *instance, const char *file, char **ret_text, size_t *ret_size)

@@ -75,4 +75,7 @@ int kernel_top_text(const char *file, char **ret_text, size_t *ret_size);
 typedef int kernel_format_fn(void *data, const char *system, const char *event, const char *text, size_t size);
 int kernel_formats(const struct kernel *kernel, kernel_format_fn *each, void *data);
 
+/* The depth of calls that was requested, if the instance cannot limit it; 0: it can, or no limit was requested. */
+uint64_t kernel_graph_depth(const struct kernel *kernel);
+
 #endif

@@ -352,14 +352,22 @@ static int set_module(const struct setting *setting)
 	return errno ? -errno : -EINVAL;
 }
 
+#define DEPTH_FILE "max_graph_depth"
+
+bool kernel_settings_has_depth(const struct instance *instance)
+{
+	return tracefs_file_exists(instance->tracefs, DEPTH_FILE);
+}
+
 /*
- * Set the depth of the function graph in the instance. Some kernels have only a depth for the whole kernel, which would
- * apply to other users, too; these do not have this file in an instance.
+ * Set the depth of the function graph in the instance. A kernel that has only a depth for all users has no such file in
+ * an instance; then deeper calls are recorded, and the weave leaves them out (kernel_graph_depth()).
  */
 static int set_depth(const struct setting *setting)
 {
-	return set_size(setting, (struct label){ "the depth of an instance's graph", WORD_GRAPH_DEPTH },
-			"max_graph_depth",
+	if (!kernel_settings_has_depth(setting->instance))
+		return 0;
+	return set_size(setting, (struct label){ "the depth of an instance's graph", WORD_GRAPH_DEPTH }, DEPTH_FILE,
 			setting->request->graph_depth);
 }
 

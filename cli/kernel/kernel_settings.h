@@ -27,6 +27,9 @@ bool kernel_settings_has_clock(const struct message_sink *sink, const struct ins
 int kernel_settings_add_tids(const struct instance *instance, const struct kernel_request *request, const pid_t *tids,
 			     unsigned int nr);
 
+/* Whether the instance can limit the depth of its function graph. */
+bool kernel_settings_has_depth(const struct instance *instance);
+
 /* Whether a CPU is in a mask of kernel_settings_set(); NULL contains all CPUs. */
 bool kernel_mask_has(const char *mask, unsigned int cpu);
 

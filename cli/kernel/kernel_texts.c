@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,6 +257,18 @@ static int add_no_cpus(const struct kernel *kernel, const struct place *place)
 	return err;
 }
 
+/* Note the depth from which on calls are left out of the file. */
+static int add_graph_depth(const struct kernel *kernel, const struct place *place)
+{
+	const uint64_t depth = kernel_graph_depth(kernel);
+	char text[24];
+
+	if (!depth)
+		return 0;
+	snprintf(text, sizeof(text), "%" PRIu64, depth);
+	return spool_add_text(place->spool, place->process, SPOOL_TEXT_SOME, "graph depth", text, strlen(text));
+}
+
 int kernel_texts_some(const struct kernel *kernel, struct spool *spool, unsigned int process)
 {
 	struct place place = { spool, process };
@@ -267,6 +280,8 @@ int kernel_texts_some(const struct kernel *kernel, struct spool *spool, unsigned
 		err = add_own(kernel, &place, SPOOL_TEXT_SOME, "filter", "events/sched/sched_switch/filter", false);
 	if (!err)
 		err = add_own(kernel, &place, SPOOL_TEXT_SOME, "switches", "events/sched/sched_switch/enable", false);
+	if (!err)
+		err = add_graph_depth(kernel, &place);
 	return err ? err : add_no_cpus(kernel, &place);
 }
 

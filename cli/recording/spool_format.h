@@ -100,9 +100,10 @@ enum spool_text_kind {
 	SPOOL_TEXT_OFFSETS,  /* its clock against that of programs: clock_offsets_text() */
 	SPOOL_TEXT_HIDDEN,   /* ids of threads whose events the file leaves out: the recorder's */
 	/*
-	 * Why switches are missing: "first pids" and "pids", set_event_pid at the beginning and at the end; "filter",
+	 * What is missing. Switches: "first pids" and "pids", set_event_pid at the beginning and at the end; "filter",
 	 * that of sched_switch at the beginning; "switches", whether it is on; "no cpus", the online CPUs that are not
-	 * recorded. "processes", of these threads: "PID TID TID, PID TID".
+	 * recorded. "processes", of these threads: "PID TID TID, PID TID". And "graph depth": which calls the file
+	 * leaves out (format/weave/graph_depth.h).
 	 */
 	SPOOL_TEXT_SOME,
 	SPOOL_TEXT_MAP,	     /* of a process, by its pid: proc_maps.h */

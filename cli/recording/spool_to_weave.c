@@ -38,6 +38,7 @@ static int add_formats(struct spool_to_weave_texts *texts, const struct spool_en
 /* 0 or -ENOMEM. */
 static int add_kernel(struct spool_to_weave_texts *texts, const struct spool_entry *entry)
 {
+	const struct spool_text *depth = spool_text(entry, SPOOL_TEXT_SOME, "graph depth");
 	struct weave_kernel *kernel = &texts->kernel;
 	char cpu[16];
 
@@ -47,6 +48,7 @@ static int add_kernel(struct spool_to_weave_texts *texts, const struct spool_ent
 	kernel->printk = text_of(entry, SPOOL_TEXT_PRINTK, "");
 	kernel->kallsyms = text_of(entry, SPOOL_TEXT_KALLSYMS, "");
 	kernel->cmdlines = text_of(entry, SPOOL_TEXT_CMDLINES, "");
+	kernel->graph_depth = depth ? (uint32_t)strtoul(depth->text, NULL, 10) : 0;
 	texts->cpu_stats = calloc(entry->nr_lanes + 1, sizeof(*texts->cpu_stats));
 	if (!texts->cpu_stats)
 		return -ENOMEM;

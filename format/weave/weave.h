@@ -60,6 +60,7 @@ struct weave_kernel {
 	struct weave_text cmdlines; /* saved_cmdlines */
 	const struct weave_text *cpu_stats; /* by CPU: per_cpu/cpuN/stats */
 	unsigned int nr_cpu_stats;
+	uint32_t graph_depth; /* calls of the function graph from this depth on are left out (graph_depth.h); 0: none */
 };
 
 #define WEAVE_KERNELS_MAX 64u

@@ -28,7 +28,7 @@ int weave_kernel_next_on_page(struct weave *weave, struct weave_input *input, co
 				       input->record.size);
 		if (err)
 			return err;
-		if (weave_leaves_out(&weave->of_kernel, id, input->record.payload, input->record.size)) {
+		if (weave_leaves_out(&weave->of_kernel, input, id, input->record.payload, input->record.size)) {
 			input->left_out++;
 			continue;
 		}

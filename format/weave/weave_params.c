@@ -122,20 +122,25 @@ static int make_maps(struct weave *weave, const struct weave_params *params)
 	return err;
 }
 
-/* Read the names of tasks in the kernel's texts. */
+static void learn_format(struct weave_of_kernel *of_kernel, const struct weave_text *text)
+{
+	kernel_tasks_format(of_kernel->tasks, text->data, text->size);
+	graph_depth_format(&of_kernel->graph, text->data, text->size);
+}
+
+/* Read the names of tasks in the kernel's texts, and which of its events the weave has to know. */
 static int take_kernel(struct weave *weave)
 {
 	const struct weave_kernel *kernel = weave->kernel->kernel, *one;
 	unsigned int i, j;
 	int err = kernel_tasks_new(&weave->of_kernel.tasks);
-	struct kernel_tasks *tasks = weave->of_kernel.tasks;
 
 	if (!err)
 		err = hidden_threads_parse(weave->meta.notes->hidden, &weave->of_kernel.hidden);
 	for (i = 0; i < weave->meta.nr_processes && !err; i++) {
 		one = weave->meta.processes[i].kernel;
 		for (j = 0; one && j < one->nr_formats; j++)
-			kernel_tasks_format(tasks, one->formats[j].text.data, one->formats[j].text.size);
+			learn_format(&weave->of_kernel, &one->formats[j].text);
 	}
 	if (!err && kernel->cmdlines.size)
 		err = kernel_tasks_saved(weave->of_kernel.tasks, kernel->cmdlines.data, kernel->cmdlines.size);
@@ -205,6 +210,7 @@ static int take_processes(struct weave *weave, const struct weave_params *params
 static int take_kernel_stream(struct weave *weave, struct weave_input *input)
 {
 	input->cpu = input->stream->cpu;
+	input->graph_depth = weave->meta.processes[input->process].kernel->graph_depth;
 	if (weave_is_apart(weave, input))
 		return 0;
 	if (weave->kernel_inputs[input->cpu])

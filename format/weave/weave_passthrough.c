@@ -14,7 +14,7 @@ struct walk {
 };
 
 /* Walk over plain events, whose length is in their word, up to a record of another kind. Their number, or -ENOMEM. */
-static int walk_plain(const struct weave *weave, struct rec_page_iter *iter)
+static int walk_plain(const struct weave *weave, const struct weave_input *input, struct rec_page_iter *iter)
 {
 	uint32_t at = iter->offset;
 	uint64_t clock = iter->time;
@@ -27,7 +27,7 @@ static int walk_plain(const struct weave *weave, struct rec_page_iter *iter)
 		const unsigned int id = weave_kernel_id(event, size);
 		int err;
 
-		if (!id || weave_leaves_out(&weave->of_kernel, id, event, size))
+		if (!id || weave_leaves_out(&weave->of_kernel, input, id, event, size))
 			break;
 		clock += page_word_delta(word, 0);
 		err = kernel_tasks_see(weave->of_kernel.tasks, id, clock, event, size);
@@ -58,14 +58,14 @@ static int walk_page(struct weave *weave, struct weave_input *input, struct walk
 			walk.whole = !record.offset || !input->page.lost;
 		}
 		if (!more)
-			more = walk_plain(weave, &iter);
+			more = walk_plain(weave, input, &iter);
 		if (more < 0)
 			return more;
 		walk.events += 1 + (uint64_t)more;
 		/* The sum of all differences on a page wraps at most once. */
 		walk.whole &=
 			id &&
-			!weave_leaves_out(&weave->of_kernel, id, record.payload, record.size) &&
+			!weave_leaves_out(&weave->of_kernel, input, id, record.payload, record.size) &&
 			record.time >= walk.last && iter.time >= record.time;
 		walk.last = iter.time;
 	}

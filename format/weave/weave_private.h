@@ -11,6 +11,7 @@
 #include "format/dat/dat_losses.h"
 #include "format/dat/dat_write.h"
 #include "format/io/page_store.h"
+#include "format/weave/graph_depth.h"
 #include "format/weave/hidden_threads.h"
 #include "format/weave/time_map.h"
 #include "format/weave/trace_info.h"
@@ -53,6 +54,7 @@ struct weave_input {
 	bool is_kernel;
 	bool staged;	  /* its events are those of programs on a CPU, and already have the file's ids and times */
 	unsigned int cpu; /* the CPU of the file that gets all its events, for the kernel's streams and for raw */
+	uint32_t graph_depth; /* for the kernel's streams: calls from this depth on are left out; 0: none */
 	const struct time_map *time;
 	const struct trace_process_map *ids;
 	unsigned int hint; /* hint for the time map */
@@ -69,7 +71,7 @@ struct weave_input {
 	bool ended;  /* for the kernel's streams: there is no current event */
 	struct weave_loss loss; /* immediately before it */
 	uint64_t lost_since;	/* if there is a loss: nothing of the stream was lost up to this time of the file */
-	uint64_t left_out;	/* for the kernel's streams: events of hidden threads that were left out */
+	uint64_t left_out;	/* for the kernel's streams: events that weave_leaves_out() */
 
 	uint64_t events;
 	uint64_t first_clock, last_clock;
@@ -142,12 +144,15 @@ struct weave_out {
 struct weave_of_kernel {
 	struct kernel_tasks *tasks;
 	struct hidden_threads hidden; /* threads whose kernel events are left out */
+	struct graph_depth graph;     /* the events of calls */
 };
 
 /* Whether an event of the kernel is left out; `size` is at least that of its common fields. */
-static inline bool weave_leaves_out(const struct weave_of_kernel *of_kernel, unsigned int id, const void *payload,
-				    uint32_t size)
+static inline bool weave_leaves_out(const struct weave_of_kernel *of_kernel, const struct weave_input *input,
+				    unsigned int id, const void *payload, uint32_t size)
 {
+	if (input->graph_depth && graph_depth_is_reached(&of_kernel->graph, input->graph_depth, id, payload, size))
+		return true;
 	return hidden_threads_leave_out(&of_kernel->hidden, of_kernel->tasks, id, payload, size);
 }
 

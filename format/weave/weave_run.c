@@ -95,9 +95,10 @@ static inline void copy_bytes(unsigned char *to, const unsigned char *from, uint
 		memcpy(to, from, PIECE);
 }
 
-/* Put records; `of_kernel` is set for the kernel's records, otherwise NULL. Returns their number, or -ENOMEM. */
+/* Put records; for those of programs `kernel` and `of_kernel` are NULL. Returns their number, or -ENOMEM. */
 static inline __attribute__((always_inline)) int copy_run(struct run *run, const struct time_stretch *stretch,
-							  bool is_kernel, const struct weave_of_kernel *of_kernel)
+							  const struct weave_input *kernel,
+							  const struct weave_of_kernel *of_kernel)
 {
 	const uint64_t mult = stretch->mult;
 	const uint64_t last = run->last - stretch->clock;
@@ -116,11 +117,11 @@ static inline __attribute__((always_inline)) int copy_run(struct run *run, const
 
 		if (!payload || next > last)
 			break;
-		if (is_kernel) {
+		if (kernel) {
 			const unsigned int id = weave_kernel_id(from + 4, payload);
 			int err;
 
-			if (!id || weave_leaves_out(of_kernel, id, from + 4, payload))
+			if (!id || weave_leaves_out(of_kernel, kernel, id, from + 4, payload))
 				break;
 			err = kernel_tasks_see(of_kernel->tasks, id, stretch->clock + next, from + 4, payload);
 			if (err)
@@ -165,9 +166,9 @@ int weave_put_run(const struct weave_of_kernel *of_kernel, struct weave_cpu *cpu
 		return 0;
 	run.last = last_clock(&stretch, until);
 	if (input->staged)
-		nr = copy_run(&run, &stretch, false, NULL);
+		nr = copy_run(&run, &stretch, NULL, NULL);
 	else
-		nr = copy_run(&run, &stretch, true, of_kernel);
+		nr = copy_run(&run, &stretch, input, of_kernel);
 	if (nr <= 0)
 		return nr;
 	iter->offset += run.used;

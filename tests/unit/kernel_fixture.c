@@ -17,11 +17,20 @@ static const char switch_text[] = FORMAT("sched_switch", "300",
 	"\tfield:pid_t next_pid;\toffset:44;\tsize:4;\tsigned:1;\n");
 static const char tick_text[] = FORMAT("tick", "301", "\tfield:u64 n;\toffset:8;\tsize:8;\tsigned:0;\n");
 static const char print_text[] = FORMAT("print", "5", "\tfield:u64 ip;\toffset:8;\tsize:8;\tsigned:0;\n");
+/* As in newer kernels, where the depth of a call is a long, and that of its return an int. */
+static const char call_text[] = FORMAT("funcgraph_entry", "11",
+	"\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned long depth;\toffset:16;\tsize:8;\tsigned:0;\n");
+static const char return_text[] = FORMAT("funcgraph_exit", "10",
+	"\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n");
 
 static const struct weave_format formats[] = {
 	{ "ftrace", TEXT(print_text) },
 	{ "sched", TEXT(switch_text) },
 	{ "sched", TEXT(tick_text) },
+	{ "ftrace", TEXT(call_text) },
+	{ "ftrace", TEXT(return_text) },
 	{ "sched", TEXT(switch_text) }, /* the same format once more */
 };
 
@@ -31,7 +40,7 @@ void both_begin(struct both *b, unsigned int lanes, unsigned int cpus)
 
 	weaving_begin(&b->w, lanes + cpus);
 	b->lanes = lanes;
-	b->kernel = (struct weave_kernel){ .clock = "mono", .formats = formats, .nr_formats = 4 };
+	b->kernel = (struct weave_kernel){ .clock = "mono", .formats = formats, .nr_formats = 6 };
 	b->processes[0] = b->w.process;
 	b->processes[1] = (struct weave_process){
 		.kernel = &b->kernel, .clock = REC_CLOCK_MONO, .subbuf_size = 4096, .comm = "kernel" };

@@ -7,6 +7,8 @@
 
 #define ID_SWITCH 300
 #define ID_TICK	  301
+#define ID_CALL	  11
+#define ID_RETURN 10
 
 /* The contents of a text; for an initializer. */
 #define TEXT(string) { string, sizeof(string) - 1 }
@@ -27,7 +29,10 @@ struct both {
 	unsigned int lanes;
 };
 
-/* Begin with both on CLOCK_MONOTONIC. Formats: ftrace:print, sched:sched_switch (twice), sched:tick. */
+/*
+ * Begin with both on CLOCK_MONOTONIC. Formats: ftrace:print, sched:sched_switch (twice), sched:tick, and two of the
+ * function graph.
+ */
 void both_begin(struct both *b, unsigned int lanes, unsigned int cpus);
 
 /* An event sched:tick of the kernel, t:a of the program. */

@@ -186,6 +186,53 @@ Test(weave_kernel, interrupts_of_hidden_threads)
 	}
 }
 
+/* Put a call at a depth, and its return. */
+static void put_call(struct both *b, uint64_t time, uint64_t depth)
+{
+	const struct {
+		struct fake_event head;
+		uint64_t depth;
+	} call = { { { ID_CALL, 0, 0, 77 }, depth }, depth };
+	const struct {
+		struct fake_event head;
+		uint32_t depth;
+	} back = { { { ID_RETURN, 0, 0, 77 }, depth }, (uint32_t)depth };
+
+	fake_put_bytes(b->w.fake, b->lanes, 0, time, &call, sizeof(call));
+	fake_put_bytes(b->w.fake, b->lanes, 0, time + 1, &back, sizeof(back.head) + sizeof(back.depth));
+}
+
+/* Calls from a depth on are left out, wherever they are on the page; without a limit all are kept. */
+Test(weave_kernel, depth_of_calls)
+{
+	static const uint64_t depths[] = { 0, 1, 2, 1, UINT64_C(1) << 32 | 1, 2 };
+
+	for (unsigned int round = 0; round < 4; round++) {
+		const unsigned int with_user = round % 2, limit = round / 2 * 2;
+		struct both b;
+		struct seen *seen;
+		unsigned int at = with_user;
+
+		both_begin(&b, 1, 1);
+		b.kernel.graph_depth = limit;
+		if (with_user)
+			both_put_user(&b, 0, 0, 500, 9);
+		for (unsigned int i = 0; i < 6; i++)
+			put_call(&b, 1000 + 2 * i, depths[i]);
+		seen = weave(&b.w);
+		for (unsigned int i = 0; i < 6; i++) {
+			/* The depth of a return has 32 bits: that of the fifth is 1. */
+			if (!limit || depths[i] < limit)
+				check_event(&seen->events[at++], "ftrace:funcgraph_entry", 0, 1000 + 2 * i, depths[i]);
+			if (!limit || (uint32_t)depths[i] < limit)
+				check_event(&seen->events[at++], "ftrace:funcgraph_exit", 0, 1001 + 2 * i, depths[i]);
+		}
+		cr_assert_eq(seen->nr, at);
+		cr_assert_eq(b.w.stats.kernel_events, at - with_user);
+		weaving_end(&b.w, seen);
+	}
+}
+
 /* A time that goes back is raised to the time before it; the next event has its own time again, once that is later. */
 Test(weave_kernel, times_that_go_back)
 {

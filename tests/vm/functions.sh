@@ -60,15 +60,15 @@ if grep -qw function_graph <<<"$(mkdir $tracing/instances/look && cat $tracing/i
 	record -p function_graph -l '*_sys_clone*' -l '*_sys_exit*' -l 'do_exit' -l kernel_clone -e sched_switch sh -c '"$0" 3; "$0" 2' "./$calls"
 	ok "calls of calls" grep -qE 'funcgraph_entry: +\|  +kernel_clone\(\)' <("$RECORDER" report out.dat)
 	same_text "calls of calls"
-	if [ -e $tracing/instances/look/max_graph_depth ]; then
-		record -p function_graph --max-graph-depth 1 -l '*_sys_clone*' -l kernel_clone sh -c '"$0" 3; "$0" 2' "./$calls"
-		ok "--max-graph-depth 1: no calls of calls" grep -q 'funcgraph_entry: .*_sys_clone' <("$RECORDER" report out.dat)
-		unlike "--max-graph-depth 1: only these" "$("$RECORDER" report out.dat)" 'funcgraph_entry: .* kernel_clone'
-	else
-		refused "--max-graph-depth, which instances have not" \
-			"this kernel cannot set the depth of an instance's graph \\(--max-graph-depth\\)" \
-			-p function_graph --max-graph-depth 1 touch started
-	fi
+	for depth in 1 2; do
+		record -p function_graph --max-graph-depth $depth -l '*_sys_clone*' -l '*_sys_vfork' -l kernel_clone -F -c \
+			sh -c '"$0" 3; "$0" 2; :' "./$calls"
+		out=$("$RECORDER" report out.dat)
+		like "--max-graph-depth $depth: calls" "$out" 'funcgraph_entry: .*_sys_(clone|vfork)'
+		is "--max-graph-depth $depth: calls of calls" "$(grep -c 'funcgraph_entry: .* kernel_clone' <<<"$out")" $((depth == 2 ? 2 : 0))
+		ok "--max-graph-depth $depth: the counts agree" "$RECORDER" verify out.dat
+		same_text "--max-graph-depth $depth"
+	done
 else
 	refused "-p function_graph, where instances have none" "this kernel has no tracer 'function_graph' for an instance; it has: function nop" \
 		-p function_graph -l '*_sys_getppid' touch started
