@@ -19,7 +19,7 @@ enum dat_stat {
 	DAT_STAT_BYTES,
 	DAT_STAT_DROPPED,
 	DAT_STAT_READ,
-	DAT_STAT_LEFT_OUT,	 /* the part of READ that is events of the recorder itself */
+	DAT_STAT_LEFT_OUT,	 /* the part of READ that the weave left out: the recorder's own events, deep calls */
 	DAT_STAT_NOT_KEPT,	 /* the part of READ that was in pages removed because of a size limit */
 };
 

@@ -21,7 +21,7 @@ struct cpu_stats {
 	uint64_t overrun;
 	uint64_t refused; /* lost events; pages do not report all of them */
 	uint64_t read;
-	uint64_t left_out; /* those of the read events that are the recorder's own, and not in the file */
+	uint64_t left_out; /* those of the read events that the file leaves out */
 };
 
 struct counting {
