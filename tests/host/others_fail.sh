@@ -36,7 +36,7 @@ else
 fi
 
 mkdir fakes kernels kernels/6.1
-touch kernels/6.1/vmlinuz
+touch kernels/6.1/vmlinuz kernels/6.1/binfmt_misc.ko
 fakes=$TMP/fakes
 export fakes
 PATH=$fakes:$PATH

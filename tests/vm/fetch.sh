@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# fetch.sh DIRECTORY: Debian's kernels for tests/vm, as DIRECTORY/VERSION/vmlinuz. They are downloaded and not
-# installed: a check must not write to /boot. Existing ones are kept. Reports on one line what it could not get.
+# fetch.sh DIRECTORY: Debian's kernels for tests/vm, as DIRECTORY/VERSION/vmlinuz, with one module each, binfmt_misc.ko.
+# They are downloaded and not installed: a check must not write to /boot. Existing ones are kept. Reports on one line what it could not get.
 
 set -eu -o pipefail
 
@@ -34,7 +34,7 @@ fetch()
 {
 	local version=$1 to=$2/$1 package
 
-	[ ! -e "$to/vmlinuz" ] || return 0
+	[ ! -e "$to/binfmt_misc.ko" ] || return 0
 	package=$(newest "$version")
 	if [ -z "$package" ]; then
 		echo "apt knows no package linux-image-$version.*-cloud-amd64, not even in Debian's security updates" >"$2/$version.log"
@@ -45,8 +45,10 @@ fetch()
 	(
 		cd "$to.part"
 		apt-get "${apt[@]}" download -qq "$package" &&
-			dpkg-deb --fsys-tarfile ./*.deb | tar -x --wildcards './boot/vmlinuz-*' &&
-			mv boot/vmlinuz-* vmlinuz && rm -r boot ./*.deb
+			dpkg-deb --fsys-tarfile ./*.deb | tar -x --wildcards './boot/vmlinuz-*' '*/fs/binfmt_misc.ko*' &&
+			find . -name '*.xz' -exec xz -d {} + &&
+			find . -name binfmt_misc.ko -exec mv {} . \; &&
+			mv boot/vmlinuz-* vmlinuz && find . ! -name vmlinuz ! -name binfmt_misc.ko -delete
 	) >"$2/$version.log" 2>&1 && rm -rf "$to" "$2/$version.log" && mv "$to.part" "$to"
 }
 

@@ -52,6 +52,21 @@ like "with a program's events" "$err" 'recorded 200 events from 1 process, 2 thr
 like "with a program's events: the functions" "$("$RECORDER" report out.dat)" '] +[0-9.]+: function: +[a-z0-9_]*sys_getrandom <-- '
 ok "with a program's events: nothing is wrong" "$RECORDER" verify out.dat
 
+# Mounting its file system runs functions of the module.
+"$top_builddir/tests/programs/load_module" "$top_builddir/binfmt_misc.ko" || diag "the module is not loaded"
+mkdir mounted
+record -p function --module binfmt_misc -F mount -t binfmt_misc none mounted
+umount mounted
+is "--module: the status" "$status" 0 || diag "$err"
+"$RECORDER" report out.dat | sed -nE 's/.*: function: +([^ ]+) <-- .*/\1/p' | sort -u >functions
+ok "--module: functions" [ -s functions ]
+is "--module: only functions of the module" "$(grep -vxFf <(sed -n 's/^[^ ]* . \([^\t]*\)\t\[binfmt_misc]$/\1/p' /proc/kallsyms) functions)" ""
+same_text "--module"
+name=$(head -n 1 functions)
+record -p function -l "$name" --module binfmt_misc -F mount -t binfmt_misc none mounted
+umount mounted
+is "-l --module" "$("$RECORDER" report out.dat | sed -nE 's/.*: function: +([^ ]+) <-- .*/\1/p' | sort -u)" "$name"
+
 if grep -qw function_graph <<<"$(mkdir $tracing/instances/look && cat $tracing/instances/look/available_tracers)"; then
 	record -p function_graph -l '*_sys_getppid' -F "./$calls" 50
 	is "-p function_graph: each call" "$("$RECORDER" report out.dat | grep -c 'funcgraph_entry: .*_sys_getppid')" 50

@@ -32,7 +32,7 @@ vm_programs=(
 	recorder
 	examples/packer
 	tests/kernel/spoil
-	tests/programs/{calls,pinned,producer,victim}
+	tests/programs/{calls,load_module,pinned,producer,victim}
 )
 
 # put FILE NAME: a copy under that name, and the libraries that it needs
@@ -47,7 +47,7 @@ put()
 	done
 }
 
-# make_image FILE: what is built is in /build there, everything else is in /src
+# make_image FILE VERSION: what is built, and the module, is in /build there, everything else is in /src
 make_image()
 {
 	local root=$TMP/root each
@@ -60,7 +60,8 @@ make_image()
 	for each in "${vm_programs[@]}"; do
 		put "$top_builddir/$each" "/build/$each" || return 1
 	done
-	cp -r "$top_srcdir"/tests/{*.sh,kernel,vm} "$root/src/tests" &&
+	cp "$kernels/$2/binfmt_misc.ko" "$root/build/" &&
+		cp -r "$top_srcdir"/tests/{*.sh,kernel,vm} "$root/src/tests" &&
 		cp "$top_srcdir/tests/vm/init" "$root/init" &&
 		chmod 755 "$root/init" &&
 		(cd "$root" && find . -print0 | cpio --null --create --format=newc --quiet) >"$1"
@@ -252,8 +253,9 @@ run_in_vm()
 	left=("$@")
 	[ "$(uname -m)" = x86_64 ] || skip_all "the kernels are for x86_64"
 	type -P qemu-system-x86_64 cpio >/dev/null || skip_all "no qemu-system-x86_64 or no cpio"
-	[ -e "$kernels/$version/vmlinuz" ] || skip_all "no kernel $version in $kernels: ./quickstart check-all fetches it, from Debian"
-	ok "an image is made" make_image "$TMP/image" || return
+	[ -e "$kernels/$version/vmlinuz" ] && [ -e "$kernels/$version/binfmt_misc.ko" ] ||
+		skip_all "no kernel $version in $kernels: ./quickstart check-all fetches it, from Debian"
+	ok "an image is made" make_image "$TMP/image" "$version" || return
 	for attempt in 1 2 3; do
 		limit=$((vm_end - SECONDS < vm_all ? vm_end - SECONDS : vm_all))
 		if [ $attempt -gt 1 ] && [ $limit -lt 60 ]; then
