@@ -64,8 +64,8 @@ SPOOL_ASSERT(offsetof(struct spool_head, reserved) == 7004);
 SPOOL_ASSERT(sizeof(struct spool_head) == 8192);
 
 /*
- * Read the head of the file, as it is, and end its texts with a NUL. spool_head_look() opens the file for it, and takes
- * no lock. 0; -EBADMSG: not a spool; or the errno of read, or of open_regular().
+ * Read the head of a spool. Version and features are not checked; texts end with a NUL. spool_head_look() opens the
+ * file by its path, and takes no lock. 0; -EBADMSG: not a spool; or an errno of read, or of open_regular().
  */
 int spool_head_read(int fd, struct spool_head *ret_head);
 int spool_head_look(const char *path, struct spool_head *ret_head);
@@ -254,7 +254,7 @@ struct spool_side_head {
 	uint64_t places;
 	uint64_t first;	 /* number of pages that were overwritten, or are about to be */
 	uint64_t events; /* events on those pages */
-	uint64_t lost;	 /* events that those reported as lost before them */
+	uint64_t lost;	 /* lost events: the sum of the numbers that these pages report */
 	uint64_t time;	 /* time of the last of these pages, which is invalid even if it was not overwritten yet */
 	uint64_t end;	 /* final number of pages; 0: the recorder was killed */
 };

@@ -76,8 +76,9 @@ int spool_stage_chunk(struct spool *spool, struct spool_chunk *chunk, const void
 		      void *arg);
 
 /*
- * Read the chunks of a spool whose head was read, by `scan`, which continues at spool->end: first those in the file,
- * then those in its stage. The latter are appended to the file or, if it has no room, to spool->rest. 0 or -errno.
+ * Read the chunks of a spool whose head was read: first those in the file, then those in its stage. `scan` reads those
+ * from spool->end on. The chunks of the stage are appended to the file or, if it has no room, to spool->rest. 0 or
+ * -errno.
  */
 int spool_take_stage(struct spool *spool, int (*scan)(struct spool *spool));
 

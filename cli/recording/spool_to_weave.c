@@ -215,8 +215,8 @@ static bool has_switches(const struct spool_entry *entry)
 }
 
 /*
- * Note whether the kernel was asked to record only the switches of some threads in a buffer, and which. If two buffers
- * have lists, neither is of all buffers: so the threads are not known.
+ * Note whether the kernel was asked to record only the switches of some threads in a buffer, and which threads. If two
+ * buffers have different lists, no list holds for the whole recording: then the threads count as not known.
  */
 static void note_some_threads(const struct spool_entry *entry, struct lacks *lacks)
 {
@@ -235,7 +235,10 @@ static void note_some_threads(const struct spool_entry *entry, struct lacks *lac
 	lacks->listed = listed ? listed : lacks->listed;
 }
 
-/* Note the CPUs that a buffer lacks. A CPU that another one has is there: only equal lists are noted. */
+/*
+ * Note the CPUs that a buffer lacks. If another buffer has one of these CPUs, the recording has it. So a list is noted
+ * only if all buffers have the same list.
+ */
 static void note_no_cpus(const struct spool_entry *entry, struct lacks *lacks)
 {
 	const struct spool_text *text = spool_text(entry, SPOOL_TEXT_SOME, "no cpus");

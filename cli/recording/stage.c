@@ -33,7 +33,7 @@
 /* Blocks that get their memory when the stage is made: as many as are in use while the disk keeps up. */
 #define MADE_FIRST 4u
 
-/* The bytes that stage_take() with STAGE_REFUSE leaves. */
+/* Memory that stage_take() keeps free for STAGE_WAIT, in bytes: with STAGE_REFUSE it does not use it. */
 #define RESERVED (2u * STAGE_BLOCK)
 
 /* The number of attempts to make the file, if sweeps keep removing it. */

@@ -92,8 +92,8 @@ int stage_written(int fd, const unsigned char *bytes, size_t size, uint64_t offs
 struct stage_rest {
 	unsigned char *bytes; /* to be freed */
 	size_t size;	      /* number of bytes */
-	size_t placed;	      /* size of the first bytes, whose place in the file is known */
-	uint64_t offset;      /* this place; the other bytes are appended to the file, in their order */
+	size_t placed;	      /* the number of bytes at the start of `bytes` whose place in the file is known */
+	uint64_t offset;      /* the place of these bytes; all other bytes are appended to the file, in their order */
 };
 
 /*
@@ -111,9 +111,9 @@ int stage_recover(const char *path, const struct stat *spool, struct stage_rest 
 int stage_remove(const char *path, const struct stat *spool);
 
 /*
- * Remove from the buffer directory `dir` the stages of recorders that are gone, except those whose spool is where it
- * was; and, if spools may have been `moved`, except those that hold pages. Returns how many were removed; with
- * `dry_run` how many would be.
+ * Remove the stages of recorders that are gone from the buffer directory `dir`. A stage stays if its spool is where it
+ * was. If spools may have been `moved`, a stage that holds pages stays, too. Returns the number of stages removed; with
+ * `dry_run`, the number that would be.
  */
 unsigned int stage_sweep(int dir, bool moved, bool dry_run);
 

@@ -20,7 +20,10 @@
 #include "cli/base/read_at.h"
 #include "cli/recording/dir_watch.h"
 
-/* A sweep holds the lock of a stage for a moment. A living recorder would also hold the lock of its spool. */
+/*
+ * How long to wait for a stage's lock. It is a sweep that holds the lock, and only for a moment: if the recorder lived,
+ * the spool would be locked, too.
+ */
 #define LOCK_TRIES   1000u
 #define LOCK_WAIT_NS 1000000
 

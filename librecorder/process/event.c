@@ -241,8 +241,9 @@ static void settle(struct known *known)
 }
 
 /*
- * Apply rules that a process may have made meanwhile without finding the event in the log (edge W2). Or it has found
- * the event, and switched the word before we did. A process that keeps switching must not keep the program here.
+ * Apply rules that another process made meanwhile. It may have looked for the event in the log before the event was
+ * there (edge W2); or it has found the event, and switched the word before we did. The number of tries is bounded,
+ * because another process may keep making rules.
  */
 static void follow_rules(struct known *known)
 {

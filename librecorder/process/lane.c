@@ -103,7 +103,7 @@ static void begin_handle(struct rec_handle *handle, uint32_t index)
 
 /*
  * The caller owns the lane. From here on its handle has the shape; the value in the file is not used. On failure the
- * handle is unchanged: if the lane was given up, a writer that its thread interrupted may be about to use it.
+ * handle is unchanged: if the lane was given up, the code that the caller interrupted may be about to use the handle.
  */
 static int make_lane(uint32_t index, struct rec_shape shape)
 {

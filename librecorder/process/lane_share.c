@@ -2,12 +2,12 @@
 /*
  * Shared lanes: threads that have no lane of their own take them for one event at a time.
  *
- * The handle of such a thread has its gate closed, so each reservation leaves the fast path and comes here. One
- * exchange of the owner makes the thread, without its handlers, the writer stack of a shared lane. The commit leaves
- * the fast path, too, and gives the lane back. The lane is chosen by the CPU, so its cache lines stay on that CPU and
- * its events need no marker. It is held by another thread only if that thread was preempted, or interrupted, in the
- * middle of an event, or ended there without notice. Then the next lane is tried, each one once. If no lane is free,
- * the event is lost and counted.
+ * The handle of such a thread has its gate closed, so each reservation leaves the fast path and comes here. By
+ * one exchange of the owner, the thread becomes the only writer of a shared lane; a signal handler that interrupts it
+ * takes another lane. The commit leaves the fast path, too, and gives the lane back. The lane is chosen by the CPU, so
+ * its cache lines stay on that CPU and its events need no marker. It is held by another thread only if that thread was
+ * preempted, or interrupted, in the middle of an event, or ended there without notice. Then the thread tries the next
+ * lane, until it has tried each of them. If no lane is free, the event is lost and counted.
  *
  * The pool turns some of its lanes into shared ones before it is used up (rec_share_wants_lane()), so they exist when
  * they are needed. They stay shared.
@@ -23,7 +23,8 @@
 #include <string.h>
 
 /*
- * The lane in a sharing thread's handle, for code that reads it before the handle's gate. No events are written to it.
+ * The handle of a sharing thread points to this lane, because some code reads the handle's lane before the handle's
+ * gate. No events are written to it.
  */
 static struct rec_lane nowhere;
 
@@ -33,8 +34,8 @@ static __thread struct rec_handle own_handle __attribute__((tls_model("initial-e
 static __thread uint32_t own_tid __attribute__((tls_model("initial-exec")));
 
 /*
- * The numbers of threads without an id. No two of a process are equal, none is REC_OWNER_HELD, and for the kernel none
- * is a thread's, so no other thread takes such a lane over.
+ * The numbers of threads without an id. Each such thread of a process has another number; no number is REC_OWNER_HELD,
+ * nor the id of any thread. So no other thread takes over a lane with such an owner.
  */
 #define NO_ID	   UINT32_C(0x80000000)
 #define NO_ID_MASK UINT32_C(0x3fffffff)
@@ -263,7 +264,7 @@ struct rec_handle *rec_share_begin(int err)
 
 	if (rec_is_thread_id(tid))
 		own_tid = tid;
-	else if (!own_tid || rec_is_thread_id(own_tid)) /* In a child of fork it is the parent's. */
+	else if (!own_tid || rec_is_thread_id(own_tid)) /* An id here is that of the parent: this is a child of fork. */
 		own_tid = NO_ID | (__atomic_fetch_add(&nr_without_id, 1, __ATOMIC_RELAXED) & NO_ID_MASK);
 	rec_store_relaxed(&starved, (uint32_t)-err);
 	own_handle = (struct rec_handle){

@@ -179,8 +179,8 @@ struct rec_handle *rec_lane_lease(void)
 	if (!rec_process.header)
 		return NULL;
 	/*
-	 * vfork's child, which stands in for a thread, does not lease a lane for it; nor is a lane leased if the
-	 * process may not be asked for its identity.
+	 * vfork's child runs in place of a thread, and does not lease a lane for that thread. No lane is leased either
+	 * if the process is forbidden to ask for its pid.
 	 */
 	if (!rec_process_is_own()) {
 		rec_lane_count_lost(getpid() < 0 ? -EPERM : -EAGAIN);
@@ -341,7 +341,10 @@ void rec_lane_note_name(void)
 
 	if (!rec_process.header || !rec_process_lock_soon())
 		return;
-	/* A name given by rec_thread_name() is not replaced by the kernel's: noted_name is then the kernel's name. */
+	/*
+	 * rec_thread_name() sets noted_name to the kernel's name of the thread, so that the kernel's name does not
+	 * replace the name given there.
+	 */
 	if (prctl(PR_GET_NAME, name) == 0 && name[0] && strcmp(name, noted_name) != 0 &&
 	    append_name(name, strlen(name) + 1) == 0)
 		memcpy(noted_name, name, sizeof(noted_name));

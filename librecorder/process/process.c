@@ -313,7 +313,7 @@ bool rec_process_is_guest(void)
 
 bool rec_process_is_maker(void)
 {
-	/* The first process of a pid namespace, and the first of another one below, have the same pid. */
+	/* The pid does not suffice: the first process of each pid namespace has pid 1. */
 	return rec_process.pid == getpid() && !is_copy();
 }
 
@@ -364,7 +364,7 @@ void rec_process_exit(void)
 	rec_lane_exit();
 	rec_store_release(&rec_process.header->state, REC_BUFFER_EXITED);
 	rec_lane_wake_readers();
-	/* A recorder that attached has yet to empty it, and then removes it. */
+	/* A recorder that has attached still has to take the events; it removes the file afterwards. */
 	if (!rec_process.keep && !rec_load_relaxed(&rec_process.header->recorder))
 		unlink(rec_process.path);
 }

@@ -2,8 +2,8 @@
 /*
  * The buffer's file: its name, its mapping, its memory.
  *
- * Guarantees. No descriptor stays open. No allocation and, except an address that is known, no state: forked children,
- * and those of a raw clone in a signal handler, run this code.
+ * Guarantees. No descriptor stays open. The code allocates nothing, and the only state that it keeps is how much of the
+ * log has memory. So forked children can run it, and the children of a raw clone in a signal handler, too.
  */
 #include "librecorder/core/decimal.h"
 #include "librecorder/core/atomic.h"
@@ -32,12 +32,12 @@
 #endif
 
 /*
- * One process image after another may have the same pid and start time: exec. Normal use does not leave more files than
- * this.
+ * After exec, the new image of a process has the same pid and start time, and needs another file name. Normal use does
+ * not leave more files of one process than this.
  */
 #define NAMES_MAX 1000
 
-/* Names in a row that no file has, after which no earlier image's file is expected. Each costs a start 0.5 us. */
+/* After this number of names in a row without a file, none of an earlier image is expected. A name takes 0.5 us. */
 #define MISSING_MAX 4
 
 /* A slash, two numbers of 20 digits, one of 10, the suffix and NUL have room. */

@@ -37,7 +37,7 @@ static struct rec_signal_block before; /* the holder's signal mask */
 
 /*
  * The calling thread: its id; or, if a seccomp filter forbids to ask for it, a number that no other thread of the
- * process has, and that is no id.
+ * process has, and that is not an id.
  */
 static uint32_t this_thread(void)
 {

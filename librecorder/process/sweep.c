@@ -38,9 +38,8 @@
 #define NEAR_EACH  16u
 
 /*
- * Of the listed files, the number that may be removed for the quota; and the number that are examined because they may
- * have no event, 10 us each. If examined files could be removed, there may be more such files, so examining continues
- * until two were found that must stay.
+ * A sweep chooses at most CHOICE of the files that it lists; only these may be removed for the quota. It examines at
+ * most LOOKED_AT of them for events, which takes 10 us each, and stops when STAYING of them must stay.
  */
 #define CHOICE	  64u
 #define LOOKED_AT 40u
