@@ -150,7 +150,7 @@ static bool exchange_owner(uint32_t index, uint32_t was, uint32_t tid)
 	return rec_load_relaxed(owner) == was && rec_cmpxchg32(owner, &was, tid);
 }
 
-static bool is_shared(uint32_t index)
+bool rec_lane_is_shared(uint32_t index)
 {
 	return rec_load_relaxed(&rec_process.own[index].shared);
 }
@@ -158,7 +158,7 @@ static bool is_shared(uint32_t index)
 /* Call it when the caller has just become the owner of a lane that has its ring. */
 static void count_taken(uint32_t index)
 {
-	if (!is_shared(index))
+	if (!rec_lane_is_shared(index))
 		__atomic_fetch_sub(&rec_process.free_lanes, 1, __ATOMIC_RELAXED);
 }
 
@@ -172,7 +172,7 @@ bool rec_lane_claim(uint32_t index, uint32_t tid)
 
 void rec_lane_give_back(uint32_t index)
 {
-	const bool shared = is_shared(index);
+	const bool shared = rec_lane_is_shared(index);
 
 	/* The handle of a shared lane stays complete: a thread that takes the lane has no time to complete it. */
 	if (!shared) {
@@ -207,13 +207,13 @@ static int take_free(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_
 	int r = -EDQUOT, err;
 
 	for (index = 0; index < lanes; index++) {
-		if (is_shared(index) || !exchange_owner(index, 0, tid))
+		if (rec_lane_is_shared(index) || !exchange_owner(index, 0, tid))
 			continue;
 		*ret_index = index;
 		if (rec_lane_is_made(index)) {
 			count_taken(index);
 			/* Another thread may have made it a shared lane since the check. */
-			if (!is_shared(index) && rec_lane_is_usable(index, shape))
+			if (!rec_lane_is_shared(index) && rec_lane_is_usable(index, shape))
 				return 0;
 			rec_lane_give_back(index);
 			continue;
@@ -297,7 +297,7 @@ static int take_orphan(uint32_t tid, const struct rec_shape *shape, uint32_t *re
 	for (index = 0; index < lanes; index++) {
 		const uint32_t owner = rec_load_relaxed(&rec_lane_at(index)->owner);
 
-		if (!rec_lane_is_made(index) || is_shared(index) ||
+		if (!rec_lane_is_made(index) || rec_lane_is_shared(index) ||
 		    &rec_process.handles[index] == rec_thread_handle)
 			continue;
 		if (owner == tid ? !rec_thread_has_moved() : rec_lane_take_over(index, owner, tid)) {

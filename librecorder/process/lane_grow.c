@@ -67,7 +67,7 @@ static uint32_t find_roomiest(uint32_t tid, const struct rec_handle *like, uint3
 	uint32_t index, room, most = 0;
 
 	for (index = 0; index < lanes; index++) {
-		if (!rec_lane_is_made(index) || rec_load_relaxed(&rec_process.own[index].shared) ||
+		if (!rec_lane_is_made(index) || rec_lane_is_shared(index) ||
 		    (rec_load_relaxed(&rec_lane_at(index)->owner) && !rec_thread_has_left(index, tid)))
 			continue;
 		room = room_in(index, like);
@@ -87,7 +87,7 @@ static bool claim_unshared(uint32_t index, uint32_t tid)
 {
 	if (!rec_lane_claim(index, tid))
 		return false;
-	if (!rec_load_relaxed(&rec_process.own[index].shared))
+	if (!rec_lane_is_shared(index))
 		return true;
 	rec_lane_give_back(index);
 	return false;
@@ -154,7 +154,7 @@ static bool give_up(uint32_t index, uint32_t tid)
 	bool done;
 
 	/* Threads that share it should not find it taken. */
-	if (rec_load_relaxed(&rec_process.own[index].shared))
+	if (rec_lane_is_shared(index))
 		return false;
 	if (rec_thread_has_left(index, tid))
 		return rec_lane_unmake(index);

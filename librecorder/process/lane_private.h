@@ -20,6 +20,9 @@ uint32_t rec_lanes(void);
 /* Whether the lane has its ring. Valid if the caller has the lane, or after it was seen to be true. */
 bool rec_lane_is_made(uint32_t index);
 
+/* Whether threads take the lane for one event at a time. This changes only while a thread owns the lane. */
+bool rec_lane_is_shared(uint32_t index);
+
 /* Size and number of the sub-buffers in the ring. 0: any size; any number. */
 struct rec_shape {
 	uint32_t subbuf_size;

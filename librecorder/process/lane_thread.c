@@ -226,7 +226,7 @@ bool rec_thread_has_left(uint32_t index, uint32_t tid)
 	const struct rec_lane *lane = rec_lane_at(index);
 
 	return rec_is_thread_id(tid) && rec_load_relaxed(&lane->owner) == tid && rec_lane_is_made(index) &&
-	       !rec_load_relaxed(&rec_process.own[index].shared) && &rec_process.handles[index] != rec_thread_handle &&
+	       !rec_lane_is_shared(index) && &rec_process.handles[index] != rec_thread_handle &&
 	       lane->tail == lane->commit && !lane->open;
 }
 
