@@ -92,6 +92,18 @@ const char *model_text(const struct tep_format_field *field, const struct model_
 	return event_field_text(field, record->data, record->size, is_big(record), ret_length);
 }
 
+const char *model_state_name(unsigned int flags)
+{
+	static const char *const names[] = {
+		[MODEL_SPAN_WHOLE] = "whole",
+		[MODEL_SPAN_NO_BEGIN] = "no begin",
+		[MODEL_SPAN_CUT] = "cut",
+		[MODEL_SPAN_OPEN] = "open",
+	};
+
+	return names[model_flags_state(flags)];
+}
+
 /* ----------------------------------------------------------------------------------------------------------- losses */
 
 bool model_loss_is_programs(const struct event_table *table, const struct dat_event *event)

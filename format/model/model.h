@@ -140,14 +140,22 @@ struct model_span {
 };
 
 /* A span that is open over a loss is cut: its end may be that of another span. */
+static inline enum model_span_state model_flags_state(unsigned int flags)
+{
+	if (flags & MODEL_NO_BEGIN)
+		return MODEL_SPAN_NO_BEGIN;
+	if (flags & MODEL_CUT)
+		return MODEL_SPAN_CUT;
+	return flags & MODEL_NO_END ? MODEL_SPAN_OPEN : MODEL_SPAN_WHOLE;
+}
+
 static inline enum model_span_state model_span_state(const struct model_span *span)
 {
-	if (span->flags & MODEL_NO_BEGIN)
-		return MODEL_SPAN_NO_BEGIN;
-	if (span->flags & MODEL_CUT)
-		return MODEL_SPAN_CUT;
-	return span->flags & MODEL_NO_END ? MODEL_SPAN_OPEN : MODEL_SPAN_WHOLE;
+	return model_flags_state(span->flags);
 }
+
+/* "whole", "open" at the end of the trace, "cut" short, or with "no begin". */
+const char *model_state_name(unsigned int flags);
 
 struct model_counter {
 	const struct model_rule *rule;

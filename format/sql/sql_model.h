@@ -9,9 +9,6 @@
 /* Gives all items to the sink, whose `arg` is a struct sql_row for the table. 0; -ENOMEM; what the sink returned. */
 int sql_model_run(struct sql_trace *trace, struct sql_cells *cells, struct model_sink *sink);
 
-/* How complete a span is: "whole", "open" at the end of the trace, "cut" short, or with "no begin". */
-const char *sql_span_state(const struct model_span *span);
-
 /*
  * Appends the fields of a record to the members of a JSON object, which begins with a brace; except those that the
  * record `before` also has; it may be NULL.

@@ -119,7 +119,7 @@ static int add_syscall(void *arg, const struct model_span *span)
 	sql_row_int_if(row, is_known, number);
 	sql_row_text(row, call_name(span));
 	sql_row_int_if(row, has_result, result);
-	sql_row_text(row, sql_span_state(span));
+	sql_row_text(row, model_state_name(span->flags));
 	return sql_row_end(row);
 }
 

@@ -4,18 +4,6 @@
 #include "format/sql/sql_model.h"
 #include "format/text/event_context.h"
 
-const char *sql_span_state(const struct model_span *span)
-{
-	static const char *const texts[] = {
-		[MODEL_SPAN_WHOLE] = "whole",
-		[MODEL_SPAN_NO_BEGIN] = "no begin",
-		[MODEL_SPAN_CUT] = "cut",
-		[MODEL_SPAN_OPEN] = "open",
-	};
-
-	return texts[model_span_state(span)];
-}
-
 /* A key of one number is a number. Keys of several numbers are distinguished by the first. */
 static void row_key(struct sql_row *row, const uint64_t *keys, unsigned int nr)
 {
@@ -64,7 +52,7 @@ static int add_span(void *arg, const struct model_span *span)
 	sql_row_int(row, span->end_cpu);
 	sql_row_int_if(row, span->task, (int64_t)span->task);
 	row_key(row, span->keys, span->nr_keys);
-	sql_row_text(row, sql_span_state(span));
+	sql_row_text(row, model_state_name(span->flags));
 	row_args(row, span);
 	return sql_row_end(row);
 }

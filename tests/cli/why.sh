@@ -17,6 +17,8 @@ cat >spans.c <<'END'
 REC_SPAN(io, request, u64(id), end(s32(status)));
 REC_SPAN_KEYED(job, piece, key(s32(number)));
 REC_SPAN(xxsystemxx, xxnamexx, s16(n));
+REC_SPAN(part, outer, u64(id));
+REC_SPAN(part, inner, u64(id));
 REC_EVENT(sched, sched_switch, s32(prev_pid), s32(prev_prio), s64(prev_state), s32(next_pid), s32(next_prio));
 REC_EVENT(sched, sched_waking, s32(pid), s32(prio), s32(target_cpu));
 int main(void)
@@ -42,6 +44,11 @@ int main(void)
 		REC_BEGIN(job, piece, number);
 		REC_END(job, piece, number);
 	}
+	/* One that an outer one cuts, and one that stays open. */
+	REC_BEGIN(part, outer, 1);
+	REC_BEGIN(part, inner, 2);
+	REC_END(part, outer);
+	REC_BEGIN(part, inner, 3);
 	REC_BEGIN(xxsystemxx, xxnamexx, -7);
 	REC_END(xxsystemxx, xxnamexx);
 	return printf("%d\n", self) < 0;
@@ -78,6 +85,11 @@ like "which is reported" "$err" "^recorder why: no span 'io:request' has this id
 ok "as text" "$RECORDER" why --span job:piece --id -1
 like "the number" "$out" "^job:piece id -1, "
 is "a field that is negative" "$(why --span xxnamexx)" -7
+is "how complete they are" "$(show='span["id"], span["state"]' why --span part:inner --over 0ns | sort) $(show='span["state"]' why --span outer)" \
+	$'2 cut\n3 open whole'
+ok "as text" "$RECORDER" why --span part:inner --slowest 2
+like "the one that is cut" "$out" $'(^|\n)part:inner id 2, [^\n]*, cut short, or with losses inside'
+like "the one that is open" "$out" $'(^|\n)part:inner id 3, [^\n]*, its end is not in the trace'
 for bad in - 1- 1x ''; do
 	run "$RECORDER" why --span io:request --id "$bad"
 	is "--id '$bad'" "$status $err" "2 recorder why: --id: a number expected, not '$bad'"
