@@ -162,7 +162,7 @@ static int put_apart(struct weave *weave)
 	int err = 0;
 
 	for (unsigned int i = 0; i < weave->in.source->nr_streams && !err; i++)
-		if (weave_is_apart(weave, &weave->inputs[i]))
+		if (weave_is_apart(&weave->out, &weave->inputs[i]))
 			err = weave_kernel_pages(weave, &weave->inputs[i]);
 	return err;
 }
@@ -267,7 +267,7 @@ int weave_to_dat(const struct weave_params *params, struct weave_stats *ret_stat
 	if (!err && params->packing)
 		err = dat_write_pack(weave.out.writer, params->packing, weave.nr_cpus * weave.out.nr_buffers);
 	if (!err)
-		err = weave_name_buffers(&weave);
+		err = weave_name_buffers(&weave.out, &weave.meta);
 	if (!err)
 		err = params->raw ? weave_raw(&weave) : merge(&weave);
 	if (!err)

@@ -9,38 +9,36 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int weave_take_buffers(struct weave *weave)
+int weave_take_buffers(struct weave_out *out, const struct weave_meta *meta, bool has_kernel)
 {
-	const struct weave_meta *meta = &weave->meta;
 	unsigned int lanes = 0; /* the buffer of all lanes, if they have one of their own */
 	unsigned int i;
 
-	weave->out.nr_buffers = 1;
+	out->nr_buffers = 1;
 	for (i = 0; i < meta->nr_processes; i++) {
 		const struct weave_kernel *kernel = meta->processes[i].kernel;
 
 		if (kernel ? kernel->buffer != NULL : meta->split)
-			weave->out.owners[i].buffer = weave->out.nr_buffers++;
-		if (kernel || !meta->raw || !weave->kernel)
+			out->owners[i].buffer = out->nr_buffers++;
+		if (kernel || !meta->raw || !has_kernel)
 			continue;
 		if (!lanes)
-			lanes = weave->out.nr_buffers++;
-		weave->out.owners[i].buffer = lanes;
+			lanes = out->nr_buffers++;
+		out->owners[i].buffer = lanes;
 	}
-	weave->out.buffers = calloc(weave->out.nr_buffers, sizeof(*weave->out.buffers));
-	return weave->out.buffers ? 0 : -ENOMEM;
+	out->buffers = calloc(out->nr_buffers, sizeof(*out->buffers));
+	return out->buffers ? 0 : -ENOMEM;
 }
 
-int weave_name_buffers(struct weave *weave)
+int weave_name_buffers(const struct weave_out *out, const struct weave_meta *meta)
 {
-	const struct weave_meta *meta = &weave->meta;
 	struct blob name = BLOB_INIT;
 	unsigned int i, number;
 	unsigned int last = 0;
 	int err = 0;
 
 	for (i = 0; i < meta->nr_processes && !err; i++) {
-		if (weave->out.owners[i].buffer <= last)
+		if (out->owners[i].buffer <= last)
 			continue;
 		if (meta->processes[i].kernel)
 			blob_printf(&name, "%s", meta->processes[i].kernel->buffer);
@@ -49,7 +47,7 @@ int weave_name_buffers(struct weave *weave)
 		else
 			blob_printf(&name, "%s-%u", meta->processes[i].comm, meta->processes[i].pid);
 		blob_put(&name, "", 1);
-		err = name.error ? name.error : dat_write_buffer(weave->out.writer, (const char *)name.data, &number);
+		err = name.error ? name.error : dat_write_buffer(out->writer, (const char *)name.data, &number);
 		name.size = 0;
 		last++;
 	}

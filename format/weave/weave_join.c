@@ -108,21 +108,21 @@ static int put_programs(struct weave *weave, struct staged *staged, unsigned int
 /* Put both sides in the order of time; `kernel` may be NULL. At equal times the kernel's event comes first. */
 static int join(struct weave *weave, struct staged *staged, struct weave_input *kernel, unsigned int number)
 {
-	int err = kernel ? weave_kernel_begin(weave, kernel) : 0;
+	int err = kernel ? weave_kernel_begin(&weave->of_kernel, kernel) : 0;
 
 	if (!err)
 		err = next_event(weave, staged);
 	while (!err && !staged->input.ended) {
 		if (kernel && !kernel->ended && kernel->ns <= staged->input.ns)
-			err = weave_kernel_put(weave, kernel, staged->input.ns);
+			err = weave_kernel_put(&weave->of_kernel, &weave->out, kernel, staged->input.ns);
 		if (!err)
 			err = put_programs(weave, staged, number,
 					   kernel && !kernel->ended ? kernel->ns - 1 : UINT64_MAX);
 	}
 	if (!err && kernel)
-		err = weave_kernel_put(weave, kernel, UINT64_MAX);
+		err = weave_kernel_put(&weave->of_kernel, &weave->out, kernel, UINT64_MAX);
 	if (!err && kernel)
-		err = weave_kernel_end(weave, kernel);
+		err = weave_kernel_end(&weave->out, kernel, weave_end_time(weave, kernel->process));
 	return err;
 }
 

@@ -6,7 +6,8 @@
 #include "format/weave/weave_private.h"
 #include "librecorder/core/page_bytes.h"
 
-int weave_kernel_next_on_page(struct weave *weave, struct weave_input *input, const struct time_map *time)
+int weave_kernel_next_on_page(const struct weave_of_kernel *of_kernel, struct weave_input *input,
+			      const struct time_map *time)
 {
 	for (;;) {
 		const int got = page_next(&input->iter, &input->record);
@@ -20,15 +21,15 @@ int weave_kernel_next_on_page(struct weave *weave, struct weave_input *input, co
 		input->seen++;
 		id = weave_kernel_id(input->record.payload, input->record.size);
 		if (!id) {
-			weave->stats.unknown_events++;
+			input->in->stats->unknown_events++;
 			weave_input_lose(input, 1, input->ns);
 			continue;
 		}
-		err = kernel_tasks_see(weave->of_kernel.tasks, id, input->record.time, input->record.payload,
+		err = kernel_tasks_see(of_kernel->tasks, id, input->record.time, input->record.payload,
 				       input->record.size);
 		if (err)
 			return err;
-		if (weave_leaves_out(&weave->of_kernel, input, id, input->record.payload, input->record.size)) {
+		if (weave_leaves_out(of_kernel, input, id, input->record.payload, input->record.size)) {
 			input->left_out++;
 			continue;
 		}
@@ -37,7 +38,7 @@ int weave_kernel_next_on_page(struct weave *weave, struct weave_input *input, co
 	}
 }
 
-static int next_event(struct weave *weave, struct weave_input *input)
+static int next_event(const struct weave_of_kernel *of_kernel, struct weave_input *input)
 {
 	int got = 0;
 
@@ -50,51 +51,51 @@ static int next_event(struct weave *weave, struct weave_input *input)
 			if (!got)
 				return 0;
 		}
-		got = weave_kernel_next_on_page(weave, input, input->time);
+		got = weave_kernel_next_on_page(of_kernel, input, input->time);
 	}
 	return got < 0 ? got : 0;
 }
 
-int weave_kernel_begin(struct weave *weave, struct weave_input *input)
+int weave_kernel_begin(const struct weave_of_kernel *of_kernel, struct weave_input *input)
 {
-	return next_event(weave, input);
+	return next_event(of_kernel, input);
 }
 
-int weave_kernel_put(struct weave *weave, struct weave_input *input, uint64_t until)
+int weave_kernel_put(const struct weave_of_kernel *of_kernel, struct weave_out *out, struct weave_input *input,
+		     uint64_t until)
 {
 	const uint64_t first = input->ns;
 	uint64_t last = first;
 	uint64_t events = 0;
 	struct weave_cpu *cpu;
-	int err = weave_cpu_get(&weave->out, weave->out.owners[input->process].buffer, input->cpu, &cpu);
+	int err = weave_cpu_get(out, out->owners[input->process].buffer, input->cpu, &cpu);
 
 	while (!err && !input->ended && input->ns <= until) {
 		int more;
 
-		err = weave_put_record(&weave->out, cpu, input);
+		err = weave_put_record(out, cpu, input);
 		if (err)
 			break;
-		more = weave_put_run(&weave->of_kernel, cpu, input, until);
+		more = weave_put_run(of_kernel, cpu, input, until);
 		if (more < 0)
 			return more;
 		events += 1 + (uint64_t)more;
 		last = input->ns;
-		err = next_event(weave, input);
+		err = next_event(of_kernel, input);
 	}
 	if (err)
 		return err;
-	weave_out_account(&weave->out, cpu, input->process, events, first, last);
-	if (events && last > weave->out.last_ns)
-		weave->out.last_ns = last;
+	weave_out_account(out, cpu, input->process, events, first, last);
+	if (events && last > out->last_ns)
+		out->last_ns = last;
 	return 0;
 }
 
-int weave_kernel_end(struct weave *weave, struct weave_input *input)
+int weave_kernel_end(struct weave_out *out, struct weave_input *input, uint64_t end)
 {
 	const struct weave_loss trailing = weave_input_trailing(input);
 
 	if (!weave_loss_any(&trailing))
 		return 0;
-	return weave_out_end(&weave->out, input->cpu, input->process, weave_end_time(weave, input->process), trailing,
-			     input->lost_since, 0);
+	return weave_out_end(out, input->cpu, input->process, end, trailing, input->lost_since, 0);
 }

@@ -203,7 +203,7 @@ static int take_processes(struct weave *weave, const struct weave_params *params
 	weave->raw_tsc = params->raw && all_tsc;
 	if (!err && weave->kernel)
 		err = take_kernel(weave);
-	return err ? err : weave_take_buffers(weave);
+	return err ? err : weave_take_buffers(&weave->out, &weave->meta, weave->kernel);
 }
 
 /* Note a stream of the kernel. Two of them cannot use the same CPU of one buffer. */
@@ -211,7 +211,7 @@ static int take_kernel_stream(struct weave *weave, struct weave_input *input)
 {
 	input->cpu = input->stream->cpu;
 	input->graph_depth = weave->meta.processes[input->process].kernel->graph_depth;
-	if (weave_is_apart(weave, input))
+	if (weave_is_apart(&weave->out, input))
 		return 0;
 	if (weave->kernel_inputs[input->cpu])
 		return -EINVAL;

@@ -175,9 +175,9 @@ struct weave {
 };
 
 /* Whether the stream is the kernel's and its pages go to a buffer of its own. */
-static inline bool weave_is_apart(const struct weave *weave, const struct weave_input *input)
+static inline bool weave_is_apart(const struct weave_out *out, const struct weave_input *input)
 {
-	return input->is_kernel && weave->out.owners[input->process].buffer;
+	return input->is_kernel && out->owners[input->process].buffer;
 }
 
 /* weave_params.c: 0, or as weave_to_dat(). */
@@ -219,17 +219,23 @@ void weave_input_time(struct weave_input *input, uint64_t ns);
 /* The stream has ended: account for losses after its last event. */
 struct weave_loss weave_input_trailing(struct weave_input *input);
 
-/* weave_kernel.c: the first event of a stream. 0, -errno. */
-int weave_kernel_begin(struct weave *weave, struct weave_input *input);
+/*
+ * weave_kernel.c, which uses only the parts of the weave in its parameters.
+ *
+ * The first event of a stream. 0, -errno.
+ */
+int weave_kernel_begin(const struct weave_of_kernel *of_kernel, struct weave_input *input);
 /* Write all events up to and including `until`, so that the next one is current. */
-int weave_kernel_put(struct weave *weave, struct weave_input *input, uint64_t until);
-/* The stream has ended: account for losses after its last event. */
-int weave_kernel_end(struct weave *weave, struct weave_input *input);
+int weave_kernel_put(const struct weave_of_kernel *of_kernel, struct weave_out *out, struct weave_input *input,
+		     uint64_t until);
+/* The stream has ended: account for losses after its last event, as an event at the time `end`. */
+int weave_kernel_end(struct weave_out *out, struct weave_input *input, uint64_t end);
 /*
  * For weave_passthrough.c: 1: the page's next event is in the input's fields, its time
  * by `time`; 0: the page has ended; -errno.
  */
-int weave_kernel_next_on_page(struct weave *weave, struct weave_input *input, const struct time_map *time);
+int weave_kernel_next_on_page(const struct weave_of_kernel *of_kernel, struct weave_input *input,
+			      const struct time_map *time);
 
 /*
  * weave_passthrough.c: write a whole stream that nothing is merged into, and of which no event was taken yet; its pages
@@ -305,11 +311,11 @@ void weave_out_lost(struct weave_out *out, struct weave_cpu *cpu, unsigned int p
 void weave_page_seal(const struct weave_out *out, unsigned char *page, uint32_t size, uint64_t lost);
 
 /*
- * weave_buffers.c: which buffer of the file each process has, with memory for them; their names, in the file. 0,
- * -errno.
+ * weave_buffers.c: which buffer of the file each process has, with memory for them; their names, in the file.
+ * `has_kernel`: the top buffer has events of a kernel. 0, -errno.
  */
-int weave_take_buffers(struct weave *weave);
-int weave_name_buffers(struct weave *weave);
+int weave_take_buffers(struct weave_out *out, const struct weave_meta *meta, bool has_kernel);
+int weave_name_buffers(const struct weave_out *out, const struct weave_meta *meta);
 
 /* weave_raw.c: write every stream to the CPU with its number. */
 int weave_raw(struct weave *weave);
