@@ -54,6 +54,12 @@ run_record -u 'io:*' -f 'id > 3 && fd == 2'
 is "one of the events has no such field" "$(head -n 1 <<<"$err")" "recorder record: filter of 'io:done': no field 'fd'; its fields are id, result (column 11)"
 run_record -u '*' -f 'id > 3'
 is "nor has the event of rec_printf" "$(head -n 1 <<<"$err")" "recorder record: filter of 'ftrace:bprint': no field 'id'; it has only the common fields (column 1)"
+cp "$requests" true
+fails "a filter for a command in PATH" env PATH=".:$PATH" "$RECORDER" record -o refused.dat -u io:submit -f 'sise > 1' true
+like "is checked in the file that exec finds" "$err" "filter of 'io:submit': no field 'sise'"
+fails "without PATH" env -u PATH "$RECORDER" record -o refused.dat -u io:submit -f 'sise > 1' true
+like "exec does not find the file in the current directory" "$err" "no process of 'true' uses librecorder"
+rm true
 run_record -u io:submit -f 'id >> 3'
 is "an invalid filter" "$(head -n 1 <<<"$err")" "recorder record: filter of 'io:submit': expected a value (column 5)"
 is "is a wrong command line" "$status" 2
