@@ -170,7 +170,7 @@ static int put_async(struct chrome *c, const struct model_span *span, int32_t pi
 	export_out_printf(c->out, ",\"id\":\"span %" PRIu64 "\"", span->id);
 	put_span_arguments(c, span);
 	err = end_event(c);
-	if (err || (span->flags & MODEL_NO_END))
+	if (err || ((span->flags & MODEL_NO_END) && c->is_ending))
 		return err;
 	begin_event(c, span->name, span->rule->system, 'e', span->end, pid, span->tid);
 	export_out_printf(c->out, ",\"id\":\"span %" PRIu64 "\"", span->id);
@@ -259,7 +259,8 @@ static int put_row(struct chrome *c, const char *id, struct export_slice slice)
 	int err = introduce(c, slice.tid, &pid);
 
 	for (unsigned int i = 0; i < 2 && !err; i++) {
-		if (i && slice.is_open)
+		/* What is open where its thread ended, or was given up, ends there: later slices of the row are not inside it. */
+		if (i && slice.is_open && c->is_ending)
 			break;
 		begin_event(c, slice.name, slice.category, i ? 'e' : 'b', i ? slice.end : slice.begin, pid,
 			    slice.tid);
@@ -280,10 +281,8 @@ static int on_state(void *arg, const struct model_state *state)
 {
 	struct chrome *c = arg;
 	char name[NAME_ROOM], id[NAME_ROOM];
-	struct export_slice slice = export_state_slice(c->trace, state, name, sizeof(name));
+	const struct export_slice slice = export_state_slice(c->trace, state, name, sizeof(name));
 
-	/* A state that was given up ends here, so that later states of its key are not inside it. */
-	slice.is_open = slice.is_open && c->is_ending;
 	model_state_title(state, id, sizeof(id));
 	return put_row(c, id, slice);
 }

@@ -6,7 +6,7 @@
  * A span of a thread, or of a CPU, is begun and ended in time order on the thread's track, where slices nest. All
  * others are written when they have ended, on tracks of their own, none of which has two slices at a time: keyed spans,
  * spans that were written at their end, and spans whose begin was not seen. A slice that is open where the trace ends
- * has no end.
+ * has no end. One that is open where its thread ended, or that the model gave up, ends there.
  */
 #include "format/export/perfetto_private.h"
 
@@ -235,6 +235,7 @@ static int on_span_begin(void *arg, const struct model_span *span)
 static int put_whole(struct perfetto *p, const struct model_span *span, const char *incomplete)
 {
 	struct pool_key key = { .kind = span->rule->is_keyed ? POOL_KEYED : POOL_OWN, .owner = span->rule->pair };
+	const bool is_open = (span->flags & MODEL_NO_END) && p->is_ending;
 	struct perfetto_pool *pool;
 	char name[NAME_MAX_BYTES];
 	uint64_t track;
@@ -245,11 +246,11 @@ static int put_whole(struct perfetto *p, const struct model_span *span, const ch
 	if (!pool || (!key.parent && !span->rule->is_keyed))
 		return -ENOMEM;
 	set_name(name, span->rule);
-	track = pool_track(p, pool, name, false, span->begin, span->flags & MODEL_NO_END ? UINT64_MAX : span->end);
+	track = pool_track(p, pool, name, false, span->begin, is_open ? UINT64_MAX : span->end);
 	if (!track)
 		return -ENOMEM;
 	err = put_begin(p, span, track, incomplete);
-	return err || (span->flags & MODEL_NO_END) ? err : put_end(p, span, track, NULL);
+	return err || is_open ? err : put_end(p, span, track, NULL);
 }
 
 static int on_span(void *arg, const struct model_span *span)
@@ -328,7 +329,7 @@ static int put_slice(struct perfetto *p, uint64_t track, struct export_slice sli
 	if (slice.rule)
 		perfetto_arguments(p, event_of(p, slice.rule), slice.first, slice.record->data, slice.record->size);
 	err = perfetto_event_end(p, event);
-	if (err || slice.is_open)
+	if (err || (slice.is_open && p->is_ending))
 		return err;
 	event = perfetto_event_begin(p, slice.end, TYPE_END, track);
 	return perfetto_event_end(p, event);
@@ -347,7 +348,7 @@ static int on_state(void *arg, const struct model_state *state)
 	if (!pool)
 		return -ENOMEM;
 	model_state_title(state, name, sizeof(name));
-	track = pool_track(p, pool, name, false, state->begin, state->is_open ? UINT64_MAX : state->end);
+	track = pool_track(p, pool, name, false, state->begin, state->is_open && p->is_ending ? UINT64_MAX : state->end);
 	if (!track)
 		return -ENOMEM;
 	return put_slice(p, track, export_state_slice(p->trace, state, name, sizeof(name)));

@@ -2,6 +2,7 @@
 /* interrupted jump|thread|kill: spans that are interrupted in this way. Each way begins with a whole span. */
 #include <librecorder/event.h>
 #include <librecorder/lane.h>
+#include <librecorder/span.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -19,6 +20,7 @@ static void *end_inside(void *unused)
 {
 	(void)unused;
 	rec_thread_name("ends");
+	REC_TASK(7, "lost");
 	REC_BEGIN(io, outer, 2);
 	REC_BEGIN(io, inner, 2);
 	syscall(SYS_exit, 0);

@@ -50,6 +50,28 @@ is "jump: the inner span is cut" "$spans" "io:inner cut"
 ok "thread: record" "$RECORDER" record -q -o thread.dat ./interrupted thread
 compare thread
 is "thread: its spans are open" "$spans" "io:outer open;io:inner open"
+
+# If the kernel recorded its end, the thread's spans and its work for a task end there.
+if [ "$(id -u)" = 0 ] && [ -d /sys/kernel/tracing/events/sched ]; then
+	ok "end: record" "$RECORDER" record -q -F -c -o end.dat -e sched:sched_switch ./interrupted thread
+	end=$("$RECORDER" report -t end.dat | sed -nE 's/^ *ends-.* ([0-9]+)\.([0-9]{9}): sched_switch:.*\] [XZ] ==>.*/\1\2/p')
+	like "end: the thread's last switch is there" "$end" '^[0-9]+$'
+	"$RECORDER" export --perfetto end.dat -o end.pftrace
+	sql ends "select name, ts + dur from slice where category = 'task' or (category = 'io' and dur != 0 and extract_arg(arg_set_id, 'debug.incomplete') is not null) order by name"
+	ask end.pftrace
+	is "end: Perfetto shows spans and task until then" "$(answer ends)" "ends $end;inner $end;outer $end"
+	"$RECORDER" export --chrome end.dat -o end.json
+	is "end: Chrome's JSON does, too" "$(python3 -B - end.json "$end" <<-'END'
+		import decimal, json, sys
+		events = json.load(open(sys.argv[1]), parse_float=decimal.Decimal)["traceEvents"]
+		print([one["ph"] for one in events if one.get("cat") == "task"], {int((one["ts"] + one["dur"]) * 1000) - int(sys.argv[2])
+		      for one in events if "incomplete" in one.get("args", {})})
+	END
+	)" "['b', 'e'] {0}"
+else
+	skip "the end of a thread" "only root may trace the kernel"
+fi
+
 run "$RECORDER" record -q -o kill.dat ./interrupted kill
 compare kill
 is "kill: the program's spans are open" "$spans" "io:outer open;io:inner open"
