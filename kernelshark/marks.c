@@ -34,6 +34,7 @@ struct marks {
 	struct thread **threads;
 	size_t nr_threads, room;
 	struct number_map by_tid; /* place in `threads`, plus one */
+	uint64_t given_up;
 	struct number_map
 		by_counter; /* from a rule's pair and a process to the counter's curve: see curve_of() */
 };
@@ -282,7 +283,9 @@ static int make_curves(struct thread *thread)
 
 static int take_events(struct marks *m, struct dat_merge *merge)
 {
-	const struct model_sink sink = { .arg = m, .span = take_span, .counter = take_counter };
+	const struct model_sink sink = {
+		.arg = m, .span = take_span, .counter = take_counter, .given_up = &m->given_up
+	};
 	struct model *model = NULL;
 	struct dat_event event;
 	int err = model_open(m->rules, &sink, &model);
@@ -365,6 +368,11 @@ struct marks *marks_close(struct marks *marks)
 	event_table_close(marks->table);
 	free(marks);
 	return NULL;
+}
+
+uint64_t marks_given_up(const struct marks *marks)
+{
+	return marks->given_up;
 }
 
 const struct mark_row *marks_row(const struct marks *marks, int32_t tid)

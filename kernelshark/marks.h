@@ -58,6 +58,9 @@ int marks_open(const char *path, struct marks **ret_marks, char error[MARKS_ERRO
 /* Takes NULL. Returns NULL. */
 struct marks *marks_close(struct marks *marks);
 
+/* The number of spans and states whose ends were not awaited, because too many were open: as in struct model_sink. */
+uint64_t marks_given_up(const struct marks *marks);
+
 /* The row of a thread; NULL: it has nothing to draw. Valid until marks_close(). */
 const struct mark_row *marks_row(const struct marks *marks, int32_t tid);
 

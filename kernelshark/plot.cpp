@@ -8,6 +8,7 @@
 #include <KsPlugins.hpp>
 
 #include <algorithm>
+#include <cinttypes>
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -154,6 +155,9 @@ std::shared_ptr<struct marks> open_file(const char *path)
 		std::fprintf(stderr, "recorder's plugin: %s: %s\n", path, error);
 		return nullptr;
 	}
+	if (marks_given_up(marks))
+		std::fprintf(stderr, "recorder's plugin: %s: the ends of %" PRIu64 " spans and states were not awaited: too many were open\n",
+			     path, marks_given_up(marks));
 	known.reset(marks, closer());
 	files[path] = known;
 	return known;

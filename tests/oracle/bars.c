@@ -15,8 +15,12 @@ static void wait_a_little(void)
 	nanosleep(&time, NULL);
 }
 
-int main(void)
+/* With an argument: more spans in each other than a reader awaits the ends of. */
+int main(int argc, char **argv)
 {
+	(void)argv;
+	for (unsigned int i = 0; argc > 1 && i < 1030; i++)
+		REC_BEGIN(bars, outer, i);
 	for (unsigned int i = 0; i < 3; i++) {
 		REC_BEGIN(bars, outer, i);
 		REC(bars, level, 10 * i);

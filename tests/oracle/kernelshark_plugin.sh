@@ -44,6 +44,11 @@ compare meaning
 is "meaning: spans that are cut, open, or have no begin" \
 	"$(awk '$1 == "bar" && $7 != "whole" { print $6, $7 }' meaning.marks | sort | paste -s -d ';')" \
 	"io:request open;io:step cut;io:step no_begin;net:rpc no_begin"
+ok "deep: a recording" "$RECORDER" record -q -o deep.dat ./bars deep
+ok "deep: what is drawn" "$marks" deep.dat
+is "deep: the number of spans that were given up is that of report --spans" "$(sed -n 's/^given_up //p' .out)" \
+	"$("$RECORDER" report --spans deep.dat 2>&1 >/dev/null | sed -n 's/.*the ends of \([0-9]*\) spans.*/\1/p')"
+like "deep: and there is one" "$out" 'given_up [0-9]'
 fails "an invalid file" "$marks" bars
 like "is named" "$err" '^kshark_marks: bars: .'
 

@@ -3,7 +3,7 @@
  * Prints the marks that the plugin for KernelShark draws, one on each line:
  *
  *	kshark_marks FILE	bar TID LINE BEGIN END SYSTEM:NAME STATE COLOR, and value TID TIME SYSTEM:NAME VALUE
- *				COLOR
+ *				COLOR; and given_up NUMBER, if it is not 0
  *
  * STATE is as in recorder sql, with an underscore for its blank.
  */
@@ -50,6 +50,8 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; marks_next(marks, i, &tid); i++)
 		print_row(marks_row(marks, tid), tid);
+	if (marks_given_up(marks))
+		printf("given_up %" PRIu64 "\n", marks_given_up(marks));
 	marks_close(marks);
 	return 0;
 }
