@@ -15,7 +15,7 @@ is "each exported name begins with rec_" "$strangers" ""
 
 # Every word of the headers, without comments.
 for header in "$top_srcdir"/include/librecorder/*.h "$top_srcdir"/include/librecorder/detail/*.h; do
-	"$CC" -fpreprocessed -dD -E -P "$header" 2>/dev/null
+	$CC -fpreprocessed -dD -E -P "$header" 2>/dev/null
 done | grep -oE '\brec_[a-z0-9_]+' | sort -u >"$TMP/declared"
 undeclared=$(grep '^rec_' "$TMP/exported" | grep -vxF -f "$TMP/declared")
 is "each exported function is in a public header" "$undeclared" ""
@@ -26,9 +26,9 @@ for header in "$top_srcdir"/include/librecorder/*.h; do
 	[ "${header##*/}" = dat.h ] || printf '#include <librecorder/%s>\n' "${header##*/}"
 done >"$TMP/all.c"
 # shellcheck disable=SC2086
-ok "all public headers compile together" "$CC" -std=c11 -D_GNU_SOURCE $CFLAGS_FOR_TEST -fsyntax-only "$TMP/all.c"
+ok "all public headers compile together" $CC -std=c11 -D_GNU_SOURCE $CFLAGS_FOR_TEST -fsyntax-only "$TMP/all.c"
 # shellcheck disable=SC2086
-"$CC" -std=c11 -D_GNU_SOURCE $CFLAGS_FOR_TEST -E "$TMP/all.c" 2>/dev/null |
+$CC -std=c11 -D_GNU_SOURCE $CFLAGS_FOR_TEST -E "$TMP/all.c" 2>/dev/null |
 	awk '/^# [0-9]+ "/ { ours = index($3, "/include/librecorder/") > 0; next } ours && !/^#/' | tr '\n' ' ' |
 	sed -E 's/[{};]/\n&\n/g' | awk '
 		/^\{$/ { depth++; next }
