@@ -259,7 +259,10 @@ static int put_row(struct chrome *c, const char *id, struct export_slice slice)
 	int err = introduce(c, slice.tid, &pid);
 
 	for (unsigned int i = 0; i < 2 && !err; i++) {
-		/* What is open where its thread ended, or was given up, ends there: later slices of the row are not inside it. */
+		/*
+		 * What is open where its thread ended, or was given up, ends there: later slices of the row are not
+		 * inside it.
+		 */
 		if (i && slice.is_open && c->is_ending)
 			break;
 		begin_event(c, slice.name, slice.category, i ? 'e' : 'b', i ? slice.end : slice.begin, pid,

@@ -348,7 +348,8 @@ static int on_state(void *arg, const struct model_state *state)
 	if (!pool)
 		return -ENOMEM;
 	model_state_title(state, name, sizeof(name));
-	track = pool_track(p, pool, name, false, state->begin, state->is_open && p->is_ending ? UINT64_MAX : state->end);
+	track = pool_track(p, pool, name, false, state->begin,
+			   state->is_open && p->is_ending ? UINT64_MAX : state->end);
 	if (!track)
 		return -ENOMEM;
 	return put_slice(p, track, export_state_slice(p->trace, state, name, sizeof(name)));
