@@ -156,8 +156,8 @@ std::shared_ptr<struct marks> open_file(const char *path)
 		return nullptr;
 	}
 	if (marks_given_up(marks))
-		std::fprintf(stderr, "recorder's plugin: %s: the ends of %" PRIu64 " spans and states were not awaited: too many were open\n",
-			     path, marks_given_up(marks));
+		std::fprintf(stderr, "recorder's plugin: %s: the ends of %" PRIu64 " spans and states were not awaited: "
+			     "too many were open\n", path, marks_given_up(marks));
 	known.reset(marks, closer());
 	files[path] = known;
 	return known;

@@ -88,4 +88,10 @@ bare_attempt()
 }
 beside_peer "the window without it" bare_attempt
 
+# If not: docs/pictures/make.sh.
+for name in packer kernel; do
+	is "README's picture $name.png is of this plugin" "$(identify -format '%[drawn-by]' "$top_srcdir/docs/pictures/$name.png")" \
+		"$(bash "$top_srcdir/tests/oracle/plugin_look.sh" "$top_srcdir")"
+done
+
 done_testing

@@ -9,6 +9,7 @@ import sys
 
 from browser import Browser
 from mouse import mouse
+from picture import look
 
 LABELS, AXIS = 230, 26  # as in rows.js
 page_path, text_path, pictures = sys.argv[1:4]
@@ -223,6 +224,7 @@ def main():
         hidden_arrows(browser)
         mouse(browser, check)
         browser.run("recorderView.panels.open('summary'), recorderView.panels.ready")
+        print(f"look {look(browser)}", flush=True)
         browser.picture(f"{pictures}/gallery.png")
         browser.size(1400, 900, 2)
         browser.picture(f"{pictures}/fine.png")
