@@ -8,6 +8,8 @@
 
 #include "format/dat/dat_lines.h"
 #include "format/io/blob.h"
+#include "format/io/hash.h"
+#include "format/io/number_map.h"
 
 /* Ids of programs' events begin here, those of the kernel are below (trace-dat.md 3.3). */
 #define USER_FIRST 16384u
@@ -21,12 +23,14 @@ struct text {
 	uint32_t id;
 	const char *tail;
 	size_t tail_size;
+	uint64_t before; /* 1 + the number of the text before this one with the same hash; 0: none */
 };
 
 struct dat_ids {
 	struct text *texts; /* the formats, with the ids of the result */
 	size_t nr;
-	bool *used; /* by id */
+	struct number_map by_hash; /* 1 + the number of the last text with this hash */
+	bool *used;		   /* by id */
 };
 
 int dat_ids_open(struct dat_ids **ret_ids)
@@ -48,6 +52,7 @@ struct dat_ids *dat_ids_close(struct dat_ids *ids)
 {
 	if (!ids)
 		return NULL;
+	number_map_free(&ids->by_hash);
 	free(ids->texts);
 	free(ids->used);
 	free(ids);
@@ -82,6 +87,13 @@ static bool is_same(const struct text *a, const struct text *b)
 {
 	return a->head_size == b->head_size && a->tail_size == b->tail_size && !strcmp(a->system, b->system) &&
 	       !memcmp(a->head, b->head, a->head_size) && !memcmp(a->tail, b->tail, a->tail_size);
+}
+
+static uint64_t hash(const struct text *text)
+{
+	return hash_step(hash_step(hash_bytes(text->system, strlen(text->system)),
+				   hash_bytes(text->head, text->head_size)),
+			 hash_bytes(text->tail, text->tail_size));
 }
 
 /* Find the offset of the type in records, by the first format that has it. */
@@ -125,12 +137,13 @@ static int choose_id(const struct dat_ids *ids, uint32_t own, uint32_t *ret_id)
 
 static int add_text(struct dat_ids *ids, const struct text *text, uint32_t *ret_id)
 {
+	const uint64_t key = hash(text), last = number_map_get(&ids->by_hash, key);
 	struct text *texts;
 	int err;
 
-	for (size_t i = 0; i < ids->nr; i++) {
-		if (is_same(&ids->texts[i], text)) {
-			*ret_id = ids->texts[i].id;
+	for (uint64_t n = last; n; n = ids->texts[n - 1].before) {
+		if (is_same(&ids->texts[n - 1], text)) {
+			*ret_id = ids->texts[n - 1].id;
 			return 0;
 		}
 	}
@@ -141,7 +154,11 @@ static int add_text(struct dat_ids *ids, const struct text *text, uint32_t *ret_
 	if (!texts)
 		return -ENOMEM;
 	ids->texts = texts;
+	err = number_map_set(&ids->by_hash, key, ids->nr + 1);
+	if (err)
+		return err;
 	texts[ids->nr] = *text;
+	texts[ids->nr].before = last;
 	texts[ids->nr++].id = *ret_id;
 	ids->used[*ret_id] = true;
 	return 0;

@@ -21,15 +21,25 @@ static void close_traces(void *arg)
 
 /* ------------------------------------------------------------------------------------------------- names of tables */
 
-/* The names of all events of a trace, sorted: there may be some thousand. */
+/* All events of a trace, sorted by name and system: there may be some thousand. */
 struct names {
-	const char **all;
+	const struct tep_event **all;
 	size_t nr;
 };
 
+/* Compares an event with a name, and with a system unless that is NULL. */
+static int compare(const struct tep_event *event, const char *name, const char *system)
+{
+	const int order = strcasecmp(event->name, name);
+
+	return order || !system ? order : strcasecmp(event->system, system);
+}
+
 static int by_name(const void *a, const void *b)
 {
-	return strcasecmp(*(const char *const *)a, *(const char *const *)b);
+	const struct tep_event *other = *(const struct tep_event *const *)b;
+
+	return compare(*(const struct tep_event *const *)a, other->name, other->system);
 }
 
 /* 0; -ENOMEM. */
@@ -40,26 +50,26 @@ static int names_open(const struct event_table *table, struct names *ret_names)
 	if (!names.all)
 		return -ENOMEM;
 	for (size_t i = 0; i < names.nr; i++)
-		names.all[i] = table->all[i].event->name;
+		names.all[i] = table->all[i].event;
 	qsort(names.all, names.nr, sizeof(*names.all), by_name);
 	*ret_names = names;
 	return 0;
 }
 
-/* Whether more than `most` events have this name. */
-static bool has_more(const struct names *names, const char *name, size_t most)
+/* Whether more than `most` events have this name, and this system unless it is NULL. */
+static bool has_more(const struct names *names, const char *name, const char *system, size_t most)
 {
 	size_t low = 0, high = names->nr;
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 
-		if (strcasecmp(names->all[middle], name) < 0)
+		if (compare(names->all[middle], name, system) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low + most < names->nr && !strcasecmp(names->all[low + most], name);
+	return low + most < names->nr && !compare(names->all[low + most], name, system);
 }
 
 /* Whether the name is that of one of SQLite's own tables, or of a table that all traces have. */
@@ -68,38 +78,36 @@ static bool is_reserved_name(const char *name)
 	return !sqlite3_strnicmp(name, "sqlite_", 7) || sql_computed_find(name) || !strcasecmp(name, "events");
 }
 
-/* Whether a text is SYSTEM_NAME of the event. */
-static bool is_long_name(const struct tep_event *event, const char *text)
+/*
+ * Whether SYSTEM_NAME of an event is that of another event, too: one of different shape, or with its underscores
+ * elsewhere. The text is the same afterwards.
+ */
+static bool is_shared_name(const struct names *names, char *text)
 {
-	const size_t system = strlen(event->system);
+	unsigned int nr = 0;
 
-	return !strncasecmp(text, event->system, system) && text[system] == '_' &&
-	       !strcasecmp(text + system + 1, event->name);
-}
-
-/* Whether it is SYSTEM_NAME of another event: one of different shape, or with its underscores elsewhere. */
-static bool is_shared_name(const struct event_table *table, const struct event_type *type, const char *name)
-{
-	for (uint32_t i = 0; i < table->nr_events; i++) {
-		if (&table->all[i] != type && is_long_name(table->all[i].event, name))
-			return true;
+	for (char *at = strchr(text, '_'); at && nr < 2; at = strchr(at + 1, '_')) {
+		*at = '\0';
+		nr += has_more(names, at + 1, text, 0);
+		nr += has_more(names, at + 1, text, 1);
+		*at = '_';
 	}
-	return false;
+	return nr > 1;
 }
 
 /*
  * The name of an event's table: the event's name; if that is taken, with the system; if that is taken or shared, with
  * the id as well.
  */
-static char *table_name(const struct event_table *table, const struct names *names, const struct event_type *type)
+static char *table_name(const struct names *names, const struct event_type *type)
 {
 	const struct tep_event *event = type->event;
 	char *name;
 
-	if (!is_reserved_name(event->name) && !has_more(names, event->name, 1))
+	if (!is_reserved_name(event->name) && !has_more(names, event->name, NULL, 1))
 		return sqlite3_mprintf("%s", event->name);
 	name = sqlite3_mprintf("%s_%s", event->system, event->name);
-	if (name && (is_reserved_name(name) || has_more(names, name, 0) || is_shared_name(table, type, name))) {
+	if (name && (is_reserved_name(name) || has_more(names, name, NULL, 0) || is_shared_name(names, name))) {
 		sqlite3_free(name);
 		name = sqlite3_mprintf("%s_%s_%d", event->system, event->name, event->id);
 	}
@@ -163,7 +171,7 @@ static int make_tables(const struct making *m, const struct sql_trace *trace)
 		if (event_type(trace->table, type->event->id) != type)
 			continue;
 		sqlite3_snprintf(sizeof(id), id, "%d", type->event->id);
-		code = make_table(m, table_name(trace->table, &names, type), "event", id);
+		code = make_table(m, table_name(&names, type), "event", id);
 	}
 	free(names.all);
 	return code;
