@@ -144,6 +144,7 @@ static int print(const struct run *run)
 			status = EXIT_FAILURE;
 	}
 	trace_input_report_gaps(&run->input, series_gaps(run->set));
+	trace_input_report_cpus(&run->input);
 	return status;
 }
 

@@ -12,6 +12,7 @@
 #include "cli/common/opts.h"
 #include "cli/common/trace_events.h"
 #include "format/dat/dat_compress.h"
+#include "format/io/blob.h"
 
 /*
  * Whether the operand ends like a file. Spans, events and assertions do not have this ending, so it means a file, and a
@@ -77,4 +78,23 @@ void trace_input_report_gaps(const struct trace_input *input, const struct dat_g
 		complain(input->command, "%s: %" PRIu64 " damaged page%s; results may lack their events", input->path,
 			 gaps->damaged, gaps->damaged == 1 ? "" : "s");
 	complain_given_up(input->command, input->path, gaps->given_up);
+}
+
+void trace_input_report_cpus(const struct trace_input *input)
+{
+	const struct dat_absent *absent = &input->table->absent;
+	struct blob list = BLOB_INIT;
+	const char *text;
+
+	if (!absent->nr_no_cpus)
+		return;
+	dat_notes_put_cpus(&list, absent->no_cpus, absent->nr_no_cpus);
+	blob_put(&list, "", 1);
+	text = list.error ? "" : (const char *)list.data;
+	if (strpbrk(text, "-,"))
+		complain(input->command, "%s: CPUs %s were not recorded; results may lack their events", input->path,
+			 text);
+	else
+		complain(input->command, "%s: CPU %s was not recorded; results may lack its events", input->path, text);
+	blob_free(&list);
 }

@@ -261,6 +261,45 @@ END
 "$RECORDER" latency --json wakes.dat wakeup >answer.json 2>err
 is "with a loss before both it is one all the same" "$(number count)" 1
 
+# CPUs that were not recorded
+cat >moves.c <<'END'
+#define _GNU_SOURCE
+#include <librecorder/event.h>
+#include <sched.h>
+REC_EVENT(io, note, u64(n));
+int main(void)
+{
+	cpu_set_t all, one;
+
+	if (sched_getaffinity(0, sizeof(all), &all))
+		return 1;
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		if (CPU_ISSET(cpu, &all) && sched_setaffinity(0, sizeof(one), &one))
+			return 1;
+		for (unsigned int i = 0; CPU_ISSET(cpu, &all) && i < 3; i++)
+			REC(io, note, i);
+	}
+	return 0;
+}
+END
+# shellcheck disable=SC2086
+ok "a program that moves" $CC $CFLAGS_FOR_TEST moves.c $LDADD_FOR_TEST -o moves
+ok "is recorded" "$RECORDER" record -q -u 'io:*' -o moves.dat ./moves
+run "$RECORDER" latency moves.dat io:note io:note
+is "with all CPUs nothing is missing" "$err" ""
+cpus=$("$RECORDER" sql --list moves.dat "SELECT DISTINCT cpu FROM note ORDER BY cpu")
+if [ "$(wc -l <<<"$cpus")" -gt 1 ]; then
+	ok "without its other CPUs" "$RECORDER" split -i moves.dat -o part -C "$(head -n 1 <<<"$cpus")"
+	run "$RECORDER" latency part.1 io:note io:note
+	like "they are named" "$err" '^recorder latency: part\.1: CPU(s [0-9,-]+ were| [0-9]+ was) not recorded; results may lack (its|their) events$'
+	run "$RECORDER" assert part.1 'count(io:note) == 3'
+	like "by assert, too" "$err" '^recorder assert: part\.1: CPU(s [0-9,-]+ were| [0-9]+ was) not recorded; results may lack (its|their) events$'
+else
+	skip "without its other CPUs" "this machine has one"
+fi
+
 size=$(stat -c %s trace.dat)
 bad=0
 for part in 1 5 20 40 60 70 80 90 95 99; do
