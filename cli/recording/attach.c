@@ -138,7 +138,27 @@ static int pass_over(struct attach *attach, const struct watched_dir *watched, s
 	return empty_lanes(view);
 }
 
-/* If an event was on already, skip the events that were written before the switch, too. */
+/* Whether an event of the program is on. 1, 0, -ENOMEM. */
+static int has_any_on(const struct rec_view *view)
+{
+	const struct rec_log_record *record;
+	size_t size = 0, offset = 0;
+	unsigned char *log = programs_log(view, &size);
+	/* rec_printf's event has no record. */
+	bool on = rec_view_enabled(view, REC_EVENT_ID_FIRST) & REC_ENABLE_ON;
+
+	if (!log)
+		return -ENOMEM;
+	while (!on && (record = rec_log_next(log, size, &offset)))
+		on = record->kind == REC_LOG_EVENT && rec_view_enabled(view, record->id) & REC_ENABLE_ON;
+	free(log);
+	return on;
+}
+
+/*
+ * Skip the events that were written before the switch, too, if any event was on already. If none was, there are none:
+ * then the first events after the switch are kept, which may be all that a rate allows in this second.
+ */
 static int pass_over_again(struct watched_dir *watched, struct buffer *buffer)
 {
 	struct rec_view *view;
@@ -230,11 +250,12 @@ static bool cannot_attach(const struct attach *attach, const struct buffer *buff
 static bool begin_one(struct attach *attach, struct watched_dir *watched, struct buffer *buffer,
 		      const struct spool *spool)
 {
-	int err = attach_switch_on(attach, buffer);
+	const int any_on = has_any_on(buffer->view);
+	int err = any_on < 0 ? any_on : attach_switch_on(attach, buffer);
 
 	if (err)
 		return cannot_attach(attach, buffer, attach_reason(buffer->view, err));
-	err = pass_over_again(watched, buffer);
+	err = any_on ? pass_over_again(watched, buffer) : 0;
 	if (err)
 		return cannot_attach(attach, buffer, err == -EBUSY ? "another recorder reads it" : strerror(-err));
 	err = drain_add(watched->drain, buffer->name);
