@@ -56,7 +56,7 @@ int32_t export_process(const struct export_trace *trace, int32_t tid);
 struct export_slice {
 	const char *category, *name;
 	uint64_t begin, end;
-	bool is_open; /* it has no end */
+	bool is_open; /* its end was not seen */
 	int32_t tid;
 	const struct model_rule *rule; /* rule of its record; NULL: it has none */
 	const struct model_record *record;

@@ -15,13 +15,18 @@ static unsigned int find(const struct graph_depth *graph, unsigned int id)
 	return i;
 }
 
+static bool begins_with(const char *text, size_t size, const char *head)
+{
+	return size >= strlen(head) && !memcmp(text, head, strlen(head));
+}
+
 void graph_depth_format(struct graph_depth *graph, const char *text, size_t size)
 {
-	static const char head[] = "name: funcgraph_";
 	const struct kernel_field *depth;
 	struct kernel_format format;
 
-	if (graph->nr == GRAPH_EVENTS_MAX || size < sizeof(head) - 1 || memcmp(text, head, sizeof(head) - 1))
+	if (graph->nr == GRAPH_EVENTS_MAX || !(begins_with(text, size, "name: funcgraph_") ||
+					       begins_with(text, size, "name: fgraph_retaddr_entry\n")))
 		return;
 	kernel_format_parse(text, size, &format);
 	/* An int; in newer kernels a long in the events of calls. */

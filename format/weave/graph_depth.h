@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The calls of the function graph that are too deep for the file. The kernel has one limit for all users, in
- * max_graph_depth at the top of tracefs, so a recording has a limit of its own, which is applied here.
+ * The calls of the function graph that are too deep for the file. A kernel whose instances have no max_graph_depth has
+ * one limit for all users, at the top of tracefs. There a recording has a limit of its own, which is applied here.
  */
 #ifndef FORMAT_GRAPH_DEPTH_H
 #define FORMAT_GRAPH_DEPTH_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GRAPH_EVENTS_MAX 4u /* entry, entry with return address, exit, and one more */
+#define GRAPH_EVENTS_MAX 4u /* funcgraph_entry, fgraph_retaddr_entry, funcgraph_exit, and one more */
 
 struct graph_depth {
 	unsigned int nr;

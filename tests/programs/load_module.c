@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* load_module FILE: loads a module into the kernel, with dependencies on no other. */
+/* load_module FILE: loads a module, which must not depend on another. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>

@@ -21,6 +21,10 @@ static const char print_text[] = FORMAT("print", "5", "\tfield:u64 ip;\toffset:8
 static const char call_text[] = FORMAT("funcgraph_entry", "11",
 	"\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:unsigned long depth;\toffset:16;\tsize:8;\tsigned:0;\n");
+static const char address_text[] = FORMAT("fgraph_retaddr_entry", "12",
+	"\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
+	"\tfield:unsigned int depth;\toffset:16;\tsize:4;\tsigned:0;\n"
+	"\tfield:unsigned long retaddr;\toffset:20;\tsize:8;\tsigned:0;\n");
 static const char return_text[] = FORMAT("funcgraph_exit", "10",
 	"\tfield:unsigned long func;\toffset:8;\tsize:8;\tsigned:0;\n"
 	"\tfield:int depth;\toffset:16;\tsize:4;\tsigned:1;\n");
@@ -30,6 +34,7 @@ static const struct weave_format formats[] = {
 	{ "sched", TEXT(switch_text) },
 	{ "sched", TEXT(tick_text) },
 	{ "ftrace", TEXT(call_text) },
+	{ "ftrace", TEXT(address_text) },
 	{ "ftrace", TEXT(return_text) },
 	{ "sched", TEXT(switch_text) }, /* the same format once more */
 };
@@ -40,7 +45,7 @@ void both_begin(struct both *b, unsigned int lanes, unsigned int cpus)
 
 	weaving_begin(&b->w, lanes + cpus);
 	b->lanes = lanes;
-	b->kernel = (struct weave_kernel){ .clock = "mono", .formats = formats, .nr_formats = 6 };
+	b->kernel = (struct weave_kernel){ .clock = "mono", .formats = formats, .nr_formats = 7 };
 	b->processes[0] = b->w.process;
 	b->processes[1] = (struct weave_process){
 		.kernel = &b->kernel, .clock = REC_CLOCK_MONO, .subbuf_size = 4096, .comm = "kernel" };

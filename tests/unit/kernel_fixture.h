@@ -5,10 +5,11 @@
 
 #include "weave_fixture.h"
 
-#define ID_SWITCH 300
-#define ID_TICK	  301
-#define ID_CALL	  11
-#define ID_RETURN 10
+#define ID_SWITCH  300
+#define ID_TICK	   301
+#define ID_CALL	   11
+#define ID_ADDRESS 12 /* a call with its return address */
+#define ID_RETURN  10
 
 /* The contents of a text; for an initializer. */
 #define TEXT(string) { string, sizeof(string) - 1 }
@@ -30,7 +31,7 @@ struct both {
 };
 
 /*
- * Begin with both on CLOCK_MONOTONIC. Formats: ftrace:print, sched:sched_switch (twice), sched:tick, and two of the
+ * Begin with both on CLOCK_MONOTONIC. Formats: ftrace:print, sched:sched_switch (twice), sched:tick, and three of the
  * function graph.
  */
 void both_begin(struct both *b, unsigned int lanes, unsigned int cpus);

@@ -303,8 +303,8 @@ Test(weave_buffers, texts)
 	cr_assert_str_eq(dat_option(file, DAT_UNAME)->data, "Linux box 6.18 x86_64");
 	cr_assert_str_eq(file->formats[0].system, "ftrace");
 	cr_assert_not_null(strstr(file->formats[0].text.text, "name: print\n"));
-	/* print, rec_printf's, two of the function graph, sched_switch, tick, t:a, t:b */
-	cr_assert_eq(file->nr_formats, 8);
+	/* print, rec_printf's, three of the function graph, sched_switch, tick, t:a, t:b */
+	cr_assert_eq(file->nr_formats, 9);
 	cr_assert_not_null(strstr(dat_option(file, DAT_CPUSTAT)->data,
 				  "CPU: 0\nentries: 9\nread events: 1234\n\nCPU: 0, programs\n"));
 	cr_assert_not_null(strstr(dat_option(file, DAT_CPUSTAT)->data, "read events: 1\n"));

@@ -186,20 +186,23 @@ Test(weave_kernel, interrupts_of_hidden_threads)
 	}
 }
 
-/* Put a call at a depth, and its return. */
-static void put_call(struct both *b, uint64_t time, uint64_t depth)
+/* Put a call at a depth, one with its return address, and a return. */
+static void put_calls(struct both *b, uint64_t time, uint64_t depth)
 {
 	const struct {
 		struct fake_event head;
 		uint64_t depth;
 	} call = { { { ID_CALL, 0, 0, 77 }, depth }, depth };
-	const struct {
+	struct {
 		struct fake_event head;
 		uint32_t depth;
-	} back = { { { ID_RETURN, 0, 0, 77 }, depth }, (uint32_t)depth };
+	} narrow = { { { ID_ADDRESS, 0, 0, 77 }, depth }, (uint32_t)depth };
+	const uint32_t size = sizeof(narrow.head) + sizeof(narrow.depth);
 
 	fake_put_bytes(b->w.fake, b->lanes, 0, time, &call, sizeof(call));
-	fake_put_bytes(b->w.fake, b->lanes, 0, time + 1, &back, sizeof(back.head) + sizeof(back.depth));
+	fake_put_bytes(b->w.fake, b->lanes, 0, time + 1, &narrow, size);
+	narrow.head.common.type = ID_RETURN;
+	fake_put_bytes(b->w.fake, b->lanes, 0, time + 2, &narrow, size);
 }
 
 /* Calls from a depth on are left out, wherever they are on the page; without a limit all are kept. */
@@ -218,14 +221,18 @@ Test(weave_kernel, depth_of_calls)
 		if (with_user)
 			both_put_user(&b, 0, 0, 500, 9);
 		for (unsigned int i = 0; i < 6; i++)
-			put_call(&b, 1000 + 2 * i, depths[i]);
+			put_calls(&b, 1000 + 3 * i, depths[i]);
 		seen = weave(&b.w);
 		for (unsigned int i = 0; i < 6; i++) {
-			/* The depth of a return has 32 bits: that of the fifth is 1. */
+			const uint64_t time = 1000 + 3 * i;
+
 			if (!limit || depths[i] < limit)
-				check_event(&seen->events[at++], "ftrace:funcgraph_entry", 0, 1000 + 2 * i, depths[i]);
-			if (!limit || (uint32_t)depths[i] < limit)
-				check_event(&seen->events[at++], "ftrace:funcgraph_exit", 0, 1001 + 2 * i, depths[i]);
+				check_event(&seen->events[at++], "ftrace:funcgraph_entry", 0, time, depths[i]);
+			/* These depths have 32 bits: those of the fifth are 1. */
+			if (limit && (uint32_t)depths[i] >= limit)
+				continue;
+			check_event(&seen->events[at++], "ftrace:fgraph_retaddr_entry", 0, time + 1, depths[i]);
+			check_event(&seen->events[at++], "ftrace:funcgraph_exit", 0, time + 2, depths[i]);
 		}
 		cr_assert_eq(seen->nr, at);
 		cr_assert_eq(b.w.stats.kernel_events, at - with_user);
