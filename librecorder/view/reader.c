@@ -162,16 +162,18 @@ static int map_file(struct rec_view *view, int dir, const char *name)
 }
 
 /*
- * Why a read of the header failed. The program sets the size of its file and then writes the header; in between the
- * header is a hole, and reading it fails if the file system has no room.
+ * Why a read of the mapped header failed. The program sets the size of its file and then writes the header; in between
+ * the header is a hole, and reading the map fails if the file system has no room. pread() reads a hole as zeros, and
+ * finds the data if the program has written them meanwhile; it fails if the file cannot be read.
  */
 static int header_fault(const struct rec_view *view)
 {
+	struct rec_buffer_header h;
 	struct stat st;
 
 	if (fstat(view->fd, &st) < 0 || (uint64_t)st.st_size < view->size)
 		return -EFAULT;
-	return lseek(view->fd, 0, SEEK_DATA) == 0 ? -EFAULT : -EAGAIN;
+	return pread(view->fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h) ? -EAGAIN : -EFAULT;
 }
 
 int rec_view_open_at(int dir, const char *name, struct rec_view **ret_view)

@@ -55,7 +55,33 @@ is "nothing is left" "$(ls -A /dev/shm/librecorder-0)" ""
 fails "no room: record" "$RECORDER" record sh -c 'truncate -s 1M "$RECORDER_DIR/77-7.rec"'
 like "no room: the buffer was not finished" "$err" "1 buffer was never finished: is there room in the buffer directory\\?"
 unlike "no room: it is not called unreadable" "$err" "skipped"
-rm /dev/shm/fill
+# The program may find room just after the recorder found none.
+cat >room.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/stat.h>
+#include <unistd.h>
+/* The second time that the status of the buffer is asked for, there is room, and data. */
+static int status(const char *name, int fd, struct stat *st)
+{
+	static unsigned int times;
+	int (*real)(int, struct stat *) = (int (*)(int, struct stat *))dlsym(RTLD_NEXT, name);
+	const int r = real(fd, st);
+
+	if (!r && S_ISREG(st->st_mode) && st->st_size == 1 << 20 && ++times == 2 && (unlink("/dev/shm/fill") || pwrite(fd, "", 1, 0) != 1))
+		_exit(99);
+	return r;
+}
+int fstat(int fd, struct stat *st) { return status("fstat", fd, st); }
+int fstat64(int fd, struct stat64 *st) { return status("fstat64", fd, (struct stat *)st); }
+END
+ok "a library that makes room" $CC -shared -fPIC -w -o room.so room.c -ldl
+# shellcheck disable=SC2016
+fails "room after the fault: record" env LD_PRELOAD="$TMP/room.so" ASAN_OPTIONS="${ASAN_OPTIONS:-}:verify_asan_link_order=0" \
+	"$RECORDER" record sh -c 'truncate -s 1M "$RECORDER_DIR/77-7.rec"'
+is "room was made" "$(ls /dev/shm)" librecorder-0
+like "room after the fault: the buffer was not finished" "$err" "1 buffer was never finished: is there room in the buffer directory\\?"
+unlike "room after the fault: it is not called unreadable" "$err" "skipped"
 
 # ---- a buffer, but no room for a lane in it: /dev/shm of 1 MiB
 
