@@ -7,6 +7,7 @@
  */
 #include "format/sql/sql_open.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -82,6 +83,17 @@ static int by_double(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/*
+ * The value at `part`, from 0 to less than 1, of the way from low to high, which is not below it. Each may be infinite;
+ * between the two infinities there is none: NaN, which SQL has as NULL.
+ */
+static double between(double low, double high, double part)
+{
+	if (!(part > 0) || !(low < high))
+		return low;
+	return isfinite(high - low) ? low + part * (high - low) : (1 - part) * low + part * high;
+}
+
 static void percentile_final(sqlite3_context *context)
 {
 	struct percentile *p = sqlite3_aggregate_context(context, 0);
@@ -97,7 +109,7 @@ static void percentile_final(sqlite3_context *context)
 	below = (size_t)place;
 	rest = place - (double)below;
 	sqlite3_result_double(context, below + 1 < p->numbers.nr
-					       ? values[below] + rest * (values[below + 1] - values[below])
+					       ? between(values[below], values[below + 1], rest)
 					       : values[below]);
 	free(p->numbers.values);
 }

@@ -98,6 +98,15 @@ is "each has its own" "$("$RECORDER" sql --list names.dat "SELECT (SELECT n FROM
 # ---- aggregates
 
 is "percentile" "$(sql 'SELECT percentile(number, 0), percentile(number, 50), percentile(number, 100) FROM count')" "0.0|499.5|999.0"
+percentiles()
+{
+	sql "WITH v(x) AS (VALUES $1) SELECT percentile(x, 0), percentile(x, 50), percentile(x, 75), percentile(x, 100) FROM v"
+}
+is "percentiles of infinity" "$(percentiles '(9e999), (5.0)')" "5.0|Inf|Inf|Inf"
+is "of its negative" "$(percentiles '(-9e999), (5.0)')" "-Inf|-Inf|-Inf|5.0"
+is "of infinity twice" "$(percentiles '(5.0), (9e999), (9e999)')" "5.0|Inf|Inf|Inf"
+is "of both: there is no number in the middle" "$(percentiles '(-9e999), (9e999)')" "-Inf|||Inf"
+is "of numbers that are far apart" "$(percentiles '(-1.5e308), (1.5e308)')" "-1.5e+308|0.0|7.5e+307|1.5e+308"
 is "percentile of nothing" "$(sql 'SELECT percentile(number, 50) IS NULL FROM count WHERE number < 0')" 1
 is "histogram" "$(sql 'SELECT histogram(number) FROM count WHERE thread = 0 AND number < 10')" \
 	"[[0,0,1],[1,1,1],[2,3,2],[4,7,4],[8,15,2]]"
