@@ -16,15 +16,15 @@ bool exec_path_is_known(const char *name)
 	return dirs_of(name) != NULL;
 }
 
-bool exec_path_find(const char *name, bool (*is_wanted)(const char *path), char path[PATH_MAX])
+bool exec_path_find(const char *name, bool (*is_wanted)(const char *path), char path[EXEC_PATH_SIZE])
 {
 	const char *at = dirs_of(name);
 	size_t size;
 
 	for (; at; at = at[size] ? at + size + 1 : NULL) {
 		size = strcspn(at, ":");
-		if (snprintf(path, PATH_MAX, "%.*s%s%s", (int)size, at, size ? "/" : "", name) < PATH_MAX &&
-		    is_wanted(path))
+		snprintf(path, EXEC_PATH_SIZE, "%.*s%s%s", (int)size, at, size ? "/" : "", name);
+		if (is_wanted(path))
 			return true;
 	}
 	return false;

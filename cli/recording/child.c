@@ -106,7 +106,7 @@ static bool may_exist(const char *path)
 
 bool child_is_missing(const char *name)
 {
-	char path[PATH_MAX];
+	char path[EXEC_PATH_SIZE];
 
 	return exec_path_is_known(name) && !exec_path_find(name, may_exist, path);
 }

@@ -237,7 +237,7 @@ static bool is_executable(const char *path)
 
 bool selections_fit_binary(const struct message_sink *sink, const struct selections *selections, const char *binary)
 {
-	char path[PATH_MAX];
+	char path[EXEC_PATH_SIZE];
 	void *log = NULL;
 	size_t size = 0;
 	bool good;

@@ -137,6 +137,9 @@ fi
 
 refused "no such command" 127 "cannot run './nothing': No such file" record -o precious.dat ./nothing
 refused "no such command in PATH" 127 "cannot run 'no-such-command': No such file" record -o precious.dat no-such-command
+# shellcheck disable=SC2183
+printf -v long '%5000s'
+refused "a command whose path is too long" 126 "cannot run '\./x+': File name too long" record -o precious.dat "./${long// /x}"
 refused "not to be run" 126 "cannot run './precious.dat': Permission denied" record -o precious.dat ./precious.dat
 run "$RECORDER" record -o none.dat sh -c 'exit 5'
 is "the status of a program without librecorder" "$status" 5
