@@ -29,8 +29,10 @@ function listenToWheel(page) {
 class Hover {
 	constructor(page) {
 		this.page = page;
-		this.place = null; /* of the pointer; null: it is elsewhere, or a button is pressed */
+		this.place = null; /* of the pointer; null: it is elsewhere */
+		this.isQuiet = false;
 		this.tip = document.getElementById("tip");
+		this.described = ""; /* what the tip tells of */
 		this.pointer = document.getElementById("pointer");
 	}
 
@@ -45,32 +47,40 @@ class Hover {
 		this.page.redraw();
 	}
 
-	/* A button is pressed: what the pointer is over is not described until it is released and the pointer moves. */
-	press() {
+	/* A button is pressed, or Escape: no item is described until the pointer moves without a button. */
+	quiet() {
 		this.hide();
-		this.place = null;
+		this.isQuiet = true;
+		this.page.view.hover = null;
+		this.page.redraw();
 	}
 
 	/* The picture has changed below the pointer. */
 	again() {
 		if (this.place)
-			this.move(this.place.x, this.place.y);
+			this.at(this.place.x, this.place.y);
 	}
 
 	move(x, y) {
-		this.place = { x, y };
-		const { canvas, view } = this.page, item = view.itemAt(x, y);
-		const same = item && view.hover && item.line === view.hover.line && item.i === view.hover.i;
+		this.isQuiet = false;
+		this.at(x, y);
+	}
+
+	at(x, y) {
+		const { canvas, view } = this.page, item = this.isQuiet ? null : view.itemAt(x, y), was = view.hover;
+		const same = item ? item.line === was?.line && item.i === was.i : !was;
 		const time = x >= view.labels ? view.time(x) : -1, inside = time >= 0 && time <= view.trace.length;
+		this.place = { x, y };
 		this.pointer.textContent = inside ? `Pointer: ${view.trace.absolute(time)} ${view.trace.dayTime(time)}` : "";
-		canvas.style.cursor = item || (view.rowAt(y)?.kind === "group") ? "pointer" : x > view.labels ? "crosshair" : "default";
+		if (!this.isQuiet)
+			canvas.style.cursor = item || (view.rowAt(y)?.kind === "group") ? "pointer" : x > view.labels ? "crosshair" : "default";
+		if (!item)
+			this.hide();
 		if (!same) {
 			view.hover = item;
 			this.page.redraw();
 			if (item)
 				this.describe(item);
-			else
-				this.hide();
 		}
 		this.putTip();
 	}
@@ -84,18 +94,26 @@ class Hover {
 		tip.style.top = `${y + 18 + tip.offsetHeight < view.height ? y + 18 : Math.max(y - tip.offsetHeight - 10, 0)}px`;
 	}
 
-	async describe(item) {
-		const { panels, view } = this.page;
-		const about = panels.describe(item), text = await panels.fields(item);
-		const length = item.line.kind === "points" ? "" : `, ${duration(about.length, view.trace.seconds)}`;
-		if (view.hover !== item || !this.place)
-			return;
+	fill(item, about, text) {
+		const { trace } = this.page.view, length = item.line.kind === "points" ? "" : `, ${duration(about.length, trace.seconds)}`;
 		this.tip.replaceChildren(element("b", { textContent: about.name }),
 			element("div", { textContent: text.length > 400 ? `${text.slice(0, 400)}…` : text }),
-			...[`${about.row.name}, CPU ${about.cpu}`, `at ${view.trace.absolute(about.time)}${length}`, view.trace.dayTime(about.time),
+			...[`${about.row.name}, CPU ${about.cpu}`, `at ${trace.absolute(about.time)}${length}`, trace.dayTime(about.time),
 				...about.notes].map((line) => element("span", { textContent: line })));
 		this.tip.hidden = false;
 		this.putTip();
+	}
+
+	/* The fields may have to be loaded. Until then a tip that told of something else has none; in a live page, it keeps them. */
+	async describe(item) {
+		const { panels, view } = this.page, about = panels.describe(item);
+		const key = `${view.key(about.row)} ${view.trace.absolute(about.time)} ${about.name}`;
+		if (this.tip.hidden || key !== this.described)
+			this.fill(item, about, "");
+		this.described = key;
+		const text = await panels.fields(item);
+		if (view.hover === item)
+			this.fill(item, about, text);
 	}
 }
 
@@ -142,14 +160,17 @@ function listenToPointer(page) {
 		canvas.setPointerCapture(event.pointerId);
 		drag = { x, y, from: view.from, to: view.to, scroll: view.scroll, time: view.time(x), moved: false,
 			pan: event.button === 1 || event.shiftKey || event.pointerType === "touch" || y < AXIS };
-		hover.press();
+		hover.quiet();
+		hover.at(x, y);
 	});
 	canvas.addEventListener("pointermove", (event) => {
 		const { x, y } = placeIn(canvas, event);
-		if (drag)
-			dragTo(page, drag, x, y);
-		else
+		if (!drag) {
 			hover.move(x, y);
+			return;
+		}
+		dragTo(page, drag, x, y);
+		hover.at(x, y);
 	});
 	canvas.addEventListener("pointerup", (event) => {
 		const { x, y } = placeIn(canvas, event), was = drag;
@@ -206,7 +227,7 @@ function listenToKeys(page) {
 		n: () => page.step(true), N: () => page.step(false), t: () => page.changeTheme(),
 		"?": () => document.getElementById("help").showModal(),
 		Escape: () => {
-			page.hover.hide();
+			page.hover.quiet();
 			page.drop();
 		},
 		1: () => page.panels.open("summary"), 2: () => page.panels.open("events"), 3: () => page.panels.open("rows"),

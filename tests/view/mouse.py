@@ -76,13 +76,88 @@ def moving(browser, check):
     check("a pointer that leaves takes the tip and the time with it", browser.run(f"[{TIP}, {POINTER}, recorderView.view.hover]") == [None, "", None])
 
 
+# A newer state of the recording, as a live page gets it: the same with one event more.
+NEWER = "recorderView.take(Object.assign(Object.create(Trace.prototype), recorderView.view.trace, { events: recorderView.view.trace.events + 1 }))"
+
+
+def rests(browser, check):
+    """A page that does not change is not drawn again, wherever the pointer is."""
+    whole(browser)
+    browser.run("recorderView.show(0, recorderView.view.trace.length * 0.001)")
+    browser.settle()
+    left, top, x, y = browser.run("(() => { const { view, canvas } = recorderView, box = canvas.getBoundingClientRect();"
+                                  "const row = view.trace.rows.find((row) => row.lines.length && row.y >= 0), y = AXIS + row.y + row.height / 2;"
+                                  "let x = view.labels + 10; while (view.itemAt(x, y)) x += 5; return [box.left, box.top, box.left + x, box.top + y]; })()")
+    for what, place in (("its names", (left + 60, y)), ("its axis", (left + 800, top + 10)), ("no item", (x, y))):
+        browser.mouse("mouseMoved", *place)
+        browser.settle()
+        browser.settle()
+        drawn = browser.run("""new Promise((done) => { const { painter } = recorderView; let frames = 3, drawn = 0;
+            painter.draw = () => { drawn++; return Painter.prototype.draw.call(painter); };
+            const next = () => frames-- ? requestAnimationFrame(next) : (delete painter.draw, done([drawn, recorderView.frame]));
+            next(); })""")
+        check(f"with the pointer over {what} the page is at rest", drawn == [0, 0], drawn)
+
+
+def live(browser, check):
+    """The tip in a page that gets newer states: it stays, it goes with its item, and it does not come back after Escape."""
+    whole(browser)
+    hover_at(browser, "worker-101", 2)
+    browser.wait(f"!!{TIP}")
+    before = browser.run(TIP)
+    browser.run(NEWER)
+    browser.settle()
+    check("the tip stays while the recording grows", browser.run(TIP) == before, browser.run(TIP), before)
+    browser.key("Escape")
+    browser.run(NEWER)
+    browser.settle()
+    check("the tip that Escape has hidden does not come back", browser.run(TIP) is None)
+    hover_at(browser, "worker-101", 2, 0.6)
+    browser.wait(f"!!{TIP}")
+    browser.run(f"recorderView.view.show(0, 100), {NEWER}")
+    browser.settle()
+    check("a tip whose item has left the picture is hidden", browser.run(f"!recorderView.view.hover && !{TIP}"))
+
+
+def slow(browser, check):
+    """An item whose fields have to be loaded has a tip without them until then."""
+    at = "recorderView.view.trace.absolute(recorderView.view.trace.rows.find((row) => row.name === 'worker-101').lines[0].levels[0].items.begin[%d])"
+    whole(browser)
+    hover_at(browser, "worker-101", 2)
+    browser.wait(f"!!{TIP}")
+    browser.run("recorderView.panels.fields = () => new Promise((done) => window.loaded = () => done('number=3'))")
+    hover_at(browser, "worker-101", 3)
+    got, begin = browser.run(TIP), browser.run(at % 3)
+    check("the tip is at once that of the next item", got[1] == "" and got[3].startswith(f"at {begin},"), got, begin)
+    browser.run("loaded()")
+    check("its fields follow", browser.run(TIP)[1] == "number=3", browser.run(TIP))
+    hover_at(browser, "worker-101", 2)
+    browser.key("Escape")
+    browser.run("loaded()")
+    check("fields that come after Escape do not bring the tip back", browser.run(TIP) is None)
+    browser.run("delete recorderView.panels.fields")
+
+
 def clicks(browser, check):
+    whole(browser)
+    x, y = hover_at(browser, "worker-101", 2)
+    browser.wait(f"!!{TIP}")
+    browser.mouse("mousePressed", x, y, button="left", buttons=1, clickCount=1)
+    check("a pressed button hides the tip", browser.run(TIP) is None)
+    browser.mouse("mouseReleased", x, y, button="left", clickCount=1)
+    hover_at(browser, "worker-101", 2, 0.55)
+    browser.wait(f"!!{TIP}")
+    check("it comes back when the pointer moves over the same item", browser.run("recorderView.view.hover.i") == 2)
     whole(browser)
     x, y = browser.run(f"{PLACE}('worker-101', 1)")
     browser.click(x, y, 2)
     begin, end, low, high = browser.run("(({ line, i }) => [line.levels[0].items.begin[i], line.levels[0].items.end[i]])(recorderView.view.item)"
                                         f".concat({RANGE})")
     check("a double click zooms to the item", abs(low - (begin - (end - begin) / 2)) < 2 and abs(high - (end + (end - begin) / 2)) < 2, begin, end, low, high)
+    browser.settle()
+    text, wanted = browser.run(f"[{POINTER}.trim(), `Pointer: ${{recorderView.view.trace.absolute(recorderView.view.time({x} - "
+                               "recorderView.canvas.getBoundingClientRect().left))}`]")
+    check("the time at the pointer is that of the picture", text == wanted, text, wanted)
     text, wanted = browser.run("[document.getElementById('range').textContent, `Shown: ${duration(recorderView.view.span)} from "
                                "${recorderView.view.trace.absolute(recorderView.view.from)}`]")
     check("the range in words is that of the picture", text == wanted, text, wanted)
@@ -178,7 +253,7 @@ def below(browser, check):
 
 
 def mouse(browser, check):
-    for test in (tip, moving, clicks, drags, names, below, narrow):
+    for test in (tip, moving, rests, live, slow, clicks, drags, names, below, narrow):
         test(browser, check)
     whole(browser)
     browser.run("recorderView.view.row = null")
