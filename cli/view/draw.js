@@ -399,9 +399,13 @@ class Painter {
 		return Math.max(power * ([1, 2, 5].find((n) => n * power >= least) ?? 10), 1);
 	}
 
-	/* Marks are 90 pixels apart or, if that is not enough for their texts, as far as these are wide. */
+	/*
+	 * Marks are 90 pixels apart or, if that is not enough for their texts, as far as these are wide. Of two neighbours, one
+	 * has all decimals: 1.998 s, 2 s.
+	 */
 	step() {
-		const step = this.stepOf(90), wide = this.widthOf(this.mark(Math.floor(this.view.to / step), step)) + 20;
+		const step = this.stepOf(90), last = Math.floor(this.view.to / step);
+		const wide = Math.max(...[Math.max(last - 1, 0), last].map((n) => this.widthOf(this.mark(n, step)))) + 20;
 		return wide > 90 ? this.stepOf(wide) : step;
 	}
 
@@ -434,7 +438,7 @@ class Painter {
 		this.widths.clear();
 	}
 
-	/* The unit is the largest one of which the picture has one, if three decimals suffice for the step. */
+	/* The largest unit that the end of the picture reaches (1 s, 1 ms, 1 µs), and in which the step has at most three decimals. */
 	mark(n, step) {
 		const { to, trace } = this.view;
 		if (!trace.seconds)

@@ -5,7 +5,7 @@
  */
 "use strict";
 
-const LABELS = 230; /* the most width of the rows' names */
+const LABELS = 230; /* the greatest width of the rows' names */
 const AXIS = 26; /* height of the axis */
 const PAD = 3;
 const HEIGHTS = { states: 6, spans: 16, points: 10, values: 32, losses: 0 };
