@@ -4,7 +4,8 @@
 # Makes the pictures in the README, beside this script: packer.png, the demo in KernelShark with our plugin, a row for each
 # thread; kernel.png, the same with the scheduler's events; and view.png, the page of recorder view of that. Run it in the build
 # directory, as root, while little else runs. A picture notes what drew it: tests/view/gallery.sh and
-# tests/oracle/kernelshark_plugin.sh fail if the page, or the plugin, looks different now.
+# tests/oracle/kernelshark_plugin.sh fail if the page's words, colours or sizes, or the lines of the plugin's source that give
+# sizes, corners and colours, have changed since.
 #
 #	../librecorder/docs/pictures/make.sh
 

@@ -15,7 +15,7 @@ static void wait_a_little(void)
 	nanosleep(&time, NULL);
 }
 
-/* With an argument: more spans in each other than a reader awaits the ends of. */
+/* With an argument: more nested spans than a reader keeps open. */
 int main(int argc, char **argv)
 {
 	(void)argv;
