@@ -52,7 +52,7 @@ compare thread
 is "thread: its spans are open" "$spans" "io:outer open;io:inner open"
 
 # If the kernel recorded its end, the thread's spans and its work for a task end there.
-if [ "$(id -u)" = 0 ] && [ -d /sys/kernel/tracing/events/sched ]; then
+if can_trace; then
 	ok "end: record" "$RECORDER" record -q -F -c -o end.dat -e sched:sched_switch ./interrupted thread
 	end=$("$RECORDER" report -t end.dat | sed -nE 's/^ *ends-.* ([0-9]+)\.([0-9]{9}): sched_switch:.*\] [XZ] ==>.*/\1\2/p')
 	like "end: the thread's last switch is there" "$end" '^[0-9]+$'

@@ -31,7 +31,7 @@ in_browser()
 ok "a recording" "$RECORDER" record -q -o program.dat ./story
 in_browser program
 
-if [ "$(id -u)" = 0 ] && [ -d /sys/kernel/tracing/events/sched ]; then
+if can_trace; then
 	ok "a recording with the kernel's events" "$RECORDER" record -q -o both.dat -e sched_switch -e sched_waking ./story
 	in_browser both
 	[ -z "${VIEW_PICTURES-}" ] || cp -r program both "$VIEW_PICTURES"
