@@ -8,20 +8,23 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/common/opts.h"
 #include "cli/report/report_field.h"
+#include "format/text/event_float.h"
 #include "format/text/syscall_names.h"
 
 #define COMMAND "hist"
 #define IDS	65536
 
-enum part_kind { PART_UNSIGNED, PART_SIGNED, PART_TEXT };
+/* PART_FLOAT: a double that has the precision of a float. */
+enum part_kind { PART_UNSIGNED, PART_SIGNED, PART_FLOAT, PART_DOUBLE, PART_TEXT };
 
 struct part {
-	uint64_t number; /* of a text: its length */
+	uint64_t number; /* of a float or double: its bits; of a text: its length */
 	unsigned char kind;
 };
 
@@ -129,42 +132,58 @@ static int find_fields(struct hist_keys *keys, int id, const char *value)
 	return 0;
 }
 
-/*
- * Find the events that have a field; there must be at least one, unless all events have something of this name. 0 or
- * the exit status.
- */
-static int check_key(struct hist_keys *keys, unsigned int which)
+/* What prevents events from being counted by a field; NULL: nothing. */
+static const char *unfit_key(const struct export_field *field, const struct hist_key *key)
 {
-	struct hist_key *key = &keys->keys[which];
+	if (field->kind == EXPORT_ARRAY || field->kind == EXPORT_BYTES)
+		return "it is neither a number nor a text";
+	if (field->kind == EXPORT_REAL && key->form != HIST_PLAIN)
+		return "it has decimals; only whole numbers take a suffix";
+	return NULL;
+}
+
+/*
+ * Check a key in all events that have a field of its name. There must be at least one, unless every event has something
+ * of this name. 0 or the exit status.
+ */
+static int check_key(const struct hist_keys *keys, unsigned int which)
+{
+	const struct hist_key *key = &keys->keys[which];
+	bool is_found = key->source != HIST_FIELD;
 
 	for (int id = 0; id < IDS; id++) {
-		const struct export_field *field = keys->events[id] ? keys->events[id]->keys[which] : NULL;
+		const struct hist_event *found = keys->events[id];
+		const char *unfit = found && found->keys[which] ? unfit_key(found->keys[which], key) : NULL;
 
-		if (field && (field->kind == EXPORT_ARRAY || field->kind == EXPORT_BYTES)) {
-			complain(COMMAND, "-k %s: it is neither a number nor a text", key->name);
+		if (unfit) {
+			complain(COMMAND, "-k %s: in %s:%s %s", key->name, found->event->system, found->event->name,
+				 unfit);
 			return EXIT_FAILURE;
 		}
-		if (field)
-			return 0;
+		is_found |= found && found->keys[which];
 	}
-	if (key->source != HIST_FIELD)
+	if (is_found)
 		return 0;
 	complain(COMMAND, "-k: none of these events has a field '%s'", key->name);
 	return EXIT_FAILURE;
 }
 
-static int check_value(struct hist_keys *keys, const char *value)
+static int check_value(const struct hist_keys *keys, const char *value)
 {
-	for (int id = 0; id < IDS; id++) {
-		const struct export_field *field = keys->events[id] ? keys->events[id]->value : NULL;
+	bool is_found = false;
 
-		if (!field)
-			continue;
-		if (field->kind == EXPORT_UNSIGNED || field->kind == EXPORT_SIGNED)
-			return 0;
-		complain(COMMAND, "-v %s: it is not a whole number", value);
-		return EXIT_FAILURE;
+	for (int id = 0; id < IDS; id++) {
+		const struct hist_event *found = keys->events[id];
+
+		if (found && found->value && found->value->kind > EXPORT_SIGNED) {
+			complain(COMMAND, "-v %s: in %s:%s it is not a whole number", value, found->event->system,
+				 found->event->name);
+			return EXIT_FAILURE;
+		}
+		is_found |= found && found->value;
 	}
+	if (is_found)
+		return 0;
 	complain(COMMAND, "-v: none of these events has a field '%s'", value);
 	return EXIT_FAILURE;
 }
@@ -210,6 +229,16 @@ static void put_number(struct blob *key, uint64_t number, bool is_signed)
 	blob_put(key, &number, sizeof(number));
 }
 
+/* Zero and its negative are equal, and so are all NaN. */
+static void put_real(struct blob *key, double number, bool is_float)
+{
+	const unsigned char kind = is_float ? PART_FLOAT : PART_DOUBLE;
+	const double same = isnan(number) ? (double)NAN : number + 0.0;
+
+	blob_put(key, &kind, 1);
+	blob_put(key, &same, sizeof(same));
+}
+
 static void put_text(struct blob *key, const char *text, size_t size)
 {
 	const unsigned char kind = PART_TEXT;
@@ -226,6 +255,14 @@ static uint64_t log2_of(uint64_t number)
 	return number <= 1 ? 0 : 64u - (unsigned int)__builtin_clzll(number - 1);
 }
 
+static void put_in_form(const struct hist_key *key, uint64_t number, bool is_signed, struct blob *out)
+{
+	if (key->form == HIST_LOG2)
+		put_number(out, log2_of(number), false);
+	else
+		put_number(out, number, is_signed);
+}
+
 static bool put_field(const struct hist_key *key, const struct export_field *field, const struct dat_event *event,
 		      struct blob *out)
 {
@@ -236,12 +273,12 @@ static bool put_field(const struct hist_key *key, const struct export_field *fie
 		return false;
 	if (value.kind == EXPORT_TEXT)
 		put_text(out, (const char *)value.data, value.size);
+	else if (value.kind == EXPORT_REAL)
+		put_real(out, value.real, field->element == sizeof(float));
 	else if (value.symbol && key->form == HIST_PLAIN)
 		put_text(out, value.symbol, strlen(value.symbol));
-	else if (key->form == HIST_LOG2)
-		put_number(out, log2_of(field->is_signed ? (uint64_t)value.s : value.u), false);
 	else
-		put_number(out, field->is_signed ? (uint64_t)value.s : value.u, field->is_signed);
+		put_in_form(key, field->is_signed ? (uint64_t)value.s : value.u, field->is_signed, out);
 	return true;
 }
 
@@ -265,11 +302,10 @@ static bool put_part(const struct hist_keys *keys, unsigned int i, const struct 
 		return put_field(key, found->keys[i], event, out);
 	switch (key->source) {
 	case HIST_PID:
-		put_number(out, key->form == HIST_LOG2 ? log2_of((uint64_t)(int64_t)tid) : (uint64_t)(int64_t)tid,
-			   true);
+		put_in_form(key, (uint64_t)(int64_t)tid, true, out);
 		return true;
 	case HIST_CPU:
-		put_number(out, event->cpu, false);
+		put_in_form(key, event->cpu, false, out);
 		return true;
 	case HIST_COMM:
 		comm = tep_data_comm_from_pid(keys->table->tep, tid);
@@ -326,6 +362,13 @@ static struct part next_part(const unsigned char **at, const char **text)
 	return part;
 }
 
+/* The shortest text that reads back as the number. */
+static void real_text(const struct part *part, double *ret_number, char text[EVENT_FLOAT_TEXT])
+{
+	memcpy(ret_number, &part->number, sizeof(*ret_number));
+	event_float_text(*ret_number, part->kind == PART_FLOAT ? sizeof(float) : sizeof(double), text);
+}
+
 static void put_name(struct blob *out, const char *text, size_t size, size_t width)
 {
 	blob_put(out, text, size);
@@ -337,9 +380,14 @@ static void put_shown(const struct hist_keys *keys, enum hist_form form, const s
 		      struct blob *out)
 {
 	const char *name = NULL;
+	char real[EVENT_FLOAT_TEXT];
+	double number;
 
 	if (part->kind == PART_TEXT) {
 		put_name(out, text, part->number, 50);
+	} else if (part->kind == PART_FLOAT || part->kind == PART_DOUBLE) {
+		real_text(part, &number, real);
+		blob_printf(out, "%10s", real);
 	} else if (form == HIST_HEX) {
 		blob_printf(out, "%" PRIx64, part->number);
 	} else if (form == HIST_LOG2) {
@@ -377,7 +425,9 @@ void hist_key_put_text(const struct hist_keys *keys, const void *key, struct blo
 void hist_key_put_json(const struct hist_keys *keys, const void *key, struct blob *out)
 {
 	const unsigned char *at = key;
+	char real[EVENT_FLOAT_TEXT];
 	const char *text;
+	double number;
 
 	for (unsigned int i = 0; i < keys->nr; i++) {
 		const struct part part = next_part(&at, &text);
@@ -385,11 +435,15 @@ void hist_key_put_json(const struct hist_keys *keys, const void *key, struct blo
 		blob_put(out, i ? "," : "", i != 0);
 		put_json(out, keys->keys[i].name, strlen(keys->keys[i].name));
 		blob_put(out, ":", 1);
-		if (part.kind == PART_TEXT)
+		if (part.kind == PART_TEXT) {
 			put_json(out, text, part.number);
-		else if (part.kind == PART_SIGNED)
+		} else if (part.kind == PART_FLOAT || part.kind == PART_DOUBLE) {
+			real_text(&part, &number, real);
+			blob_printf(out, "%s", isfinite(number) ? real : "null");
+		} else if (part.kind == PART_SIGNED) {
 			blob_printf(out, "%" PRId64, (int64_t)part.number);
-		else
+		} else {
 			blob_printf(out, "%" PRIu64, part.number);
+		}
 	}
 }

@@ -12,6 +12,8 @@ REC_EVENT(io, submit, u64(id), s32(delta), named(op, OP_READ, OP_SAME, OP_WRITE)
 REC_EVENT(io, close, u16(fd));
 REC_EVENT(mix, large, u64(n), s8(cpu));
 REC_EVENT(mix, small, s32(n), string(comm));
+REC_EVENT(odd, real, f32(single), f64(twice), real(part, 2));
+REC_EVENT(odd, array, array(u8, bytes, 2), string(n), array(u16, path, 1), real(id, 1));
 int main(void)
 {
 	static const char *const paths[] = { "", "a\"b\\<i>&'", "\033[2J", "\377", "x,y" };
@@ -24,12 +26,15 @@ int main(void)
 		REC(mix, small, -i, i % 2 ? "odd" : "even");
 	}
 	REC(io, submit, -1ul, 0, 3, "largest", 0, bytes);
+	for (int i = 0; i < 6; i++)
+		REC(odd, real, i < 2 ? -0.1f : 0.25f, (double[]){ 0.0, -0.0, 1.0 / 3, __builtin_inf(), __builtin_nan(""), -__builtin_nan("") }[i], i / 4 - 1.5);
+	REC(odd, array, bytes, "text", (unsigned short[]){ 1 }, 2);
 	return 0;
 }
 END
 # shellcheck disable=SC2086
 ok "a program with keys" $CC $CFLAGS_FOR_TEST keys.c $LDADD_FOR_TEST -o keys
-ok "is recorded" "$RECORDER" record -q -u 'io:*' -u 'mix:*' -o trace.dat ./keys
+ok "is recorded" "$RECORDER" record -q -u 'io:*' -u 'mix:*' -u 'odd:*' -o trace.dat ./keys
 "$RECORDER" report --json trace.dat >events.json
 
 cat >counts.py <<'END'
@@ -120,6 +125,27 @@ root = tree.fromstring(sys.stdin.buffer.read())
 print(sum(text.get("class") == "label" for text in root.iter("{http://www.w3.org/2000/svg}text")), "a\"b\\<i>&" in "".join(root.itertext()))
 ' <<<"$out")" "6 True"
 
+# ---- numbers with decimals
+
+reals()
+{
+	"$RECORDER" hist -e odd:real -k "$1" 2>&1 | grep -o "{.*" | tr -s ' '
+}
+is "decimals" "$(reals part)" $'{ part: -0.5 } hitcount: 2\n{ part: -1.5 } hitcount: 4'
+is "a float" "$(reals single)" $'{ single: -0.1 } hitcount: 2\n{ single: 0.25 } hitcount: 4'
+is "a double: -0 is 0" "$(reals twice)" \
+	$'{ twice: 0.3333333333333333 } hitcount: 1\n{ twice: inf } hitcount: 1\n{ twice: 0 } hitcount: 2\n{ twice: nan } hitcount: 2'
+is "as JSON, in which infinity is null" "$("$RECORDER" hist --json -e odd:real -k single,part,twice | python3 -c '
+import json, sys
+print(sorted([row["hitcount"], *row["key"].values()] for row in json.load(sys.stdin)["rows"] if row["key"]["twice"] != None))
+print(sum(row["hitcount"] for row in json.load(open("/dev/fd/3"))["rows"] if row["key"]["twice"] is None))' \
+	3< <("$RECORDER" hist --json -e odd:real -k single,part,twice))" \
+	$'[[1, 0.25, -1.5, 0.3333333333333333], [2, -0.1, -1.5, 0]]\n3'
+is "as the report prints them" "$("$RECORDER" report -F odd:real trace.dat | grep -c 'part=-1.50')" 4
+is "the CPU in powers of two" "$("$RECORDER" hist --json -e io:submit -k cpu.log2)" \
+	"$("$RECORDER" hist --json -e io:submit -k common_cpu.log2 | sed s/common_cpu/cpu/g)"
+counts "the CPU in powers of two, too" io:submit cpu.log2
+
 # ---- a field alone
 
 for field in delta id; do
@@ -154,9 +180,14 @@ refused 2 "filter 'io:submit if id = 3': .*"$'\n  io:submit if id = 3\n +\\^$' -
 refused 1 "-k: none of these events has a field 'nothing'$" -e io:submit -k nothing
 refused 2 "-k delta.octal: unknown suffix '.octal'; " -e io:submit -k delta.octal
 refused 2 '-k: names of fields, separated by commas, expected$' -e io:submit -k delta,
-refused 1 '-k bytes: it is neither a number nor a text$' -e io:submit -k bytes
-refused 1 '-v path: it is not a whole number$' -e io:submit -v path
-refused 1 '-v part: it is not a whole number$' -e io:submit -v part
+refused 1 '-k bytes: in io:submit it is neither a number nor a text$' -e io:submit -k bytes
+refused 1 '-k path: in odd:array it is neither a number nor a text$' -e io:submit,odd:array -k path
+refused 1 '-k part: in io:submit it has decimals; only whole numbers take a suffix$' -e '*' -k delta,part.hex
+refused 1 '-k id: in odd:array it has decimals; only whole numbers take a suffix$' -e '*' -k id.log2
+refused 1 '-v path: in io:submit it is not a whole number$' -e io:submit -v path
+refused 1 '-v part: in io:submit it is not a whole number$' -e io:submit -v part
+refused 1 '-v id: in odd:array it is not a whole number$' -e '*' -v id
+refused 1 '-v n: in odd:array it is not a whole number$' -e 'mix:*,odd:array' -k event -v n
 refused 1 "-v: none of these events has a field 'nothing'$" -e io:submit -v nothing
 refused 1 'trace.dat: there is nothing to count$' -e 'io:submit if delta > 100'
 refused 2 '--json and --svg exclude each other$' --json --svg -e io:submit
