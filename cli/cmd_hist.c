@@ -217,6 +217,7 @@ static int count_and_print(struct counter *c)
 	if (err)
 		return trace_input_fail_memory(&c->input);
 	trace_input_report_gaps(&c->input, &c->gaps);
+	trace_input_report_cpus(&c->input);
 	if (!c->hits)
 		complain(COMMAND, "%s: there is nothing to count", c->input.path);
 	return c->hits ? 0 : EXIT_FAILURE;

@@ -143,6 +143,7 @@ static int count_and_print(const struct trace_input *input, bool json, size_t mo
 		print_top(&top, json, most);
 	}
 	trace_input_report_gaps(input, &top.gaps);
+	trace_input_report_cpus(input);
 	if (err)
 		complain(COMMAND, "%s: %s", input->path, error.text[0] ? error.text : strerror(-err));
 	top_close(&top);

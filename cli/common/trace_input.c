@@ -82,19 +82,13 @@ void trace_input_report_gaps(const struct trace_input *input, const struct dat_g
 
 void trace_input_report_cpus(const struct trace_input *input)
 {
-	const struct dat_absent *absent = &input->table->absent;
-	struct blob list = BLOB_INIT;
-	const char *text;
+	struct blob cpus = BLOB_INIT;
 
-	if (!absent->nr_no_cpus)
+	if (!input->table->absent.nr_no_cpus)
 		return;
-	dat_notes_put_cpus(&list, absent->no_cpus, absent->nr_no_cpus);
-	blob_put(&list, "", 1);
-	text = list.error ? "" : (const char *)list.data;
-	if (strpbrk(text, "-,"))
-		complain(input->command, "%s: CPUs %s were not recorded; results may lack their events", input->path,
-			 text);
-	else
-		complain(input->command, "%s: CPU %s was not recorded; results may lack its events", input->path, text);
-	blob_free(&list);
+	dat_absent_put_cpus(&input->table->absent, &cpus);
+	blob_put(&cpus, "", 1);
+	complain(input->command, "%s: %s; results may lack events", input->path,
+		 cpus.error ? "CPUs were not recorded" : (const char *)cpus.data);
+	blob_free(&cpus);
 }

@@ -62,3 +62,14 @@ void dat_absent_free(struct dat_absent *absent)
 	dat_losses_free(&absent->no_programs);
 	*absent = (struct dat_absent){ 0 };
 }
+
+void dat_absent_put_cpus(const struct dat_absent *absent, struct blob *text)
+{
+	unsigned int nr = 0;
+
+	for (uint32_t cpu = 0; cpu < absent->nr_no_cpus; cpu++)
+		nr += absent->no_cpus[cpu];
+	blob_printf(text, nr == 1 ? "CPU " : "CPUs ");
+	dat_notes_put_cpus(text, absent->no_cpus, absent->nr_no_cpus);
+	blob_printf(text, nr == 1 ? " was not recorded" : " were not recorded");
+}

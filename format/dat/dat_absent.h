@@ -5,6 +5,7 @@
 
 #include "format/dat/dat_losses.h"
 #include "format/dat/dat_notes.h"
+#include "format/io/blob.h"
 
 /* All zeros: nothing is absent. Times are in the units of the file's pages; both ends are included. */
 struct dat_absent {
@@ -22,6 +23,9 @@ struct dat_absent {
 /* 0; -ENOMEM. Call dat_absent_free() in any case. */
 int dat_absent_read(const struct dat_notes *notes, struct dat_absent *ret_absent);
 void dat_absent_free(struct dat_absent *absent);
+
+/* Append "CPU 1 was not recorded" or "CPUs 1-3,5 were not recorded", without a NUL. Call it if nr_no_cpus is not 0. */
+void dat_absent_put_cpus(const struct dat_absent *absent, struct blob *text);
 
 static inline bool dat_absent_has_cpu(const struct dat_absent *absent, uint32_t cpu)
 {

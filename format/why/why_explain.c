@@ -170,18 +170,15 @@ static void runnable(struct why_walk *walk, const struct why_thread *thread, uin
 /* A thread was on a CPU that was not recorded; UINT32_MAX: on one of those. */
 static const char *no_cpu(struct why *why, uint32_t cpu)
 {
-	const struct dat_absent *absent = &why->table->absent;
-	struct blob list = BLOB_INIT;
+	struct blob cpus = BLOB_INIT;
 	const char *text;
 
 	if (cpu < UINT32_MAX)
 		return why_text(why, "CPU %u was not recorded (-M)", cpu);
-	dat_notes_put_cpus(&list, absent->no_cpus, absent->nr_no_cpus);
-	blob_put(&list, "", 1);
-	text = list.error ? "" : (const char *)list.data;
-	text = why_text(why, strpbrk(text, "-,") ? "CPUs %s were not recorded (-M)" : "CPU %s was not recorded (-M)",
-			text);
-	blob_free(&list);
+	dat_absent_put_cpus(&why->table->absent, &cpus);
+	blob_put(&cpus, "", 1);
+	text = why_text(why, "%s (-M)", cpus.error ? "CPUs were not recorded" : (const char *)cpus.data);
+	blob_free(&cpus);
 	return text;
 }
 
