@@ -33,11 +33,14 @@ struct bytes {
 uint16_t bytes_get16(const void *at, bool big);
 uint32_t bytes_get32(const void *at, bool big);
 uint64_t bytes_get64(const void *at, bool big);
-/* Whether numbers have this width, in bytes. A number; it is sign-extended if is_signed; 0: no number has the width. */
+
+/* Whether numbers have this width, in bytes. */
 static inline bool bytes_is_number(uint32_t width)
 {
 	return width == 1 || width == 2 || width == 4 || width == 8;
 }
+
+/* A number of this width, sign-extended if is_signed. 0: no number has the width. */
 int64_t bytes_number(const void *at, uint32_t width, bool is_signed, bool big);
 
 /*

@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <stdlib.h>
 
+#include "format/io/bytes.h"
+
 bool print_value_is_swapped(struct tep_handle *tep)
 {
 	return tep_is_file_bigendian(tep) != tep_is_bigendian();
@@ -55,14 +57,9 @@ static struct print_value *parent(enum print_value_kind kind, struct print_value
 
 /* -------------------------------------------------------------------------------------------------------- compiling */
 
-static bool is_number_size(int size)
-{
-	return size == 1 || size == 2 || size == 4 || size == 8;
-}
-
 static struct print_value *load(const struct tep_format_field *field, enum print_value_kind kind, int size)
 {
-	struct print_value *value = field->offset >= 0 && is_number_size(size) ? new_value(kind) : NULL;
+	struct print_value *value = field->offset >= 0 && bytes_is_number((uint32_t)size) ? new_value(kind) : NULL;
 
 	if (!value)
 		return NULL;

@@ -341,7 +341,7 @@ static int resize_others(struct rec_handle *handle, const struct rec_shape *shap
 	uint32_t index = 0;
 	int r;
 
-	if (rec_load_relaxed(&rec_process.own[rec_lane_index(handle)].shared))
+	if (rec_lane_is_shared(rec_lane_index(handle)))
 		return -EBUSY;
 	r = rec_lane_take(rec_thread_id(), shape, &index);
 	if (r < 0)

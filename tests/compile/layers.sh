@@ -20,7 +20,7 @@ format/io : : page
 format/hist : :
 format/dat : format/io librecorder/core/page_bytes.h librecorder/core/stats_text.h : page
 format/weave : format/io format/dat librecorder/core/page_bytes.h : clock event_text log page source
-format/print : :
+format/print : format/io :
 format/text : format/io format/dat format/print :
 format/model : format/io format/dat format/text :
 format/public : format/io format/dat format/text : dat
