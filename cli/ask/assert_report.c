@@ -86,7 +86,10 @@ static void put_point(struct body *b, const struct assert_node *node, const stru
 		b->error = assert_context_print(b->input, &place, b->out);
 }
 
-/* Whether a single value violates "value op limit". == is none of these: put_points() has turned it into one. */
+/*
+ * Whether a single value violates "value op limit". ASSERT_EQUAL does not
+ * occur: put_points() has replaced it by <= or >=.
+ */
 static bool offends(double value, enum assert_op op, double limit)
 {
 	switch (op) {
@@ -156,7 +159,7 @@ static const struct assert_kept *kept_for(const struct assert_node *node, enum a
 static void put_points(struct body *b, const struct assert_node *node, enum assert_op op, double limit)
 {
 	const bool counts = node->function == ASSERT_COUNT || node->function == ASSERT_RATE;
-	/* No single value offends by what it is. */
+	/* Of a number, a rate or a sum, all values are shown: none of them breaks the limit on its own. */
 	const bool takes_all = counts || node->function == ASSERT_SUM;
 	const struct assert_kept *kept;
 	bool has_head = false;

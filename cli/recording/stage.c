@@ -33,7 +33,7 @@
 /* Blocks that get their memory when the stage is made: as many as are in use while the disk keeps up. */
 #define MADE_FIRST 4u
 
-/* Memory that stage_take() keeps free for STAGE_WAIT, in bytes: with STAGE_REFUSE it does not use it. */
+/* Bytes of memory that stage_take() leaves free if it is called with STAGE_REFUSE: only STAGE_WAIT may use them. */
 #define RESERVED (2u * STAGE_BLOCK)
 
 /* The number of attempts to make the file, if sweeps keep removing it. */

@@ -111,9 +111,9 @@ int stage_recover(const char *path, const struct stat *spool, struct stage_rest 
 int stage_remove(const char *path, const struct stat *spool);
 
 /*
- * Remove the stages of recorders that are gone from the buffer directory `dir`. A stage stays if its spool is where it
- * was. If spools may have been `moved`, a stage that holds pages stays, too. Returns the number of stages removed; with
- * `dry_run`, the number that would be.
+ * Remove the stages of recorders that are gone from the buffer directory `dir`. A stage stays if its spool is in
+ * its place and names it, or if this cannot be determined. If spools may have been `moved`, a stage that holds pages
+ * stays, too. Returns the number of stages removed; with `dry_run`, the number that would be removed.
  */
 unsigned int stage_sweep(int dir, bool moved, bool dry_run);
 

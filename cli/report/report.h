@@ -87,7 +87,7 @@ struct report_walk {
 	struct report *r;
 	struct dat_merge *merge;
 	struct dat_event next; /* the next event, if `ahead` */
-	bool more;  /* 1: there is one */
+	bool more;  /* there is a next event */
 	bool ahead; /* the next event was read already, and is not part of the previous one */
 	bool lines; /* a call and its immediate return are one event, as in the text */
 };

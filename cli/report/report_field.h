@@ -72,8 +72,8 @@ void report_put_number(struct blob *out, const struct report_value *value, uint6
 typedef int (*report_put_event)(void *arg, const struct dat_event *event, struct tep_record *record);
 
 /*
- * Print the selected events: `put` appends each of them to `out`, which is written to standard output, with what it
- * has already. The exit status; errors were printed.
+ * Print the selected events: `put` appends each of them to `out`, and the text is written to standard output. Text that
+ * `out` has at the call comes first. The exit status; errors were printed.
  */
 int report_put_events(struct report *r, struct blob *out, report_put_event put, void *arg);
 

@@ -154,7 +154,10 @@ static inline enum model_span_state model_span_state(const struct model_span *sp
 	return model_flags_state(span->flags);
 }
 
-/* "whole", "open" at the end of the trace, "cut" short, or with "no begin". */
+/*
+ * "whole"; "open": still open where the trace or its thread ended; "cut": see MODEL_CUT; "no begin": see
+ * MODEL_NO_BEGIN.
+ */
 const char *model_state_name(unsigned int flags);
 
 struct model_counter {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# Writes a file of version 6 with many formats: argument 1 is a made file of the same version, without more than one CPU; argument 2
-# the number of events that are added to each of two systems, whose events have the same names; argument 3 the result.
+# Writes a file of version 6 with many formats: argument 1 is a made file of the same version, with one CPU; argument 2 the
+# number of events that are added to each of two systems, whose events have the same names; argument 3 the result.
 import struct
 import sys
 

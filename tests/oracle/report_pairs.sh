@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # Every pair of the flags of trace-cmd report, compared with trace-cmd, byte for byte and with the exit status, on a small file of
 # the kernel's events. In the short tier every seventh pair is tried; REPORT_FILES=all, in the long tier: all of them, on two files.
-# report_pairs.py has the table of the known differences.
+# report_pairs.py has the table of the known differences; once a row of it has been seen to be needed, the other pairs of that row are
+# not compared.
 
 . "$top_srcdir/tests/tap.sh"
 
