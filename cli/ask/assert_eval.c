@@ -113,7 +113,7 @@ static double lost_value(const struct assert_trace *trace)
 	return gaps->lost ? (double)gaps->lost : some;
 }
 
-static struct assert_value compare(enum assert_op op, double a, double b)
+struct assert_value assert_compare(enum assert_op op, double a, double b)
 {
 	switch (op) {
 	case ASSERT_ADD:
@@ -170,6 +170,6 @@ struct assert_value assert_eval(const struct assert_node *node, const struct ass
 	case ASSERT_OR:
 		return decide(left, right, true);
 	default:
-		return left.is_known && right.is_known ? compare(node->op, left.number, right.number) : unknown;
+		return left.is_known && right.is_known ? assert_compare(node->op, left.number, right.number) : unknown;
 	}
 }

@@ -86,26 +86,6 @@ static void put_point(struct body *b, const struct assert_node *node, const stru
 		b->error = assert_context_print(b->input, &place, b->out);
 }
 
-/*
- * Whether a single value violates "value op limit". ASSERT_EQUAL does not
- * occur: put_points() has replaced it by <= or >=.
- */
-static bool offends(double value, enum assert_op op, double limit)
-{
-	switch (op) {
-	case ASSERT_LESS:
-		return value >= limit;
-	case ASSERT_LESS_EQUAL:
-		return value > limit;
-	case ASSERT_GREATER:
-		return value <= limit;
-	case ASSERT_GREATER_EQUAL:
-		return value < limit;
-	default:
-		return value <= limit && value >= limit;
-	}
-}
-
 /* The comparison that holds if this one does not. */
 static enum assert_op opposite(enum assert_op op)
 {
@@ -171,7 +151,7 @@ static void put_points(struct body *b, const struct assert_node *node, enum asse
 		return;
 	kept = kept_for(node, op);
 	for (unsigned int i = 0; i < kept->nr; i++) {
-		if (!takes_all && !offends((double)kept->points[i].value, op, limit))
+		if (!takes_all && assert_compare(op, (double)kept->points[i].value, limit).number > 0)
 			continue;
 		if (!has_head)
 			fprintf(b->out, "  %s of %.*s:\n",

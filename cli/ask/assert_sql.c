@@ -33,10 +33,10 @@ static int put_row(sqlite3_stmt *s, const struct trace_input *input, FILE *out)
 	for (int i = 0; i < sqlite3_column_count(s); i++) {
 		fprintf(out, "%s%s=", i ? " " : "  ", sqlite3_column_name(s, i));
 		value.size = 0;
-		sql_put_value(&value, s, i);
-		fwrite(value.data, 1, value.size, out);
-		if (sqlite3_column_type(s, i) == SQLITE_NULL)
+		if (sql_put_value(&value, s, i) == SQLITE_NULL)
 			fputs("NULL", out);
+		else
+			fwrite(value.data, 1, value.size, out);
 	}
 	err = value.error;
 	blob_free(&value);

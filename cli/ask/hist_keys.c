@@ -67,14 +67,11 @@ static int read_key(const char *text, size_t size, struct hist_key *key)
 		return EXIT_FAILURE;
 	}
 	dot = strchr(key->name, '.');
-	if (!dot)
-		key->source = source_named(key->name);
 	for (size_t i = 0; dot && i < sizeof(forms) / sizeof(forms[0]); i++) {
 		if (strcmp(dot, forms[i].suffix) != 0)
 			continue;
 		key->form = forms[i].form;
 		*dot = '\0';
-		key->source = source_named(key->name);
 		return 0;
 	}
 	if (dot) {
@@ -203,8 +200,10 @@ int hist_keys_open(const struct trace_input *input, const struct report_filter *
 			err = find_fields(keys, id, value);
 	if (err)
 		return trace_input_fail_memory(input);
-	for (unsigned int i = 0; !status && i < keys->nr; i++)
+	for (unsigned int i = 0; !status && i < keys->nr; i++) {
+		keys->keys[i].source = source_named(keys->keys[i].name);
 		status = check_key(keys, i);
+	}
 	return status || !value ? status : check_value(keys, value);
 }
 
@@ -268,8 +267,7 @@ static bool put_field(const struct hist_key *key, const struct export_field *fie
 {
 	struct export_value value;
 
-	if (field->kind == EXPORT_ARRAY || field->kind == EXPORT_BYTES ||
-	    !export_value(field, event->data, event->size, &value))
+	if (!export_value(field, event->data, event->size, &value))
 		return false;
 	if (value.kind == EXPORT_TEXT)
 		put_text(out, (const char *)value.data, value.size);
@@ -278,7 +276,7 @@ static bool put_field(const struct hist_key *key, const struct export_field *fie
 	else if (value.symbol && key->form == HIST_PLAIN)
 		put_text(out, value.symbol, strlen(value.symbol));
 	else
-		put_in_form(key, field->is_signed ? (uint64_t)value.s : value.u, field->is_signed, out);
+		put_in_form(key, value.u, field->is_signed, out);
 	return true;
 }
 
@@ -295,11 +293,12 @@ static bool put_part(const struct hist_keys *keys, unsigned int i, const struct 
 		     const struct dat_event *event, struct blob *out)
 {
 	const struct hist_key *key = &keys->keys[i];
-	const int tid = event_pid(keys->table, event->data, event->size);
 	const char *comm;
+	int tid;
 
 	if (found->keys[i])
 		return put_field(key, found->keys[i], event, out);
+	tid = event_pid(keys->table, event->data, event->size);
 	switch (key->source) {
 	case HIST_PID:
 		put_in_form(key, (uint64_t)(int64_t)tid, true, out);
@@ -342,8 +341,7 @@ bool hist_value_of(const struct hist_keys *keys, const struct dat_event *event, 
 	const struct hist_event *found = event_of(keys, event);
 	struct export_value value;
 
-	if (!found || !found->value || found->value->kind > EXPORT_SIGNED ||
-	    !export_value(found->value, event->data, event->size, &value))
+	if (!found || !found->value || !export_value(found->value, event->data, event->size, &value))
 		return false;
 	*ret_value = found->value->is_signed ? (__int128)value.s : (__int128)value.u;
 	return true;

@@ -60,7 +60,7 @@ int why_print_json(struct why *why, const struct why_span *span)
 			printf("%s\"%s\": %" PRIu64, comma, why_class_name((enum why_class)i), sums[i]);
 		comma = sums[i] ? ", " : comma;
 	}
-	printf("}, \"state\": \"%s\", \"path\": [", model_state_name(span->flags));
+	printf("}, \"state\": \"%s\", \"path\": [", model_span_state_name(model_flags_state(span->flags)));
 	for (long i = 0; i < nr; i++) {
 		fputs(i ? ", " : "", stdout);
 		json_piece(why, &pieces[i]);

@@ -155,16 +155,12 @@ static int has_any_on(const struct rec_view *view)
 	return on;
 }
 
-/*
- * Skip the events that were written before the switch, too, if any event was on already. If none was, there are none:
- * then the first events after the switch are kept, which may be all that a rate allows in this second.
- */
-static int pass_over_again(struct watched_dir *watched, struct buffer *buffer)
+/* Skip the events that were written before the switch, too. */
+static int pass_over_again(const struct watched_dir *watched, const struct buffer *buffer)
 {
 	struct rec_view *view;
-	int err = buffer->passed_over ? rec_view_open_at(watched->fd, buffer->name, &view) : -ENOENT;
+	int err = rec_view_open_at(watched->fd, buffer->name, &view);
 
-	buffer->passed_over = false;
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	err = empty_lanes(view);
@@ -250,7 +246,11 @@ static bool cannot_attach(const struct attach *attach, const struct buffer *buff
 static bool begin_one(struct attach *attach, struct watched_dir *watched, struct buffer *buffer,
 		      const struct spool *spool)
 {
-	const int any_on = has_any_on(buffer->view);
+	/*
+	 * If no event was on, nothing was written before the switch. Then the first events after it are kept: they may
+	 * be all that a rate allows in this second.
+	 */
+	const int any_on = buffer->passed_over ? has_any_on(buffer->view) : 0;
 	int err = any_on < 0 ? any_on : attach_switch_on(attach, buffer);
 
 	if (err)

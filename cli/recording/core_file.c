@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/base/base_name.h"
 #include "cli/base/name_ending.h"
 #include "cli/base/read_at.h"
 #include "cli/recording/session.h"
@@ -242,7 +243,7 @@ static int extract(struct core *core, const struct mapping *list, unsigned int n
 	int fd, err = 0;
 
 	/* Buffers of different directories may have the same name. */
-	snprintf(name, sizeof(name), "%u-%.200s", core->info.buffers + core->info.absent, strrchr(path, '/') + 1);
+	snprintf(name, sizeof(name), "%u-%.200s", core->info.buffers + core->info.absent, base_name(path));
 	fd = openat(core->dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;

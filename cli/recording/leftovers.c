@@ -23,7 +23,6 @@
 static int read_header(int dir, struct leftover *item)
 {
 	struct rec_view *view;
-	const char *slash;
 	int err = rec_view_open_at(dir, item->name, &view);
 
 	if (err)
@@ -31,8 +30,7 @@ static int read_header(int dir, struct leftover *item)
 	item->pid = rec_view_info(view)->pid;
 	item->start_time = rec_view_info(view)->start_time;
 	memcpy(item->comm, rec_view_info(view)->comm, sizeof(item->comm));
-	slash = strrchr(rec_view_info(view)->exe, '/');
-	snprintf(item->program, sizeof(item->program), "%s", slash ? slash + 1 : "");
+	snprintf(item->program, sizeof(item->program), "%s", base_name(rec_view_info(view)->exe));
 	err = rec_view_alive(view) ? -EBUSY : 0;
 	item->is_empty = !err && !last_event_time(view, &item->last);
 	rec_view_close(view);

@@ -69,12 +69,12 @@ void report_field_name(const struct report *r, const struct report_field *field,
 void report_put_number(struct blob *out, const struct report_value *value, uint64_t number);
 
 /* Appends an event to the text. 0, or -ENOMEM. */
-typedef int (*report_put_event)(void *arg, const struct dat_event *event, struct tep_record *record);
+typedef int report_put_fn(void *arg, const struct dat_event *event, struct tep_record *record);
 
 /*
  * Print the selected events: `put` appends each of them to `out`, and the text is written to standard output. Text that
  * `out` has at the call comes first. The exit status; errors were printed.
  */
-int report_put_events(struct report *r, struct blob *out, report_put_event put, void *arg);
+int report_put_events(struct report *r, struct blob *out, report_put_fn *put, void *arg);
 
 #endif

@@ -34,7 +34,7 @@ static bool write_out(struct report *r, struct blob *out, bool now)
 	return report_written(r);
 }
 
-int report_put_events(struct report *r, struct blob *out, report_put_event put, void *arg)
+int report_put_events(struct report *r, struct blob *out, report_put_fn *put, void *arg)
 {
 	struct tep_record record;
 	struct report_walk walk;

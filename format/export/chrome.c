@@ -25,7 +25,6 @@ struct chrome {
 	struct model *model;
 	struct number_map seen; /* processes and threads whose names were written */
 	bool is_begun;		/* an event was written */
-	bool is_ending;		/* the trace has no more events */
 };
 
 /* -------------------------------------------------------------------------------------------------------- events */
@@ -170,7 +169,7 @@ static int put_async(struct chrome *c, const struct model_span *span, int32_t pi
 	export_out_printf(c->out, ",\"id\":\"span %" PRIu64 "\"", span->id);
 	put_span_arguments(c, span);
 	err = end_event(c);
-	if (err || ((span->flags & MODEL_NO_END) && c->is_ending))
+	if (err || export_span_is_open(c->trace, span))
 		return err;
 	begin_event(c, span->name, span->rule->system, 'e', span->end, pid, span->tid);
 	export_out_printf(c->out, ",\"id\":\"span %" PRIu64 "\"", span->id);
@@ -180,7 +179,7 @@ static int put_async(struct chrome *c, const struct model_span *span, int32_t pi
 static int on_span(void *arg, const struct model_span *span)
 {
 	struct chrome *c = arg;
-	const bool is_open = (span->flags & MODEL_NO_END) && c->is_ending;
+	const bool is_open = export_span_is_open(c->trace, span);
 	int32_t pid = INTERRUPTS;
 	int err = span->rule->is_of_cpu ? introduce_cpu(c, span->cpu) : introduce(c, span->tid, &pid);
 
@@ -259,11 +258,7 @@ static int put_row(struct chrome *c, const char *id, struct export_slice slice)
 	int err = introduce(c, slice.tid, &pid);
 
 	for (unsigned int i = 0; i < 2 && !err; i++) {
-		/*
-		 * What is open where its thread ended, or was given up, ends there: later slices of the row are not
-		 * inside it.
-		 */
-		if (i && slice.is_open && c->is_ending)
+		if (i && slice.is_open)
 			break;
 		begin_event(c, slice.name, slice.category, i ? 'e' : 'b', i ? slice.end : slice.begin, pid,
 			    slice.tid);
@@ -386,7 +381,7 @@ static int chrome_end(void *state)
 	struct chrome *c = state;
 	int err;
 
-	c->is_ending = true;
+	c->trace->is_ending = true;
 	err = model_end(c->model);
 	export_out_text(c->out, "\n]}\n");
 	return err ? err : c->out->error;

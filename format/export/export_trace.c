@@ -101,7 +101,7 @@ struct export_slice export_state_slice(const struct export_trace *trace, const s
 				      .name = name,
 				      .begin = state->begin,
 				      .end = state->end,
-				      .is_open = state->is_open,
+				      .is_open = state->is_open && trace->is_ending,
 				      .tid = state->tid,
 				      .rule = state->rule,
 				      .record = &state->record,
@@ -117,8 +117,13 @@ struct export_slice export_task_slice(const struct export_trace *trace, const st
 				      .name = thread[0] ? thread : "thread",
 				      .begin = task->begin,
 				      .end = task->end,
-				      .is_open = task->is_open,
+				      .is_open = task->is_open && trace->is_ending,
 				      .tid = task->tid };
+}
+
+bool export_span_is_open(const struct export_trace *trace, const struct model_span *span)
+{
+	return (span->flags & MODEL_NO_END) && trace->is_ending;
 }
 
 const char *export_incomplete(const struct model_span *span)

@@ -22,6 +22,7 @@ struct export_trace {
 	unsigned int nr_readings; /* 0: the file has none */
 	struct event_contexts contexts; /* empty before export_contexts_open() */
 	uint64_t given_up; /* as in struct model_sink; only for the writers that use the model */
+	bool is_ending; /* set by the writer after the last event: what the model gives then may be open */
 	const struct overlay *overlay; /* for the writers that show them; NULL: none */
 };
 
@@ -56,7 +57,11 @@ int32_t export_process(const struct export_trace *trace, int32_t tid);
 struct export_slice {
 	const char *category, *name;
 	uint64_t begin, end;
-	bool is_open; /* its end was not seen */
+	/*
+	 * It has no end: it is open where the trace ends. What was open where its thread ended, or was given up, ends
+	 * there, so that later slices of the row are not inside it.
+	 */
+	bool is_open;
 	int32_t tid;
 	const struct model_rule *rule; /* rule of its record; NULL: it has none */
 	const struct model_record *record;
@@ -69,6 +74,12 @@ struct export_slice export_state_slice(const struct export_trace *trace, const s
 
 /* The slice's name is the thread's. */
 struct export_slice export_task_slice(const struct export_trace *trace, const struct model_task *task);
+
+/*
+ * Whether a span has no end in the output: it is still open where the trace ends. One that its thread left open ends
+ * with the thread.
+ */
+bool export_span_is_open(const struct export_trace *trace, const struct model_span *span);
 
 /* A text for what the trace does not have of a span; NULL: it is whole. */
 const char *export_incomplete(const struct model_span *span);

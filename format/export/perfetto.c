@@ -131,7 +131,7 @@ static int perfetto_end(void *state)
 	struct perfetto *p = state;
 	int err = perfetto_ftrace_end(p);
 
-	p->is_ending = true;
+	p->trace->is_ending = true;
 	if (!err)
 		err = model_end(p->model);
 	if (!err && p->is_begun && p->trace->overlay)

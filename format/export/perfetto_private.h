@@ -83,7 +83,6 @@ struct perfetto {
 
 	struct model *model;
 	struct perfetto_pools *pools;
-	bool is_ending; /* the trace has no more events */
 };
 
 /* perfetto_packet.c: begins a packet with a time of the trace; PERFETTO_NO_TIME: without a time. */

@@ -235,7 +235,7 @@ static int on_span_begin(void *arg, const struct model_span *span)
 static int put_whole(struct perfetto *p, const struct model_span *span, const char *incomplete)
 {
 	struct pool_key key = { .kind = span->rule->is_keyed ? POOL_KEYED : POOL_OWN, .owner = span->rule->pair };
-	const bool is_open = (span->flags & MODEL_NO_END) && p->is_ending;
+	const bool is_open = export_span_is_open(p->trace, span);
 	struct perfetto_pool *pool;
 	char name[NAME_MAX_BYTES];
 	uint64_t track;
@@ -262,7 +262,7 @@ static int on_span(void *arg, const struct model_span *span)
 	if (span->rule->is_keyed || span->is_beside || !span->first.data || span->rule->meaning == MODEL_TIMED)
 		return put_whole(p, span, incomplete);
 	/* If it is open at the end of the trace, it gets no end. If its thread ended before that, it ended then. */
-	if ((span->flags & MODEL_NO_END) && p->is_ending)
+	if (export_span_is_open(p->trace, span))
 		return 0;
 	track = track_of(p, span);
 	return track ? put_end(p, span, track, incomplete) : -ENOMEM;
@@ -329,7 +329,7 @@ static int put_slice(struct perfetto *p, uint64_t track, struct export_slice sli
 	if (slice.rule)
 		perfetto_arguments(p, event_of(p, slice.rule), slice.first, slice.record->data, slice.record->size);
 	err = perfetto_event_end(p, event);
-	if (err || (slice.is_open && p->is_ending))
+	if (err || slice.is_open)
 		return err;
 	event = perfetto_event_begin(p, slice.end, TYPE_END, track);
 	return perfetto_event_end(p, event);
@@ -349,7 +349,7 @@ static int on_state(void *arg, const struct model_state *state)
 		return -ENOMEM;
 	model_state_title(state, name, sizeof(name));
 	track = pool_track(p, pool, name, false, state->begin,
-			   state->is_open && p->is_ending ? UINT64_MAX : state->end);
+			   state->is_open && p->trace->is_ending ? UINT64_MAX : state->end);
 	if (!track)
 		return -ENOMEM;
 	return put_slice(p, track, export_state_slice(p->trace, state, name, sizeof(name)));

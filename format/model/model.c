@@ -92,7 +92,7 @@ const char *model_text(const struct tep_format_field *field, const struct model_
 	return event_field_text(field, record->data, record->size, is_big(record), ret_length);
 }
 
-const char *model_state_name(unsigned int flags)
+const char *model_span_state_name(enum model_span_state state)
 {
 	static const char *const names[] = {
 		[MODEL_SPAN_WHOLE] = "whole",
@@ -101,7 +101,7 @@ const char *model_state_name(unsigned int flags)
 		[MODEL_SPAN_OPEN] = "open",
 	};
 
-	return names[model_flags_state(flags)];
+	return names[state];
 }
 
 /* ----------------------------------------------------------------------------------------------------------- losses */

@@ -154,11 +154,8 @@ static inline enum model_span_state model_span_state(const struct model_span *sp
 	return model_flags_state(span->flags);
 }
 
-/*
- * "whole"; "open": still open where the trace or its thread ended; "cut": see MODEL_CUT; "no begin": see
- * MODEL_NO_BEGIN.
- */
-const char *model_state_name(unsigned int flags);
+/* "whole", "no begin", "cut", "open". */
+const char *model_span_state_name(enum model_span_state state);
 
 struct model_counter {
 	const struct model_rule *rule;

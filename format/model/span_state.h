@@ -7,7 +7,7 @@ enum model_span_state {
 	MODEL_SPAN_WHOLE,
 	MODEL_SPAN_NO_BEGIN, /* its begin is the time from which it is known */
 	MODEL_SPAN_CUT,	     /* it ended with an outer span, or events were lost inside it */
-	MODEL_SPAN_OPEN,     /* its end was not seen */
+	MODEL_SPAN_OPEN,     /* its end was not seen: it was open where the trace or its thread ended */
 };
 
 #endif

@@ -23,14 +23,11 @@ enum sql_kind sql_field_kind(const struct tep_format_field *field)
 	if (event_field_is_float(field))
 		return SQL_REAL;
 	if (!(field->flags & TEP_FIELD_IS_ARRAY))
-		return field->size == 1 || field->size == 2 || field->size == 4 || field->size == 8 ? SQL_INT
-												    : SQL_BLOB;
+		return bytes_is_number((uint32_t)field->size) ? SQL_INT : SQL_BLOB;
 	/* The elements of bytes() are unsigned. Only an array of numbers has a length in its declaration. */
 	if (field->flags & TEP_FIELD_IS_DYNAMIC && field->elementsize <= 1)
 		return strstr(field->type, "s8") ? SQL_TEXT : SQL_BLOB;
-	return field->elementsize == 1 || field->elementsize == 2 || field->elementsize == 4 || field->elementsize == 8
-		       ? SQL_TEXT
-		       : SQL_BLOB;
+	return bytes_is_number((uint32_t)field->elementsize) ? SQL_TEXT : SQL_BLOB;
 }
 
 bool sql_field_number(const struct tep_format_field *field, const unsigned char *data, uint32_t size, bool big,

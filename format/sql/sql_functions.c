@@ -84,8 +84,8 @@ static int by_double(const void *a, const void *b)
 }
 
 /*
- * The value at `part`, from 0 to less than 1, of the way from low to high, which is not below it. Each may be infinite;
- * between the two infinities there is none: NaN, which SQL has as NULL.
+ * The value at `part` of the way from low to high; 0 <= part < 1, low <= high. Both may be infinite. The result is NaN,
+ * which SQL shows as NULL, if low is -infinity, high is infinity, and part is not 0.
  */
 static double between(double low, double high, double part)
 {

@@ -119,7 +119,7 @@ static int add_syscall(void *arg, const struct model_span *span)
 	sql_row_int_if(row, is_known, number);
 	sql_row_text(row, call_name(span));
 	sql_row_int_if(row, has_result, result);
-	sql_row_text(row, model_state_name(span->flags));
+	sql_row_text(row, model_span_state_name(model_span_state(span)));
 	return sql_row_end(row);
 }
 

@@ -52,7 +52,7 @@ static int add_span(void *arg, const struct model_span *span)
 	sql_row_int(row, span->end_cpu);
 	sql_row_int_if(row, span->task, (int64_t)span->task);
 	row_key(row, span->keys, span->nr_keys);
-	sql_row_text(row, model_state_name(span->flags));
+	sql_row_text(row, model_span_state_name(model_span_state(span)));
 	row_args(row, span);
 	return sql_row_end(row);
 }
