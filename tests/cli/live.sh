@@ -33,7 +33,7 @@ if ! command -v python3 >/dev/null; then
 	skip "another language" "there is no python3"
 elif [ ! -e "$library/librecorder.so" ]; then
 	skip "another language" "configured without a shared library"
-elif nm -D "$library/librecorder.so" | grep -qE '__(asan|tsan|ubsan)_'; then
+elif grep -qE '__(asan|tsan|ubsan)_' <<<"$(nm -D "$library/librecorder.so")"; then
 	skip "another language" "python does not start with a sanitizer's library"
 else
 	export LD_LIBRARY_PATH=$library PYTHONDONTWRITEBYTECODE=1
@@ -56,7 +56,7 @@ else
 		"$RECORDER" sql --list jobs.dat "$1" | paste -s -d ';'
 	}
 	ok "spans, a counter, states and tasks from Python" "$RECORDER" record -q -o jobs.dat python3 "$top_srcdir/examples/spans.py" 30
-	if "$RECORDER" --help | grep -q '^  *sql '; then
+	if grep -q '^  *sql ' <<<"$("$RECORDER" --help)"; then
 		is "all spans are whole" "$(rows "SELECT name, state, count(*) FROM spans GROUP BY 1, 2")" "pause|whole|1;serve|whole|30;wait|whole|30"
 		is "with the fields of begin and end" "$(rows "SELECT args FROM spans WHERE name = 'wait' AND key = 7")" '{"id":7,"is_even":0}'
 		is "nested and of their task" \

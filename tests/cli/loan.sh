@@ -23,14 +23,14 @@ killed()
 	wait_for "$1" 1/1
 	wait_until has_size "$2.spool" 100000
 	end $recorder
-	ok "its events are still on" eval "\"\$RECORDER\" ps -P $1 | grep -q ' 1/1 '"
+	ok "its events are still on" grep -q " 1/1 " <("$RECORDER" ps -P "$1")
 }
 
 begin one
 killed "$pid" first.dat
 ok "the next recording, of something else" "$RECORDER" record -o other.dat "$family" leaf
 like "reports what it found" "$err" "1 program still had events on for a killed recorder: switched off"
-ok "and switches it off" eval '"$RECORDER" ps -P $pid | grep -q " 0/1 "'
+ok "and switches it off" grep -q " 0/1 " <("$RECORDER" ps -P $pid)
 ok "once" "$RECORDER" record -o other.dat "$family" leaf
 unlike "only those" "$err" "killed"
 
@@ -44,7 +44,7 @@ ok "enable" "$RECORDER" enable -P "$pid" 'test:*'
 killed "$pid" third.dat
 ok "the next one" "$RECORDER" record -o other.dat "$family" leaf
 like "reports it" "$err" "switched off"
-ok "what was on before the killed one stays on" eval '"$RECORDER" ps -P $pid | grep -q " 1/1 "'
+ok "what was on before the killed one stays on" grep -q " 1/1 " <("$RECORDER" ps -P $pid)
 "$RECORDER" disable -P "$pid" 'test:*' >/dev/null
 
 # The same program is recorded again: events that it wrote since the kill are in the file.
@@ -53,7 +53,7 @@ last=$(written one)
 go_on one 1000
 ok "the same program is recorded again" "$RECORDER" record -P "$pid" --duration 1 -o fifth.dat
 like "and reports that its recorder was killed" "$err" "process $pid was being recorded when its recorder was killed: what it has recorded since is kept"
-ok "ps" eval '"$RECORDER" ps -P $pid | grep -q " 0/1 "'
+ok "ps" grep -q " 0/1 " <("$RECORDER" ps -P $pid)
 ok "the killed one's spool can be recovered" "$RECORDER" recover fourth.dat.spool -o fourth.dat
 ok "the new recording continues after it" test "$("$RECORDER" report fifth.dat | sed -n '$s/.*number=//p')" -gt "$last"
 
@@ -64,7 +64,7 @@ wait_for "$pid" 1/1
 ok "another recording meanwhile" "$RECORDER" record -o other.dat "$family" leaf
 unlike "gives nothing back" "$err" "killed"
 ok "disable of another pattern" "$RECORDER" disable -P "$pid" 'other:*'
-ok "gives nothing back, either" eval '"$RECORDER" ps -P $pid | grep -q " 1/1 "'
+ok "gives nothing back, either" grep -q " 1/1 " <("$RECORDER" ps -P $pid)
 kill -INT $recorder
 wait $recorder
 is "it ends normally" $? 0

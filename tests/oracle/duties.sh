@@ -97,7 +97,7 @@ cp packed.dat chunk.dat
 printf '\1' | dd of=chunk.dat bs=1 seek=$((at + 8)) conv=notrunc 2>/dev/null
 broken W6 chunk.dat
 # Chunks of more than 1 MiB.
-if ldconfig -p | grep -q 'libz\.so\.1'; then
+if grep -q 'libz\.so\.1' <<<"$(ldconfig -p)"; then
 	"$RECORDER" convert -i packed.dat -o plain.dat --file-version 7 --compression none
 	python3 "$top_srcdir/tests/oracle/zlib_file.py" plain.dat large.dat 300
 	broken W6 large.dat

@@ -8,7 +8,7 @@
 mkdat=$top_builddir/tests/golden/mkdat
 cd "$TMP" || exit 99
 command -v python3 >/dev/null || skip_all "python3 is not installed"
-ldconfig -p | grep -q 'libz\.so\.1' || skip_all "zlib is not installed"
+grep -q 'libz\.so\.1' <<<"$(ldconfig -p)" || skip_all "zlib is not installed"
 
 for name in v7-plain v7-lost v7-instances v7-sparse v7-page16k; do
 	"$mkdat" "$name" >in.dat

@@ -10,7 +10,7 @@
 
 [ -e "$top_builddir/.libs/librecorder.so" ] || skip_all "configured without a shared library"
 command -v abidiff >/dev/null || skip_all "abidiff is not installed"
-readelf -S "$top_builddir/.libs/librecorder.so" | grep -q '\.debug_info' || skip_all "built without debugging information"
+grep -q '\.debug_info' <<<"$(readelf -S "$top_builddir/.libs/librecorder.so")" || skip_all "built without debugging information"
 
 compare()
 {
