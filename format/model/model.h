@@ -80,6 +80,7 @@ struct model_rule {
 	bool is_of_cpu;	       /* nests on its CPU, not on a thread: interrupts */
 	bool is_keyed;	       /* begins and ends on any thread, found by its keys */
 	bool is_call;	       /* a system call: raw_syscalls and syscalls may both have it */
+	bool is_birth;	       /* sched_wakeup_new: before it, the woken thread ran nothing */
 	bool is_single;	       /* a thread is in one at a time: system calls, works of a workqueue */
 	enum model_naming naming;
 	struct tep_format_field *naming_field;

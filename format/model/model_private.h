@@ -53,6 +53,7 @@ struct model_thread {
 	uint64_t last_ts;     /* of its last event */
 	uint64_t loss_ts;     /* events that concern it may be missing before this time; 0: none are */
 	uint64_t kernel_loss_ts; /* the same for events of the kernel */
+	uint64_t born_ts;	 /* when it was woken for the first time; 0: not known */
 	struct model_stack stack;
 	struct model_open *beside; /* a system call that does not nest; NULL: none */
 	uint64_t beside_until;	   /* when the other span of this call ended; 0: not yet */

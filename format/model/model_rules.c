@@ -181,6 +181,7 @@ static void set_kernel(struct model_rule *rule, char **ret_name)
 		else if (!strcmp(name, "sched_waking") || !strcmp(name, "sched_wakeup") ||
 			 !strcmp(name, "sched_wakeup_new"))
 			set_sched(rule, MODEL_WAKE, of_wake);
+		rule->is_birth = !strcmp(name, "sched_wakeup_new");
 		return;
 	}
 	for (size_t i = 0; i < sizeof(kernel_pairs) / sizeof(kernel_pairs[0]); i++) {

@@ -347,8 +347,12 @@ int model_wake_event(struct model *model, const struct model_step *step)
 	const uint32_t cpu = is_first ? UINT32_MAX : (uint32_t)number(step, MODEL_WOKEN_CPU);
 	int err = 0;
 
-	if (!thread || thread->tid == IDLE || model->scope >= MODEL_NO_SWITCHES)
-		return thread ? 0 : -ENOMEM;
+	if (!thread)
+		return -ENOMEM;
+	if (step->rule->is_birth)
+		thread->born_ts = ts;
+	if (thread->tid == IDLE || model->scope >= MODEL_NO_SWITCHES)
+		return 0;
 	model->has_waking |= is_first;
 	/*
 	 * After a loss, a second half alone shows that the first one was lost. A first half shows nothing: a thread

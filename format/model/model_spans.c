@@ -147,6 +147,7 @@ static uint64_t loss_of(const struct model_step *step)
 /*
  * The time after which a begin would have been seen: after it, nothing was lost of the thread or, for an interrupt, of
  * the CPU. A CPU was in no interrupt when it switched threads, and an interrupt began after the end of the one before.
+ * A new thread begins with the end of the system call that made it, and no event of it came before.
  */
 static uint64_t known_since(const struct model *m, const struct model_step *step)
 {
@@ -154,6 +155,8 @@ static uint64_t known_since(const struct model *m, const struct model_step *step
 
 	if (step->rule->is_of_cpu)
 		since = later(since, later(step->cpu->switch_ts, step->cpu->alone_ts));
+	else if (!step->rule->is_keyed)
+		since = later(since, step->thread->born_ts);
 	return later(since, m->first_ts);
 }
 

@@ -245,3 +245,21 @@ Test(model, the_end_of_another_work_or_interrupt)
 		     "irq:TIMER 2 45-60 own 15 depth 1 no-begin in 5\n"
 		     "irq:NET_RX 2 50-70 own 20 depth 0 cut\n");
 }
+
+/* A new thread leaves the system call that made it, without having entered one. Its parent's numbers show when. */
+Test(model, the_end_of_the_system_call_that_made_a_thread)
+{
+	feed_bare(5, NOTE, 1);
+	feed_long(10, CALL_ENTER, 1, SYS_clone);
+	event_of(WAKEUP_NEW, 1);
+	event_put32(2);
+	event_put32(120);
+	event_put32(0);
+	event_feed(20, 0);
+	feed_two(30, CALL_EXIT, 1, SYS_clone, 2);
+	feed_two(40, CALL_EXIT, 2, SYS_clone, 0);
+	feed_two(50, CALL_EXIT, 3, SYS_clone, 0);
+	expect_spans("raw_syscalls:clone 1 10-30 own 20 depth 0\n"
+		     "raw_syscalls:clone 2 20-40 own 20 depth 0 no-begin\n"
+		     "raw_syscalls:clone 3 5-50 own 45 depth 0 no-begin\n");
+}
