@@ -15,8 +15,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define COMMAND "convert"
+#define DEFAULT "trace.dat"
 
 struct convert {
 	const char *input;
@@ -146,9 +148,21 @@ static bool read_compression(struct convert *c, const char *word)
 	return false;
 }
 
+/*
+ * Whether the operand names a file other than the default input: most commands read their operand, so a user who names
+ * a trace may not want it to be replaced.
+ */
+static bool is_another_file(const char *operand)
+{
+	struct stat input, output;
+
+	return !stat(operand, &output) && S_ISREG(output.st_mode) &&
+	       (stat(DEFAULT, &input) || input.st_dev != output.st_dev || input.st_ino != output.st_ino);
+}
+
 int cmd_convert(int argc, char **argv)
 {
-	struct convert c = { .input = "trace.dat" };
+	struct convert c = { .input = NULL };
 	const char *compression = NULL;
 	unsigned int version = 1;
 	const struct opt table[] = {
@@ -176,6 +190,11 @@ int cmd_convert(int argc, char **argv)
 		complain(COMMAND, "both '-o %s' and '%s' name the output", c.output, operands[0]);
 		return EXIT_USAGE;
 	}
+	if (operands[0] && !c.input && is_another_file(operands[0])) {
+		complain(COMMAND, "'%s' exists: give it by -i to read it, by -o to replace it", operands[0]);
+		return EXIT_USAGE;
+	}
+	c.input = c.input ? c.input : DEFAULT;
 	if (operands[0])
 		c.output = operands[0];
 	if (!c.output) {

@@ -74,6 +74,14 @@ is "it is version 7, zstd" "$(version_of out.dat)" "7 zstd"
 ok "trace-cmd dump reads it" trace-cmd dump --validate -i out.dat
 ok "back to version 6" "$RECORDER" convert -i out.dat --file-version 6 -o back.dat
 is "which is not compressed" "$(version_of back.dat)" "6"
+cp back.dat other.dat
+run "$RECORDER" convert other.dat
+is "a file that is given where others take the input: the status" "$status" 2
+is "what to do" "$err" "recorder convert: 'other.dat' exists: give it by -i to read it, by -o to replace it"
+ok "the file is as it was" cmp back.dat other.dat
+cp in.dat trace.dat
+ok "trace.dat in place" "$RECORDER" convert trace.dat
+is "it is version 7" "$(version_of trace.dat)" "7 zstd"
 ok "in place" "$RECORDER" convert -i back.dat -o back.dat --compression none
 is "without compression" "$(version_of back.dat)" "7 none"
 "$RECORDER" report in.dat >expected
