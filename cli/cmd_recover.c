@@ -409,7 +409,8 @@ int cmd_recover(int argc, char **argv)
 			"DIRECTORY\n"
 			"of its session; or of what a dead program left: its buffers by PID, by NAME or as a file "
 			"(.rec),\n"
-			"its CORE file, or a DIRECTORY of buffers. Without any of them: list what there is.\n"
+			"its CORE file, or a DIRECTORY of buffers. Without any of them: trace.dat.spool if\n"
+			"it exists; otherwise list what there is.\n"
 			"What was recovered is removed once the file is complete.\n",
 		.table = table,
 		.max_operands = 1,

@@ -14,11 +14,7 @@
 #include "format/dat/dat_compress.h"
 #include "format/io/blob.h"
 
-/*
- * Whether the operand ends like a file. Spans, events and assertions do not have this ending, so it means a file, and a
- * missing file is reported by its name.
- */
-static bool has_file_suffix(const char *operand)
+bool trace_input_is_named(const char *operand)
 {
 	size_t size = strlen(operand);
 
@@ -29,7 +25,7 @@ const char *trace_input_path(char ***operands)
 {
 	struct stat status;
 
-	if (!**operands || (stat(**operands, &status) && !has_file_suffix(**operands)))
+	if (!**operands || (stat(**operands, &status) && !trace_input_is_named(**operands)))
 		return "trace.dat";
 	return *(*operands)++;
 }

@@ -19,8 +19,14 @@ struct trace_input {
 };
 
 /*
- * The first operand, if it names an existing file or ends in ".dat";
- * *operands then begins after it. Otherwise "trace.dat".
+ * Whether the operand ends in ".dat". Spans, events and assertions do not, so it means a file, and a missing file is
+ * reported by its name.
+ */
+bool trace_input_is_named(const char *operand);
+
+/*
+ * The first operand, if it names an existing file or ends in ".dat"; *operands then begins after it. Otherwise
+ * "trace.dat".
  */
 const char *trace_input_path(char ***operands);
 

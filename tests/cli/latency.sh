@@ -165,6 +165,7 @@ refused 1 "trace.dat: there is nothing to measure" io:complete io:submit -k id
 refused 2 "missing: there is no such file; FILE A B expected" missing io:submit io:complete
 refused 1 "missing.dat: cannot open: No such file or directory" missing.dat io:submit io:complete
 refused 1 "missing.dat: cannot open: No such file or directory" missing.dat io:request
+refused 2 "missing SPAN, or A and B, after 'trace.dat' .see 'recorder latency --help'." trace.dat
 refused 2 "-k is for two events; SPAN needs no key" io:request -k id
 refused 2 "--json and --svg exclude each other" --json --svg io:request
 refused 1 "pairs.c: .*" pairs.c io:request
