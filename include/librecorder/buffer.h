@@ -33,11 +33,11 @@ struct rec_options {
 
 /*
  * Replace the process's buffer by a new one with these options, before the first lane is leased. `options` are read
- * during the call only. Returns 0; -EBUSY: events were already written, or as rec_enable(); -EINVAL: `options` is NULL,
- * a value is out of range, this machine has no such clock, or an option is unknown to this version; -EOPNOTSUPP: the
- * program has disabled the clock by PR_SET_TSC; or an error in making the file: -EACCES, -ENOMEM, -ENOSPC, -ENOENT,
- * -ELOOP, -EFBIG (RLIMIT_FSIZE), -EPERM (the directory belongs to another user, or others may write to it). Call it
- * while the process has only one thread; not signal-safe.
+ * during the call only. Returns 0; -EBUSY: events were already written, or a reason that rec_enable() names; -EINVAL:
+ * `options` is NULL, a value is out of range, this machine has no such clock, or an option is unknown to this version;
+ * -EOPNOTSUPP: the program has disabled the clock by PR_SET_TSC; or an error in making the file: -EACCES, -ENOMEM,
+ * -ENOSPC, -ENOENT, -ELOOP, -EFBIG (RLIMIT_FSIZE), -EPERM (the directory belongs to another user, or others may write
+ * to it). Call it while the process has only one thread; not signal-safe.
  */
 int rec_configure(const struct rec_options *options);
 

@@ -31,15 +31,15 @@ int rec_buffer_dir(bool create, char *path, size_t size);
 bool rec_buffer_is_name(const char *name);
 
 /*
- * Seconds. A program makes its buffer within microseconds: the program of an unfinished buffer that is older is dead,
- * unless rec_buffer_has_maker() returns true.
+ * In seconds. A program makes its buffer within microseconds. So if an unfinished buffer is older than this, its
+ * program is dead, unless rec_buffer_has_maker() returns true.
  */
 #define REC_BUFFER_UNFINISHED_AGE 60
 
 /*
- * For the file `name` in the directory with the descriptor `dir` that rec_view_open_at() refuses with -EAGAIN: true if
- * the program that makes it is certainly alive; it may have been stopped meanwhile. False: the program is dead, or this
- * is unknown. Any thread; not signal-safe.
+ * Use this for a file `name` in the directory with the descriptor `dir` that rec_view_open_at() refuses with -EAGAIN.
+ * True: the program that makes it is certainly alive, though it may be stopped. False: the program is dead, or this is
+ * unknown. Any thread; not signal-safe.
  */
 bool rec_buffer_has_maker(int dir, const char *name);
 

@@ -23,8 +23,8 @@ uint32_t rec_clock_best(void);
 
 /*
  * Read the clock and CLOCK_MONOTONIC together, several times, and keep the narrowest pair. Any process may take an
- * anchor for any buffer, because the clocks belong to the machine. 0, or -EINVAL (this machine has no such clock). Any
- * thread; signal-safe.
+ * anchor for any buffer, because the clocks belong to the machine. Returns 0, or -EINVAL: this machine has no such
+ * clock. Any thread; signal-safe.
  */
 int rec_clock_anchor(uint32_t clock, struct rec_anchor *ret_anchor);
 

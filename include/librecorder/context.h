@@ -8,8 +8,8 @@
  *	rec_context_set("trace_id", NULL);
  *
  * A value is written when it changes, and again when the thread's lane enters another sub-buffer. So other events
- * neither carry it nor cost more, and a ring that has overwritten its oldest events still has the values of the others.
- * <librecorder/event.h> includes this header.
+ * neither carry it nor cost more, and a ring that has overwritten its oldest events still has the values for the events
+ * that it holds. <librecorder/event.h> includes this header.
  */
 #ifndef LIBRECORDER_CONTEXT_H
 #define LIBRECORDER_CONTEXT_H
@@ -26,13 +26,13 @@ extern "C" {
 
 /*
  * The calling thread's later events belong to `value`, until it sets another value for `key` or ends. Both strings are
- * copied. NULL and "" mean that the key has no value. A key is a word of letters, digits and '_', which does
- * not begin with a digit. If the value is the one that the key has, nothing is written.
+ * copied. NULL and "" mean that the key has no value. A key is a word of letters, digits and '_', which does not begin
+ * with a digit. If the key already has this value, nothing is written.
  *
  * The event is recorder:context, which is known to tools after a process has used it once. If it is off, the value is
  * kept, and is written when the event is on and the lane enters another sub-buffer. A forked child begins with the
- * values of the thread that called fork(). A thread that shares lanes (lane.h) writes its values again when a shared
- * lane has entered an eighth of its sub-buffers since it last wrote them there.
+ * values of the thread that called fork(). A thread that shares lanes (lane.h) writes its values to a shared lane again
+ * when the lane has entered an eighth of its sub-buffers since the thread last wrote them there.
  *
  * Returns 0; -EINVAL: the key is NULL, not such a word, or longer than REC_CONTEXT_KEY_MAX; -E2BIG: the value is longer
  * than REC_CONTEXT_VALUE_MAX; -ENOSPC: REC_CONTEXT_KEYS_MAX other keys have values; -ENOMEM: no memory for the thread's

@@ -4,7 +4,7 @@
  * own, librecorder-dat (pkg-config librecorder-dat), which needs libtraceevent and zstd; files that are compressed
  * with zlib can be read if libz.so.1 is installed.
  *
- * Nothing here prints, and print formats are not parsed. Threads: one at a time per file, its iterators included;
+ * Nothing here prints, and print formats are not parsed. Only one thread at a time may use a file and its iterators;
  * different files are independent. No function is signal-safe. ret_ parameters keep their values if a function fails,
  * except for ret_error, which is set then, and must not be NULL unless the function's comment permits it.
  */
@@ -40,21 +40,21 @@ struct rec_dat_error {
 int rec_dat_open(const char *path, struct rec_dat **ret_dat, struct rec_dat_error *ret_error);
 
 /*
- * 1: the file was cut off or never finished, and some of it is missing; *ret_error has the reason, and may be NULL.
- * The events that are there are read as usual. If the description of a buffer is missing, its CPUs are numbered from
- * 0 in the order of the file. 0: nothing is missing, *ret_error is unchanged. Never fails.
+ * 1: the file was cut off or never finished, and some of it is missing; *ret_error has the reason (ret_error may be
+ * NULL). The events that are there are read as usual. If the description of a buffer is missing, its CPUs are numbered
+ * from 0 in the order of the file. 0: nothing is missing, *ret_error is unchanged. Never fails.
  */
 int rec_dat_missing(const struct rec_dat *dat, struct rec_dat_error *ret_error);
 
 /*
- * The number of descriptions of event types in the file that cannot be used, because they are malformed or beyond what
- * a description may need: rec_dat_event_find() does not find these types, and their records have no fields. If there
+ * The number of descriptions of event types in the file that cannot be used, because they are malformed or exceed a
+ * limit for descriptions. rec_dat_event_find() does not find these types, and their records have no fields. If there
  * are any and ret_first is not NULL, *ret_first is "system:name" of the first one, with a ? for each character that no
  * name has; valid until rec_dat_close(). Never fails.
  */
 uint32_t rec_dat_left_out(const struct rec_dat *dat, const char **ret_first);
 
-/* Frees the file and all that belongs to it; its iterators must be closed before. Takes NULL. Returns NULL. */
+/* Frees the file and all that belongs to it. Close its iterators first. Accepts NULL; returns NULL. */
 struct rec_dat *rec_dat_close(struct rec_dat *dat);
 
 #define REC_DAT_ERROR_UNKNOWN UINT64_MAX
@@ -130,25 +130,25 @@ int rec_dat_iter_open_at(struct rec_dat *dat, uint64_t since, struct rec_dat_ite
 int rec_dat_iter_open_stream(struct rec_dat *dat, uint32_t buffer, uint32_t stream, uint64_t since,
 			     struct rec_dat_iter **ret_iter);
 
-/* Takes NULL. Returns NULL. */
+/* Accepts NULL; returns NULL. */
 struct rec_dat_iter *rec_dat_iter_close(struct rec_dat_iter *iter);
 
 /*
- * The next record of all buffers and CPUs by time; among equal times, those of the top buffer first, wherever it
- * stands in the file, then by buffer and CPU. Returns 1; 0: there are no more. Nothing is copied: the data are valid
- * until the next call for this iterator. A damaged page does not end the walk: the rest of it is left out, and the
- * next record of its CPU has a loss of unknown number.
+ * The next record of all buffers and CPUs by time. If times are equal, the records of the top buffer come first,
+ * wherever that buffer is in the file; the others follow by buffer and CPU. Returns 1; 0: there are no more. Nothing is
+ * copied: the data are valid until the next call for this iterator. A damaged page does not end the walk: the rest of
+ * it is left out, and the next record of its CPU has a loss of unknown number.
  */
 int rec_dat_iter_next(struct rec_dat_iter *iter, struct rec_dat_record *ret_record);
 
 /*
- * The number of pages that the iterator found damaged so far. If there are any, *ret_error is the first one's error;
- * it may be NULL. Never fails.
+ * The number of pages that the iterator found damaged so far. If there are any, *ret_error is the first one's error
+ * (ret_error may be NULL). Never fails.
  */
 uint64_t rec_dat_iter_damaged(const struct rec_dat_iter *iter, struct rec_dat_error *ret_error);
 
 /*
- * The event type that has this id; NULL: the file does not describe it. Valid until rec_dat_close(), as are its names
+ * The event type that has this id; NULL: the file describes no such type. Valid until rec_dat_close(), as are its names
  * and fields.
  */
 const struct rec_dat_event *rec_dat_event_find(const struct rec_dat *dat, int32_t id);
@@ -182,8 +182,8 @@ const struct rec_dat_field *rec_dat_field_find(const struct rec_dat_event *event
 void rec_dat_field_describe(const struct rec_dat_field *field, struct rec_dat_field_info *ret_info);
 
 /*
- * The value of a field in a record of its event; unsigned values of 64 bits have the same bits. Returns 0; -EINVAL:
- * the field is of another kind; -EBADMSG: the record is too short for it.
+ * The value of a field in a record of its event. An unsigned value of 64 bits is returned with the same bits. Returns
+ * 0; -EINVAL: the field is of another kind; -EBADMSG: the record is too short for it.
  */
 int rec_dat_get_int(const struct rec_dat_field *field, const struct rec_dat_record *record, int64_t *ret_value);
 
@@ -191,9 +191,9 @@ int rec_dat_get_int(const struct rec_dat_field *field, const struct rec_dat_reco
 int rec_dat_get_float(const struct rec_dat_field *field, const struct rec_dat_record *record, double *ret_value);
 
 /*
- * The contents of a text (without a NUL at the end) or of other bytes, which lie in the record and are valid as long
- * as its data. Numbers in them have the byte order of the file. An array of fixed length ends with the record at the
- * latest. Returns 0; -EINVAL: the field is a number; -EBADMSG: the record is too short.
+ * The contents of a text (without a NUL at the end) or of other bytes, which lie in the record and are valid as long as
+ * its data. Numbers in them have the byte order of the file. An array of fixed length is cut at the end of the record.
+ * Returns 0; -EINVAL: the field is a number; -EBADMSG: the record is too short.
  */
 int rec_dat_get_bytes(const struct rec_dat_field *field, const struct rec_dat_record *record, const void **ret_data,
 		      size_t *ret_size);

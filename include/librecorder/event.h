@@ -83,14 +83,14 @@
  * The tools evaluate the format, not the program: format and arguments are what the kernel calls a print format. The
  * name of a string, named or bytes field stands for its text (use %s). The name of any other field, and REC->name,
  * stand for the stored number; for a real this is the fixed-point number, and the name of an f32 or f64 stands for its
- * whole part (use %lld). Arguments are integer expressions of these. Write numbers in them without a sign, and put each
- * operation in parentheses, because libtraceevent does not know operator precedence. The functions of libtraceevent can
- * be used as well: __print_symbolic(), __print_flags(), __print_hex(), REC->array[1]. The tools do not know the
- * program's enumerators and macros. Conversions and lengths are those of printf (%hhd for s8, %llu for u64), without
- * %c, without %f and the other floating-point conversions, and without the flags '+' and ' '. The compiler checks the
- * format as that of printf: a name that is not a field, a conversion that does not fit, %f, and a plain %c are errors.
- * For this check the fields become variables, so their names cannot be keywords of the language. If formats that the
- * tools accept do not pass, such as %lu for u64, define REC_NO_FORMAT_CHECK before the include.
+ * whole part (use %lld). Arguments are integer expressions of these. In arguments, write numbers without a sign, and
+ * put each operation in parentheses, because libtraceevent does not know operator precedence. The functions of
+ * libtraceevent can be used as well: __print_symbolic(), __print_flags(), __print_hex(), REC->array[1]. The tools do
+ * not know the program's enumerators and macros. Conversions and lengths are those of printf (%hhd for s8, %llu for
+ * u64), without %c, without %f and the other floating-point conversions, and without the flags '+' and ' '. The
+ * compiler checks the format as that of printf: a name that is not a field, a conversion that does not fit, %f, and a
+ * plain %c are errors. For this check the fields become variables, so their names cannot be keywords of the language.
+ * If formats that the tools accept do not pass, such as %lu for u64, define REC_NO_FORMAT_CHECK before the include.
  */
 #define REC_EVENT_FMT(system, ...)                                                                                     \
 	REC__FORMAT(system##__##__VA_ARGS__, rec_last)                                                                 \

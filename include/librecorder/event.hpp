@@ -124,8 +124,8 @@ template <typename Type, std::size_t length, typename From> const Type *to_eleme
 
 /*
  * Each field takes its part of the arguments of REC. take() gets two lists: the converted arguments of the fields
- * before it (a tuple, for the function that writes), and the arguments that are left. It converts its own, and passes
- * both lists to the next field.
+ * before it (a tuple, for the function that writes), and the arguments that are left. take() converts the arguments of
+ * its own field, and passes both lists on to the next field.
  */
 template <typename... Fields> struct fields;
 
@@ -186,7 +186,7 @@ template <typename... Rest> struct fields<text, Rest...> {
 	}
 };
 
-/* Takes two arguments, a pointer and a length, or one that has both. */
+/* This field takes two arguments, a pointer and a length, or one argument that has both. */
 struct sized_text {
 };
 template <typename... Rest> struct fields<sized_text, Rest...> {
@@ -257,7 +257,7 @@ template <> struct fields<end> : fields<> {
 	}                                                                                                              \
 	}
 
-/* TYPES: the type, of those above, that takes each field's arguments. */
+/* TYPES: which of the types above takes the field's arguments. */
 #define REC__TYPES_rec_number(name, type)	 ::rec::detail::number<type>,
 #define REC__TYPES_rec_pointer(name)		 ::rec::detail::pointer,
 #define REC__TYPES_rec_float(name, type)	 ::rec::detail::number<type>,
@@ -271,7 +271,7 @@ template <> struct fields<end> : fields<> {
 #define REC__TYPES_rec_end(...)
 #define REC__TYPES_rec_wrong(what, why)
 
-/* A string's length is known, or counted, before it is written: as stringn. */
+/* A string is written as a stringn, because its length is known or is counted first. */
 #undef REC__KIND_string
 #define REC__KIND_string(name)	   _rec_text, name
 #define REC__CHECK_rec_text(name)

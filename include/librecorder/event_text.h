@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The contents of an event's description: its fields, and the format text that libtraceevent needs. Only these
- * functions make such texts, for the library and the recorder alike. Pure functions over memory, which keep no pointer
- * to it. Any thread; not signal-safe. Descriptions need not be trusted: a malformed one is refused with -EBADMSG, and
- * nothing outside the record is read. The caller guarantees that record.size bytes are readable, as rec_log_next()
- * does.
+ * functions make such texts, for the library and the recorder alike. They are pure functions over memory, and keep no
+ * pointer to it. Any thread; not signal-safe. Descriptions need not be trusted: a malformed one is refused with
+ * -EBADMSG, and nothing outside the record is read. The caller guarantees that record.size bytes are readable; for a
+ * record of rec_log_next() they are.
  */
 #ifndef LIBRECORDER_EVENT_TEXT_H
 #define LIBRECORDER_EVENT_TEXT_H
@@ -48,7 +48,7 @@ enum rec_field_kind {
 	REC_FIELD_FLOAT,  /* f32 and f64: float of 4, double of 8 bytes */
 };
 
-/* The part that the field has in the meaning of its event. Its kind shows how it is stored and printed. */
+/* What the field means in its event. enum rec_field_kind is how the field is stored and printed. */
 enum rec_field_meaning {
 	REC_FIELD_PLAIN,
 	REC_FIELD_KEY,	    /* part of the key of a keyed span or a state */
@@ -87,7 +87,7 @@ struct rec_field {
 	struct rec_words value_names;  /* as written, separated by commas */
 };
 
-/* Points into the record, which must exist as long as this is used. */
+/* Its pointers point into the record, which must exist as long as this is used. */
 struct rec_event_info {
 	struct rec_words system;
 	struct rec_words name;
@@ -99,10 +99,10 @@ struct rec_event_info {
 
 #pragma GCC visibility push(default)
 
-/* Read a description. 0 or -EBADMSG. */
+/* Read a description. Returns 0 or -EBADMSG. */
 int rec_event_parse(const struct rec_log_event *event, struct rec_event_info *ret_info);
 
-/* What an event means. 0 (REC_MEANS_EVENT) or more, or -EBADMSG. */
+/* What an event means. Returns an enum rec_event_meaning, or -EBADMSG. */
 int rec_event_meaning(const struct rec_log_event *event);
 
 /*
@@ -112,7 +112,7 @@ int rec_event_meaning(const struct rec_log_event *event);
 int rec_event_text(const struct rec_log_event *event, uint16_t id, char *text, size_t size);
 
 /*
- * Whether two descriptions are of one event: names, fields and constants are the same; blanks do not matter.
+ * True if two descriptions are of the same event: names, fields and constants are the same; blanks do not matter.
  * Malformed descriptions are the same if they are equal byte by byte.
  */
 bool rec_event_same(const struct rec_log_event *a, const struct rec_log_event *b);
@@ -120,7 +120,7 @@ bool rec_event_same(const struct rec_log_event *a, const struct rec_log_event *b
 /* A hash that is equal for all descriptions that are the same. */
 uint32_t rec_event_hash(const struct rec_log_event *event);
 
-/* The format text of rec_printf's event, bprint of system ftrace. Returns as rec_event_text() does. */
+/* The format text of rec_printf's event, bprint of system ftrace. Returns the same values as rec_event_text(). */
 int rec_printf_event_text(uint16_t id, char *text, size_t size);
 
 /*

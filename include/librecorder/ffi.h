@@ -20,47 +20,47 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * REC_EVENT(): declare the event `system`:NAME. `declaration` is what follows the system there: "submit, u64(id),
- * string(path)". Its constants are passed in the order of their appearance, even if the text has them as numbers: the
- * LENGTH of an array, the DECIMALS of a real, the number of a named field's values, and these values. Texts and
- * constants are copied. *ret_event belongs to the library and exists as long as the process; the same declaration
- * gives an event with the same id. Returns 0; -EINVAL: the declaration is invalid, or has other constants; -ENOMEM;
- * -ENOSPC: the event cannot be registered (no buffer, too many events, the log is full, or the call came from within
- * the library). Any thread; not signal-safe.
+ * As REC_EVENT(): declare the event `system`:NAME. `declaration` is what follows the system in REC_EVENT(): "submit,
+ * u64(id), string(path)". Its constants are passed in the order of their appearance, even if the text has them as
+ * numbers: the LENGTH of an array, the DECIMALS of a real, the number of a named field's values, and these values.
+ * Texts and constants are copied. *ret_event belongs to the library and exists as long as the process; the same
+ * declaration gives an event with the same id. Returns 0; -EINVAL: the declaration is invalid, or has other constants;
+ * -ENOMEM; -ENOSPC: the event cannot be registered (no buffer, too many events, the log is full, or the call came from
+ * within the library). Any thread; not signal-safe.
  */
 int rec_event_declare(const char *system, const char *declaration, const int64_t *constants, unsigned int nr_constants,
 		      struct rec_event **ret_event);
 
 /*
- * The other declarations of span.h are made the same way, with a word before the name:
+ * Events with a meaning (span.h) are declared the same way, with a word before the name:
  *
  *	REC_COUNTER(mem, heap, s64(bytes))	"counter:heap, s64(bytes)"
  *	REC_STATE(conn, state, ...)		"state:state, key(u64(id)), s32(value)"
  *	REC_TIMED(io, flush, u64(bytes))	"timed:flush, u64(bytes)". The first value of a record is the duration:
  *						the difference of two rec_clock_mono()
  *
- * REC_TASK() is rec_task_write().
+ * In place of REC_TASK(), call rec_task_write().
  */
 
 /*
- * REC_SPAN() and REC_SPAN_KEYED(): declare the two events of a span. `declaration` is "request, u64(id),
+ * As REC_SPAN() and REC_SPAN_KEYED(): declare the two events of a span. `declaration` is "request, u64(id),
  * end(s32(result))", with constants for all its fields. A record of *ret_begin has the values of the fields outside of
- * end(...), one of *ret_end the key and what is in end(...). REC_BEGIN() and REC_END() are records of these events; a
- * binding can make scopes by itself. Returns as rec_event_declare(); if only the end cannot be declared, the begin
- * stays declared. Any thread; not signal-safe.
+ * end(...), one of *ret_end the key and what is in end(...). Records of these two events take the place of REC_BEGIN()
+ * and REC_END(); a binding can build REC_SCOPE() from them. Returns the same values as rec_event_declare(); if only the
+ * end cannot be declared, the begin stays declared. Any thread; not signal-safe.
  */
 int rec_span_declare(const char *system, const char *declaration, const int64_t *constants, unsigned int nr_constants,
 		     struct rec_event **ret_begin, struct rec_event **ret_end);
 
 /*
- * REC(): record the event if it is on. `fields` are the `size` bytes after the common fields: the fixed fields without
- * padding, then the bytes of dynamic fields. A string, stringn or bytes field is a u32 among the fixed fields: its low
- * 16 bits are the offset of the field's bytes, counted from the beginning of the common fields, which take 8 bytes; its
- * high 16 bits are their number, including the terminating NUL of a string. Returns 1: recorded, or suppressed by a
- * filter. 0: the event is off. -EINVAL: the fixed fields take more than `size`. -EBUSY: lost and counted; or, not
- * counted, this process is a copy made by a raw clone in a signal handler during the call, and the event has a filter.
- * Without a filter such a copy commits its parent's event in the parent's buffer: it must record an event of its own
- * before it returns from the handler (librecorder(3)).
+ * As REC(): record the event if it is on. `fields` are the `size` bytes after the common fields: the fixed fields
+ * without padding, then the bytes of dynamic fields. A string, stringn or bytes field is a u32 among the fixed fields:
+ * its low 16 bits are the offset of the field's bytes, counted from the beginning of the common fields, which take 8
+ * bytes; its high 16 bits are their number, including the terminating NUL of a string. Returns 1: recorded, or
+ * suppressed by a filter. 0: the event is off. -EINVAL: the fixed fields take more than `size`. -EBUSY: lost and
+ * counted; or, not counted, this process is a copy made by a raw clone in a signal handler during the call, and the
+ * event has a filter. Without a filter such a copy commits its parent's event in the parent's buffer: it must record an
+ * event of its own before it returns from the handler (librecorder(3)).
  * Any thread; signal-safe.
  */
 int rec_event_write(struct rec_event *event, const void *fields, size_t size);
@@ -81,13 +81,13 @@ int rec_event_write(struct rec_event *event, const void *fields, size_t size);
  * the event is off when the record begins, all calls return 0 and ignore their values. Nothing is allocated. All these
  * functions are signal-safe; different threads use different structs.
  *
- * The members are the library's own; the size of the struct never changes.
+ * Only the library uses the members. The size of the struct never changes.
  */
 struct rec_fields {
 	struct rec_event *event;
 	unsigned char *room;
 	uint32_t size;	 /* of the room */
-	uint32_t used;	 /* bytes of the room */
+	uint32_t used;	 /* bytes of the room that are filled */
 	uint32_t nr_put; /* number of values that were put */
 	int32_t error;
 	uint64_t reserved[3];
@@ -129,8 +129,8 @@ int rec_fields_put_bytes(struct rec_fields *fields, const void *bytes, size_t si
 int rec_fields_put_array(struct rec_fields *fields, const void *elements, size_t element_size, size_t count);
 
 /*
- * Record the values. Returns what rec_event_write() returns, or the first mistake; -EINVAL also if a field has no
- * value. Called again, it records the same values again. Any thread; signal-safe.
+ * Record the values. Returns what rec_event_write() returns, or the first mistake. Also -EINVAL: a field has no value.
+ * Called again, it records the same values again. Any thread; signal-safe.
  */
 int rec_fields_write(struct rec_fields *fields);
 

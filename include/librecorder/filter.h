@@ -21,8 +21,8 @@
  *			cannot contain its own kind of quote. =~ and !~ take a regular expression, as trace-cmd does, if
  *			it can be written as a pattern: literal characters, . .* [...] ^ $ and \.
  *
- * A field of the event's own takes precedence over pid and cpu. bytes fields are refused. If a record is read from a
- * file (rec_filter_compile_fields()), there are also
+ * If the event has a field of its own that is called pid or cpu, the name means that field. bytes fields are refused.
+ * If a record is read from a file (rec_filter_compile_fields()), there are also
  *
  *	ts		the time, in seconds: ts >= 12.5 && ts < 13 (also TIMESTAMP)
  *	comm		the thread's name, a string (also COMM)
@@ -58,7 +58,7 @@ struct rec_event_info;
 
 /* What is wrong with a filter. */
 struct rec_filter_error {
-	uint32_t column;  /* where, counted from 1 */
+	uint32_t column;  /* position in the text, counted from 1 */
 	char reason[236]; /* why, as part of a line: "no field 'sise'; its fields are id, fd, path" */
 };
 
@@ -88,21 +88,22 @@ bool rec_filter_match(const struct rec_condition *condition, size_t size, const 
 
 /* If the record does not have a field, its comparison is false, also with !=. */
 #define REC_FILTER_ABSENT_IS_FALSE 1u
-/* ts is a whole number of the file's clock, not of seconds. */
+/* ts is a whole number in units of the file's clock, not in seconds. */
 #define REC_FILTER_COUNTS 2u
 
 /*
- * Compile a filter for records that are read from a file, of which `info` describes the fields; kind, name, offset,
- * element, length, is_signed, decimals and the names of values count. A string of one byte an element is a text in the
- * record itself, `length` bytes long. The condition is for rec_filter_match_reading() alone. Returns as
- * rec_filter_compile().
+ * Compile a filter for records that are read from a file. `info` describes their fields. Only these members of a field
+ * are used: kind, name, offset, element, length, is_signed, decimals and the names of values. A string field whose
+ * `element` is 1 is a text in the record itself, `length` bytes long. The condition is for rec_filter_match_reading()
+ * alone. Returns the same values as rec_filter_compile().
  */
 int rec_filter_compile_fields(const struct rec_event_info *info, unsigned int flags, const char *text,
 			      struct rec_condition *ret_condition, size_t size, struct rec_filter_error *ret_error);
 
 /*
- * Whether comparison `number` of such a condition, counted from 0, is of a field that records do not have. Returns the
- * column of the field's name in the text; 0: records have the field; -EINVAL: the condition has no such comparison.
+ * Find out whether comparison `number` of such a condition, counted from 0, is with a field that records do not have.
+ * Returns the column of the field's name in the text; 0: records have the field; -EINVAL: the condition has no such
+ * comparison.
  */
 int rec_filter_absent(const struct rec_condition *condition, unsigned int number);
 

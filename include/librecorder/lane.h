@@ -29,8 +29,8 @@ extern __thread struct rec_handle *rec_thread_handle __attribute__((tls_model("i
  * Lease a lane for the calling thread, which must not have one. Returns a handle with a lane of its own; or, at the
  * limit of lanes or without memory, a handle whose reservations each take a shared lane, and are counted as lost if
  * none is free. Returns NULL if this process has no buffer; if it is vfork's child and its parent's thread has no lane;
- * or while another thread takes over the lane of an ended thread with the same id. One lost event is counted then.
- * Signal-safe, any thread.
+ * or while another thread takes over the lane of an ended thread with the same id. If it returns NULL, one lost event
+ * is counted. Signal-safe, any thread.
  */
 struct rec_handle *rec_lane_lease(void);
 
@@ -53,10 +53,10 @@ int rec_thread_attach(void);
 int rec_thread_lane(unsigned int *ret_lane);
 
 /*
- * Disable a lane: its events are refused and counted (disabled), until it was enabled the same number of times, even
- * if other threads lease it before. Takes effect with the thread's next event; an event that is being reserved at
- * that moment is still written. Returns 0; -ENOENT: no such lane; -EINVAL: rec_lane_enable() of a lane that is not
- * disabled. Any thread; signal-safe once the process has a buffer.
+ * Disable a lane: its events are refused and counted (disabled), until the lane has been enabled as often as it was
+ * disabled, even if other threads lease it in the meantime. Takes effect with the thread's next event; an event that is
+ * being reserved at that moment is still written. Returns 0; -ENOENT: no such lane; -EINVAL: rec_lane_enable() of a
+ * lane that is not disabled. Any thread; signal-safe once the process has a buffer.
  */
 int rec_lane_disable(unsigned int lane);
 int rec_lane_enable(unsigned int lane);
@@ -77,9 +77,9 @@ int rec_lane_resize(unsigned int lane, size_t size);
 /*
  * From now on lanes have sub-buffers of `size` bytes, a power of two, and hold about as much as before. Threads that
  * have a lane continue in another one, as in rec_lane_resize(). If none is available for a thread, it keeps its lane. A
- * lane with unread events, or one that a reader has open, keeps its size and its events until it is leased again in
- * neither state. Returns 0; -EINVAL: the size is invalid, or fewer than two sub-buffers would fit; -ENXIO: no buffer.
- * Any thread; not signal-safe.
+ * lane that has unread events, or that a reader has open, keeps its size and its events until it is leased again when
+ * neither is the case. Returns 0; -EINVAL: the size is invalid, or fewer than two sub-buffers would fit; -ENXIO: no
+ * buffer. Any thread; not signal-safe.
  */
 int rec_subbuf_resize(size_t size);
 

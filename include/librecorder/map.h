@@ -2,8 +2,8 @@
 /*
  * Mapped rings: the same calls read a lane, or the kernel's ring of one CPU, in place. Both have the layout of the
  * kernel's trace_pipe_raw mapping: struct rec_meta (the kernel's struct trace_buffer_meta) first, sub-buffer i at
- * meta_page_size + i * subbuf_size, as long as it is mapped. One sub-buffer belongs to the reader. Each request gives
- * the reader the new events in this sub-buffer, or another sub-buffer.
+ * meta_page_size + i * subbuf_size. The layout does not change while the ring is mapped. One sub-buffer belongs to the
+ * reader. Each request gives the reader the new events in this sub-buffer, or another sub-buffer.
  *
  *	while (rec_map_wait(map, 50, -1) == 1)
  *		while (rec_map_get_reader(map, &page) == 1)
@@ -44,9 +44,9 @@ int rec_map_lane(struct rec_view *view, unsigned int lane, struct rec_map **ret_
 
 /*
  * Map the ring of one CPU of a tracefs instance: `instance` is its name, its directory (an absolute path), or NULL for
- * the top-level one. Changes nothing there; see rec_map_wait(). A kernel before 6.10, and a ring that cannot be mapped
- * (a snapshot is in use, a persistent instance), is read by read(2) into two pages of this process's own, which take
- * turns; rec_map_is_copy() returns 1 then.
+ * the top-level one. This call changes nothing in the instance; rec_map_wait() may set its buffer_percent. A kernel
+ * before 6.10, and a ring that cannot be mapped (a snapshot is in use, a persistent instance), is read by read(2) into
+ * two pages of this process's own, which take turns; rec_map_is_copy() returns 1 then.
  *
  * Returns 0; -ENOENT: no such instance, or tracefs is not mounted; -EACCES: no permission to read it; -EINVAL: unknown
  * flags, or `instance` is neither a name nor an absolute path; -ENAMETOOLONG; -ENODEV: no such CPU; -EPROTO: the layout
@@ -58,7 +58,7 @@ int rec_map_kernel(const char *instance, unsigned int cpu, unsigned int flags, s
 /* 1: the pages are copies; 0: they are mapped. Never fails. */
 int rec_map_is_copy(const struct rec_map *map);
 
-/* Takes NULL too; returns NULL. Pages and meta page are no longer valid. */
+/* Accepts NULL; returns NULL. Pages and meta page are no longer valid afterwards. */
 struct rec_map *rec_map_close(struct rec_map *map);
 
 /*
@@ -69,8 +69,8 @@ struct rec_map *rec_map_close(struct rec_map *map);
 const struct rec_meta *rec_map_meta(const struct rec_map *map);
 
 /*
- * Sub-buffer `id`, header first, subbuf_size bytes; NULL: no such id. Only the reader's own (reader_id) does not
- * change. Valid until rec_map_close().
+ * Sub-buffer `id`, header first, subbuf_size bytes; NULL: no such id. Writers may change all sub-buffers except the
+ * reader's own (reader_id). Valid until rec_map_close().
  */
 const void *rec_map_page(const struct rec_map *map, uint32_t id);
 
@@ -81,17 +81,18 @@ const void *rec_map_page(const struct rec_map *map, uint32_t id);
  *
  * Returns 1: there are new events; *ret_page, if not NULL, describes them: events that begin before `from` are old. The
  * page does not change until the next call. If this process is killed before that, the next reader of a lane gets the
- * page. Events lost before it are also in the page's own header, as the kernel writes them, unless the writer is still
- * on the page. 0: nothing new. For lanes, errors as rec_view_read(), or the errno of madvise or mprotect; for the
- * kernel, the errno of ioctl or read; -EPROTO: the kernel returned something that is not a page.
+ * page. The number of events lost before it is also in the page's own header, as the kernel writes it, unless the
+ * writer is still on the page. 0: there is nothing new. For lanes, the errors of rec_view_read(), or the errno of
+ * madvise or mprotect; for the kernel, the errno of ioctl or read; -EPROTO: the kernel returned something that is not a
+ * page.
  */
 int rec_map_get_reader(struct rec_map *map, struct rec_page *ret_page);
 
 /*
  * Wait until data arrive, at most `timeout` milliseconds; 0 only checks, a negative value waits forever. `percent` is
- * the kernel's buffer_percent: with 0, one event is enough. For a lane as rec_view_wait(). The kernel has one
- * buffer_percent for an instance: if it differs, it is set, and is not restored. Returns 1: there are data. 0: the time
- * is over. -EPIPE: a lane's program is dead and everything was read. -ENODEV: the kernel's ring no longer exists.
+ * the kernel's buffer_percent: with 0, one event is enough. For a lane, the call works as rec_view_wait(). The kernel
+ * has one buffer_percent for an instance: if it differs, it is set, and is not restored. Returns 1: there are data. 0:
+ * timeout. -EPIPE: a lane's program is dead and everything was read. -ENODEV: the kernel's ring no longer exists.
  * -EINTR; -EINVAL: percent is above 100; -EACCES, -EROFS: buffer_percent differs and may not be written; or the errno
  * of poll.
  */

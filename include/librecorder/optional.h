@@ -47,7 +47,10 @@
 extern "C" {
 #endif
 
-/* Never called or defined: it is used only inside sizeof, so that variables which only events use count as used. */
+/*
+ * Never called or defined: it is used only inside sizeof, so that compilers do not report variables that only events
+ * use.
+ */
 int rec_optional_unused(const char *first, ...);
 
 #ifdef __cplusplus

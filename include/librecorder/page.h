@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One sub-buffer, read and built. Pure functions over the memory that they are given, without other state: safe from
- * any thread and from signal handlers. Reading never looks outside the given size, whatever the bytes contain. The page
- * belongs to the caller, and must exist as long as its iterator or writer is used.
+ * Reading and building one sub-buffer. These are pure functions over the memory that they are given, without other
+ * state: safe from any thread and from signal handlers. Reading never looks outside the given size, whatever the bytes
+ * contain. The page belongs to the caller, and must exist as long as its iterator or writer is used.
  */
 #ifndef LIBRECORDER_PAGE_H
 #define LIBRECORDER_PAGE_H
@@ -55,14 +55,15 @@ void rec_page_iter_init(struct rec_page_iter *iter, const void *page, uint32_t s
 
 /*
  * The next event. Padding, time extends and markers are evaluated and not returned. A padding record's own delta is
- * added to the time, except if it is 1, which stands for 0. 1: *ret_record is filled. 0: the page ends here. -EBADMSG:
+ * added to the time, except that a delta of 1 counts as 0. 1: *ret_record is filled. 0: the page ends here. -EBADMSG:
  * the bytes at iter->offset are not a valid record.
  */
 int rec_page_next(struct rec_page_iter *iter, struct rec_record *ret_record);
 
 /*
  * The number of events lost immediately before a page that left its ring: 0, a number, or UINT64_MAX if the page only
- * shows that events were lost. `capacity` limits where the number may be stored.
+ * shows that events were lost. The page has room for `capacity` bytes after its header; a number that is stored beyond
+ * them is not read.
  */
 uint64_t rec_page_lost(const void *page, uint32_t capacity);
 

@@ -18,13 +18,13 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * Check whether this is a valid list of patterns. 0, or -EINVAL: an empty pattern, nothing on one side of a colon, a
- * second colon, a character that no name has, or a list that begins with !.
+ * Check whether this is a valid list of patterns. Returns 0, or -EINVAL: an empty pattern, nothing on one side of a
+ * colon, a second colon, a character that no name has, or a list that begins with !.
  */
 int rec_pattern_check(const char *patterns);
 
 /*
- * Whether one of the patterns names the event and none excludes it; false if rec_pattern_check() refuses the patterns.
+ * True if one of the patterns names the event and none excludes it; false if rec_pattern_check() refuses the patterns.
  * Names need not end with NUL.
  */
 bool rec_pattern_match(const char *patterns, const char *system, size_t system_size, const char *name,

@@ -59,8 +59,8 @@ struct rec_view_info {
  * Open the buffer file at `path`. Returns 0; -EAGAIN: its program is still making it; -EPROTO: it has a feature that
  * this version does not know; -EBADMSG: it is not a buffer, or is damaged; -EFAULT: it is being truncated; -EPERM: it
  * belongs to another user; -ENOMEM; or the errno of open or mmap.
- * The view belongs to the caller, who closes it. rec_view_close() takes NULL too and returns NULL; lanes held by the
- * view become free for other readers.
+ * The view belongs to the caller, who closes it. rec_view_close() accepts NULL and returns NULL; lanes held by the view
+ * become free for other readers.
  */
 int rec_view_open(const char *path, struct rec_view **ret_view);
 
@@ -82,12 +82,12 @@ bool rec_view_fault(const void *address);
 /* Valid until rec_view_close(). Never fails. */
 const struct rec_view_info *rec_view_info(const struct rec_view *view);
 
-/* True if the program may still write: it is alive, or this is unknown, and has not ended its use of the buffer. */
+/* True if the program may still write: it has not ended its use of the buffer, and is alive or may be alive. */
 bool rec_view_alive(const struct rec_view *view);
 
 /*
  * The program's pid in the caller's pid namespace; 0: it has none there. The pid of rec_view_info() is the one in the
- * program's own namespace. Reads /proc; for a program in another pid namespace, all of it.
+ * program's own namespace. Reads /proc; for a program in another pid namespace, the entries of all processes.
  */
 uint32_t rec_view_pid(const struct rec_view *view);
 
@@ -134,16 +134,16 @@ int rec_view_fill(const struct rec_view *view, unsigned int lane);
  * data if there is room; the rest is cleared. A copy that begins in the middle of a sub-buffer begins with a CPU
  * marker, if there is room for it. In a copy with a loss the marker follows the first event, because libtraceevent
  * looks for losses only where a page begins with an event. Copied events count as read at once; the next call copies
- * those that did not fit. With REC_READ_WHOLE, only sub-buffers that the writer has left are copied, and only if all
- * the rest of one fits.
+ * those that did not fit. With REC_READ_WHOLE, a sub-buffer is copied only if the writer has left it and all of its
+ * events that were not read fit.
  *
  * 1: *ret_page describes the copy, its data being `page`. 0: nothing. -EMSGSIZE: the next event (with REC_READ_WHOLE:
- * the page) does not fit into `size`. Otherwise as rec_view_read().
+ * the page) does not fit into `size`. Or an error of rec_view_read().
  */
 int rec_view_read_page(struct rec_view *view, unsigned int lane, unsigned int flags, void *page, size_t size,
 		       struct rec_page *ret_page);
 
-/* Instead of a lane: all lanes that exist at the time of the call. */
+/* In place of a lane's number: all lanes that exist at the time of the call. */
 #define REC_ALL_LANES UINT32_MAX
 
 /* An event of a lane. */
@@ -163,7 +163,7 @@ struct rec_view_event {
  * a copy.
  *
  * Returns 1: *ret_event is filled. 0: there is no event; only `lost` and `lost_time` are set, for the events lost after
- * the last event, and the next event reports the same loss. Errors as rec_view_read().
+ * the last event, and the next event reports the same loss. Or an error of rec_view_read().
  */
 int rec_view_peek(struct rec_view *view, unsigned int lane, struct rec_view_event *ret_event);
 
@@ -179,10 +179,10 @@ int rec_view_consume(struct rec_view *view, unsigned int lane, struct rec_view_e
  * program is dead, one event is always enough. The writer wakes a reader that waits for a percentage. With 0 it does so
  * only when it begins a sub-buffer, so the call checks for single events every few milliseconds.
  *
- * Returns 1: there are data. 0: the time is over. -EPIPE: the program no longer writes, and everything was read.
- * -EINTR: a signal handler that was set without SA_RESTART ran while the call slept. A handler that runs between two
- * sleeps does not end the call; one that must end it calls rec_view_wake(). -ECANCELED: rec_view_wake(). -EINVAL: no
- * such lane, or percent is above 100. Or as rec_view_read().
+ * Returns 1: there are data. 0: timeout. -EPIPE: the program no longer writes, and everything was read. -EINTR: a
+ * signal handler that was set without SA_RESTART ran while the call slept. A handler that runs between two sleeps does
+ * not end the call; one that must end it calls rec_view_wake(). -ECANCELED: rec_view_wake(). -EINVAL: no such lane, or
+ * percent is above 100. Or another error of rec_view_read().
  */
 int rec_view_wait(struct rec_view *view, unsigned int lane, unsigned int percent, int timeout);
 
@@ -209,13 +209,13 @@ struct rec_lane_stats {
 	uint32_t nr_pages; /* sub-buffers in the ring, the reader page not counted */
 	uint32_t owner;	   /* thread (above INT32_MAX: without an id); 0: none; REC_OWNER_HELD: by rec_lane_swap() */
 	uint32_t shared;   /* 1: threads without a lane of their own take it for one event at a time */
-	uint32_t broken;   /* not 0: a broken invariant stopped the lane; counters may then be 0 for unknown */
+	uint32_t broken; /* not 0: a broken invariant stopped the lane; a counter may then be 0 because it is unknown */
 };
 
 /*
  * Returns 0; -EINVAL: no such lane; -EBADMSG: the lane is damaged; -EFAULT: the file was truncated; -EAGAIN: the
  * program is making the lane, is changing its size, or is just giving it up. If the program has given the lane up, or
- * is changing its size, and it is empty, subbuf_size and nr_pages may be 0; the other statistics are those of its
+ * is changing its size, and the lane is empty, subbuf_size and nr_pages may be 0; the other statistics are those of its
  * former ring.
  */
 int rec_view_stats(const struct rec_view *view, unsigned int lane, struct rec_lane_stats *ret_stats);
@@ -280,29 +280,29 @@ int rec_view_switch(struct rec_view *view, const char *selector, bool on);
 /*
  * Switch one event of the program, by its id: to a word that rec_view_enabled() returned before, with its condition; to
  * REC_ENABLE_WANTED: on, without a condition; or to 0: off. Returns 0; -EINVAL: the program has no event of this id; or
- * as rec_view_switch().
+ * another error of rec_view_switch().
  */
 int rec_view_switch_event(struct rec_view *view, unsigned int id, uint32_t word);
 
 /*
  * Remove the rule that rec_view_switch() made for the patterns of this selector: it does not switch events that are
- * registered from now on. Enable words do not change. 0 or as rec_view_switch().
+ * registered from now on. Enable words do not change. Returns 0 or an error of rec_view_switch().
  */
 int rec_view_forget(struct rec_view *view, const char *selector);
 
-/* The rate of an event, and how many events it has suppressed since the event was switched on with it. */
+/* The rate of an event, and how many records of the event were suppressed since it was switched on with this rate. */
 struct rec_view_rate {
 	uint32_t rate; /* events a second */
 	uint64_t suppressed;
 };
 
-/* False: the event is off, or has no rate. */
+/* Returns false if the event is off or has no rate. */
 bool rec_view_rate(const struct rec_view *view, unsigned int id, struct rec_view_rate *ret_rate);
 
 /*
- * The filter of an event of the log, as text, which may have other brackets than it was given with; `event` NULL: of
- * rec_printf's event. Returns the length of the text, 0: no filter, or the event is off; -ENOSPC: `size` is too small;
- * -EBADMSG: the condition or the description is damaged.
+ * The filter of an event of the log, as text; its parentheses may differ from those of the original text. `event` NULL
+ * means rec_printf's event. Returns the length of the text, 0: no filter, or the event is off; -ENOSPC: `size` is too
+ * small; -EBADMSG: the condition or the description is damaged.
  */
 int rec_view_filter(const struct rec_view *view, const struct rec_log_event *event, char *text, size_t size);
 
@@ -312,38 +312,38 @@ int rec_view_filter(const struct rec_view *view, const struct rec_log_event *eve
  * events. Then switch them on by rec_view_switch(), and at the end call rec_view_give_back(). A forked child begins
  * with a copy of the loan. `patterns` are copied.
  *
- * Returns 0, also if this process has a loan already, whose patterns do not change; -EINVAL: not a list of patterns;
- * -ENOSPC: longer than 2047 bytes; -EBUSY: another process has a loan; or as rec_view_switch(). If a dead process left
- * a loan for the same patterns, it is taken over, and the events stay on; any other loan of a dead process is given
- * back first.
+ * Returns 0, also if this process already has a loan, whose patterns then do not change; -EINVAL: not a list of
+ * patterns; -ENOSPC: longer than 2047 bytes; -EBUSY: another process has a loan; or another error of rec_view_switch().
+ * If a dead process left a loan for the same patterns, it is taken over, and the events stay on; any other loan of a
+ * dead process is given back first.
  */
 int rec_view_borrow(struct rec_view *view, const char *patterns);
 
 /*
- * End the loan: restore its events, with their conditions. Events that were off are switched off, and the rules for
- * the patterns of the loan are removed. If the process that has the loan ends or closes its view, any process may do
- * this. Returns 1; 0: there is no loan, or the program is dead; -EBUSY: another process has the loan; or as
+ * End the loan: restore its events, with their conditions. Events that were off are switched off, and the rules for the
+ * patterns of the loan are removed. If the process that has the loan ends or closes its view, any process may do this.
+ * Returns 1; 0: there is no loan, or the program is dead; -EBUSY: another process has the loan; or another error of
  * rec_view_switch().
  */
 int rec_view_give_back(struct rec_view *view);
 
 /*
- * Whose loan it is. Returns 1: this process has it; 0: there is no loan; -EBUSY: another process has it; -EOWNERDEAD:
- * the process that had it is dead.
+ * Which process has the loan. Returns 1: this process has it; 0: there is no loan; -EBUSY: another process has it;
+ * -EOWNERDEAD: the process that had it is dead.
  */
 int rec_view_loan(const struct rec_view *view);
 
 /*
  * Start and stop all recording of a program, whichever events are enabled, as rec_start() and rec_stop() do for their
- * own process. 0 or as rec_view_switch().
+ * own process. Returns 0 or an error of rec_view_switch().
  */
 int rec_view_start(struct rec_view *view);
 int rec_view_stop(struct rec_view *view);
 
 /*
- * For the next `seconds` (0: no longer) let threads of the program that fill their lanes faster than they are read
- * continue in further lanes, instead of overwriting unread events. The program uses at most three quarters of the lanes
- * that its limit allows (RECORDER_MAX_KB); the others are for threads that begin later. Threads that called
+ * For the next `seconds`, let threads of the program that fill their lanes faster than they are read continue in
+ * further lanes, instead of overwriting unread events; 0 ends this at once. The program uses at most three quarters of
+ * the lanes that its limit allows (RECORDER_MAX_KB); the others are for threads that begin later. Threads that called
  * rec_thread_attach() keep their lanes. A reader that keeps up repeats the call every few seconds. When the time is
  * over, the memory of lanes without unread events is given back. Returns 0, also if the program is dead; -EOPNOTSUPP:
  * the program's version of the library does not know growth; -EROFS: the file system is read-only; -EFAULT: the file
@@ -356,7 +356,7 @@ bool rec_view_stopped(const struct rec_view *view);
 
 /* ---------------------------------------------------------------------------------------- without consuming */
 
-/* An iterator over the events of a lane: its own copy of a page of it. */
+/* An iterator over the events of a lane. It has a copy of one page of the lane. */
 struct rec_iter;
 
 /*
@@ -379,19 +379,19 @@ struct rec_iter *rec_iter_close(struct rec_iter *iter);
  */
 int rec_iter_next(struct rec_iter *iter, struct rec_view_event *ret_event);
 
-/* Begin again with the event that is then the oldest unread one. */
+/* Move the iterator to the event that is now the oldest unread one in the lane. */
 void rec_iter_reset(struct rec_iter *iter);
 
 /*
  * The events that rec_iter_next() would return, a page at a time: the rest of a sub-buffer as it is now, in the
- * iterator's copy, valid until its next call. Returns as rec_iter_next().
+ * iterator's copy, valid until its next call. Returns the same values as rec_iter_next().
  */
 int rec_iter_page(struct rec_iter *iter, struct rec_page *ret_page);
 
 /*
  * Continue at `mark`, in everything that the lane's memory still holds. This includes events that a reader has
- * consumed, until their sub-buffers are written again. Events missing between the mark and the first event count as
- * lost. A mark of zeros means the oldest event in the lane, with nothing lost before it.
+ * consumed, until their sub-buffers are overwritten. Events missing between the mark and the first event count as lost.
+ * A mark of zeros means the oldest event in the lane, with nothing lost before it.
  */
 void rec_iter_continue(struct rec_iter *iter, const struct rec_lane_mark *mark);
 

@@ -23,11 +23,11 @@ extern "C" {
 struct rec_page {
 	const void *data;   /* header and events; `size` applies, not the header's commit word */
 	uint32_t size;	    /* bytes of valid data after the header */
-	/* events that begin before this offset were handed over earlier; walk over them for time and CPU */
+	/* events that begin before this offset were handed over earlier; read them only for the time and the CPU */
 	uint32_t from;
-	uint32_t entries;   /* events at or after from; 0: not counted */
-	uint64_t first;	    /* number of the event at from, counted since the stream began, losses included */
-	uint64_t lost;	    /* events lost immediately before the event at from; REC_LOST_UNKNOWN */
+	uint32_t entries;   /* events at or after `from`; 0: not counted */
+	uint64_t first;	    /* number of the event at `from`, counted since the stream began, losses included */
+	uint64_t lost;	    /* events lost immediately before the event at `from`; REC_LOST_UNKNOWN */
 	uint64_t lost_time; /* time of the first of them, in the source's clock; 0: not known */
 };
 

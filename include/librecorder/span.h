@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Events with a meaning: spans, counters, states, flows, logical tasks. <librecorder/event.h> includes this header;
- * programs include that one.
+ * programs include event.h.
  *
  *	REC_SPAN(io, request, u64(id), string(path), end(s32(result)));
  *	REC_COUNTER(mem, heap, s64(bytes));
@@ -16,8 +16,8 @@
  *	}
  *
  * In a file all of them are ordinary events, which every viewer prints. Names and formats of the events carry their
- * meaning, by the rule in docs/MEANING.md. If two events form one thing, nothing is kept in the program between them:
- * an end that is missing, because of longjmp(), a killed thread, or lost events, is shown as missing.
+ * meaning, by the rule in docs/MEANING.md. The program keeps no state between the two events of a span. If the end is
+ * missing, because of longjmp(), a killed thread, or lost events, it is shown as missing.
  *
  * Selectors take the name of a span for both of its events: `-u io:request` records its begins and its ends.
  */
@@ -32,9 +32,9 @@
 /*
  * REC_SPAN(system, name, field..., end(field...))
  *
- * Declare a span: something that begins and ends on one thread. It may appear where REC_EVENT may, with its fields.
- * Those in end(...) come with its end; without such fields end(...) is left out. The fields are those of two events,
- * called NAME_begin and NAME_end.
+ * Declare a span: something that begins and ends on one thread. The declaration may appear where REC_EVENT may, and has
+ * the same kinds of fields. The fields in end(...) are recorded when the span ends; leave end(...) out if there are
+ * none. The fields are those of two events, called NAME_begin and NAME_end.
  */
 #define REC_SPAN(system, ...)                                                                                          \
 	REC__SPAN(REC__RULE_SPAN, #system, REC__NAME(_##__VA_ARGS__), #__VA_ARGS__, system##__##__VA_ARGS__, rec_last)
@@ -53,8 +53,8 @@
  * REC_BEGIN(system, name, argument...), REC_END(system, name, argument...)
  *
  * Begin the span and end it: record NAME_begin or NAME_end, if it is on. The arguments are as those of REC. Spans of
- * one thread nest: an end ends the innermost open span of its name, and cuts what was begun inside it and not ended.
- * Signal-safe, any thread; errno is preserved.
+ * one thread nest: an end ends the innermost open span of its name, and also the spans that began inside it and have no
+ * end of their own. Signal-safe, any thread; errno is preserved.
  */
 #define REC_BEGIN(system, ...) REC__WRITE_PART(_begin, system##__##__VA_ARGS__, 0)
 #define REC_END(system, ...)   REC__WRITE_PART(_end, system##__##__VA_ARGS__, 0)
@@ -85,14 +85,14 @@
 			  "timed:" #__VA_ARGS__,                                                                       \
 		  system##__##__VA_ARGS__, rec_last)
 
-/* REC_TIMED_START(system, name): the time now, if the event is on, otherwise 0: uint64_t. Signal-safe, any thread. */
+/* REC_TIMED_START(system, name): a uint64_t: the time now if the event is on, otherwise 0. Signal-safe, any thread. */
 #define REC_TIMED_START(system, name) (REC_UNLIKELY(REC_ON(system, name)) ? rec_clock_mono() : 0)
 
 /*
  * REC_TIMED_END(system, name, start, argument...)
  *
- * Record the event with the time that has passed since `start`, if it is on and was on then. Otherwise the arguments
- * are not evaluated. Start and end may be on different threads. Signal-safe, any thread.
+ * Record the event with the time that has passed since `start`, if the event is on and was on at the start. Otherwise
+ * the arguments are not evaluated. Start and end may be on different threads. Signal-safe, any thread.
  */
 #define REC_TIMED_END(system, ...) REC__TIMED_END(system##__##__VA_ARGS__, 0)
 
@@ -100,7 +100,7 @@
  * REC_COUNTER(system, name, field, field...)
  *
  * Declare a counter. The first field is its value, a whole number: u8 ... s64. REC(system, name, value, ...) records
- * that it has this value now.
+ * that the counter has this value now.
  */
 #define REC_COUNTER(system, ...)                                                                                       \
 	REC__ROLE(REC__RULE_COUNTER, REC__EACH, #system "\0" "counter:" #__VA_ARGS__, system##__##__VA_ARGS__, rec_last)
@@ -108,9 +108,9 @@
 /*
  * REC_STATE(system, name, key(field...), field, field...)
  *
- * Declare the states of something, which its key names; without key(...) there is one such thing. The field after the
- * key is the state, a whole number, flag or named. REC(system, name, key, state, ...) records that it is in this state
- * now.
+ * Declare the states of a kind of object, such as connections. The key identifies the object; without key(...) there is
+ * only one. The field after the key is the state, a whole number, flag or named. REC(system, name, key, state, ...)
+ * records that the object is in this state now.
  *
  *	REC_STATE(conn, state, key(u64(id)), named(value, OPEN, CLOSED));
  *	REC(conn, state, id, OPEN);
@@ -121,10 +121,10 @@
 /*
  * REC_TASK(id), REC_TASK(id, name)
  *
- * This thread works for the logical task `id` from now on: a coroutine, a fiber, a request. 0: for none. `id` is a
- * uint64_t, unique among those of all processes that are recorded together; `name` a string, or NULL. The event is
- * recorder:task. It needs no declaration, and is known to tools after a process has used it once. Any thread; errno is
- * preserved; signal-safe, except for the first use in a process.
+ * This thread works for the logical task `id` from now on: a coroutine, a fiber, a request. If `id` is 0, it works for
+ * no task. `id` is a uint64_t, unique among those of all processes that are recorded together; `name` a string, or
+ * NULL. The event is recorder:task. It needs no declaration, and is known to tools after a process has used it once.
+ * Any thread; errno is preserved; signal-safe, except for the first use in a process.
  */
 #define REC_TASK(...)                                                                                                  \
 	do {                                                                                                           \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The version of librecorder: that of these headers, and that of the library that the program runs with. The two differ
- * when the library was replaced after the program was compiled. docs/COMPATIBILITY.md lists what works together.
+ * The version of librecorder, of these headers and of the library that the program is running with. The two differ if
+ * the library was replaced after the program was compiled. docs/COMPATIBILITY.md lists what works together.
  */
 #ifndef LIBRECORDER_VERSION_H
 #define LIBRECORDER_VERSION_H

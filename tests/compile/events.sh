@@ -98,7 +98,7 @@ misdeclares()
 {
 	wrong "$1" "$1;" "static.assert[a-z]* failed.*$2"
 }
-misdeclares "REC_EVENT(m, e, u8(a), end(u8(b)))" 'key\(\) and end\(\) belong into a span or a state'
+misdeclares "REC_EVENT(m, e, u8(a), end(u8(b)))" 'key\(\) and end\(\) belong in a span or a state'
 misdeclares "REC_SPAN(m, e, key(u8(a)))" 'REC_SPAN has no key\(\): use REC_SPAN_KEYED'
 misdeclares "REC_SPAN(m, e, end(u8(a)), end(u8(b)))" 'a span has one end\(\)'
 misdeclares "REC_SPAN(m, e, end(int(a)))" 'int\(a\) is not a kind of field: write s32\(a\)'

@@ -71,8 +71,9 @@
 /* -------------------------------------------------------------------------------------------------------- links */
 
 /*
- * A link names the next sub-buffer of the ring, with the design text's flags for that next one, and a generation that
- * changes with every write. So a compare-and-exchange never succeeds on a link that was changed and changed back.
+ * A link names the next sub-buffer of the ring, with that sub-buffer's flags as in the kernel's design text, and a
+ * generation that changes with every write. So a compare-and-exchange never succeeds on a link that was changed and
+ * changed back.
  */
 #define REC_LINK_NORMAL	   0u
 #define REC_LINK_HEAD	   1u
@@ -87,7 +88,7 @@
 
 struct rec_link {
 	uint64_t next;
-	uint32_t prev; /* shows whether a sub-buffer is in the ring: the next of its prev is itself */
+	uint32_t prev; /* the sub-buffer before; its link leads here if this sub-buffer is in the ring */
 	uint32_t reserved;
 };
 
@@ -101,8 +102,8 @@ struct rec_link {
 
 /*
  * The lane page. Only the program writes it and, except for the lease, only the lane's writer stack; readers map it
- * read-only. The first line is the writer's hot one; readers need the commit position of it. The other lines change
- * only with refusals, leases, steps of the clock and changes of sub-buffer.
+ * read-only. The writer stores to the first cache line with each event; of this line readers need only the commit
+ * position. The other lines change only on refusals, leases, backward steps of the clock and changes of sub-buffer.
  */
 struct rec_gap {
 	uint64_t first; /* number of the first event of a run of overwritten ones */
@@ -117,10 +118,10 @@ struct rec_lane {
 	uint64_t after;	 /* time of the last event in position order (the kernel's write_stamp), if `cpu` is known */
 	uint64_t before; /* time of the last attempt. `after` and `before` never go back */
 	uint64_t commit; /* position up to which everything is committed: readers may read up to here */
-	/* tail from which a writer was last about to change sub-buffers; only for the count of torn events */
+	/* the tail when a writer was last about to change sub-buffers; used only to count torn events */
 	uint64_t left;
-	uint64_t open;	 /* 0: no writer is inside; else the outermost's stack, and the depth of nesting */
-	uint32_t cpu;	 /* CPU of the last marker in position order; unknown after writers that nested, or took back */
+	uint64_t open; /* 0: no writer is inside; else the outermost writer's stack pointer, and the depth of nesting */
+	uint32_t cpu;	 /* CPU of the last marker in position order; unknown after nesting and after taking back */
 	uint32_t reserved_hot[3];
 
 	REC_ALIGNED(64) uint64_t commit_overrun; /* refused: nested writers wrapped onto the commit sub-buffer */
@@ -129,7 +130,7 @@ struct rec_lane {
 	uint64_t nested_limit;	/* refused: the bound of retries was reached */
 	uint64_t disabled;	/* refused: the lane was disabled or broken */
 	uint64_t torn;		/* events that were reserved, never committed, and taken back (ring_left.c) */
-	uint64_t time_back;	/* times the clock stepped back; the event took its predecessor's time */
+	uint64_t time_back;	/* events that took their predecessor's time, because the clock had stepped back */
 	uint64_t leases;	/* in total, sharing not counted */
 
 	REC_ALIGNED(64) uint32_t owner; /* thread, see SHM-LAYOUT.md; 0: not leased; or REC_OWNER_HELD */
@@ -154,11 +155,11 @@ REC_ABI_ASSERT(sizeof(struct rec_lane) == 256, "docs/SHM-LAYOUT.md: lane");
 /* One per sub-buffer, on the writer's side. Valid once the commit position has reached the sub-buffer. */
 struct rec_subbuf {
 	uint64_t first;	       /* number of events committed to the lane before this sub-buffer */
-	/* the lane's refusals (dropped, commit_overrun, too_long, nested_limit) before this one */
+	/* the lane's refusals (dropped, commit_overrun, too_long, nested_limit) before this sub-buffer */
 	uint64_t refused;
-	uint64_t refused_time; /* of the first refusal since the sub-buffer before; 0: none */
+	uint64_t refused_time; /* of the first refusal since the previous sub-buffer began; 0: none */
 	uint32_t entries;      /* events on it; final once the commit position has left */
-	/* number of this sub-buffer, counted from 1 in the order of the commit position; 0: none */
+	/* number of the commit position's present or last stay here, counted from 1 over all sub-buffers; 0: none */
 	uint32_t visit;
 };
 
@@ -177,9 +178,9 @@ struct rec_lane_bases {
 	uint64_t time;	  /* of the reset, in the lane's clock; no loss reported after it is older */
 };
 
-/* What was reported to readers up to the reader page; not yet the events on it and the losses before it. */
+/* What was reported to readers, without the events on the reader page and the losses immediately before them. */
 struct rec_reader_account {
-	uint64_t next_event;  /* number of the event that would come first on the reader page, had none been lost */
+	uint64_t next_event;  /* number that the first event of the reader page would have if none had been lost */
 	uint64_t refused;     /* refusals reported */
 	uint64_t events_lost; /* overwritten before they were read, and reported */
 	uint64_t lost_time;   /* of a loss that a sub-buffer without events could not report; 0: none */
@@ -192,11 +193,11 @@ struct rec_lane_mark {
 };
 
 /*
- * What readers of a lane write, on separate cache lines. The links follow it. `read` is a position like tail and
- * commit: the reader page, the number of sub-buffers taken, the events and bytes of the page that count as read. Of
- * the accounts, the one at REC_POS_SEQ(read) & 1 is valid; the other one is prepared before a sub-buffer is taken. So
- * one store of `read` changes everything, and a reader that dies leaves no figure half changed. The same holds for the
- * bases and `resets`.
+ * What readers of a lane write, on separate cache lines. The links follow this struct. `read` is a position like tail
+ * and commit: the reader page, the number of sub-buffers taken, the events and bytes of the page that count as read.
+ * account[REC_POS_SEQ(read) & 1] is valid; the other account is prepared before a sub-buffer is taken. So one store of
+ * `read` changes everything, and a reader that dies leaves no figure half changed. The same holds for the bases and
+ * `resets`.
  */
 struct rec_lane_reader {
 	REC_ALIGNED(64) uint64_t owner; /* the reading process: pid | start time << 32; 0: none */
@@ -272,10 +273,11 @@ struct rec_anchor {
 #define REC_LOCK_LANES	  2u /* plus the number of the lane: the lane's reader */
 
 /*
- * The first page of a buffer file. Everything above `state` is written once, before `ready`. The offsets are from the
- * start of the file. Lane i begins at lanes + i * lane_stride and consists of: the lane page (struct rec_lane, then
- * max_subbufs struct rec_subbuf), the reader words and max_subbufs links, the meta page, the sub-buffers. The last two
- * depend on the lane's own sub-buffer size; the lane page has it and the number of sub-buffers.
+ * The first page of a buffer file. Everything above `state`, except `unrecorded`, is written once, before `ready`. The
+ * offsets are from the start of the file. Lane i begins at lanes + i * lane_stride and consists of: the lane page
+ * (struct rec_lane, then max_subbufs struct rec_subbuf), the reader words and max_subbufs links, the meta page, the
+ * sub-buffers. The last two depend on the lane's own sub-buffer size; the lane page has it and the number of
+ * sub-buffers.
  */
 struct rec_buffer_header {
 	uint64_t magic;
@@ -305,7 +307,7 @@ struct rec_buffer_header {
 	uint64_t parent_start;
 	uint64_t pid_ns;       /* inode of /proc/self/ns/pid: the namespace of the pids here; 0: not known */
 	uint32_t locked;       /* 1: REC_LOCK_PROGRAM is held as long as a process maps the file */
-	/* Forked children without a buffer, of which the directory has no sign: number | errno << 16. They write it. */
+	/* Forked children that have no buffer and that no file reports: number | errno << 16. The children write it. */
 	uint32_t unrecorded;
 	char comm[32];
 	char exe[256];
@@ -316,7 +318,7 @@ struct rec_buffer_header {
 	REC_ALIGNED(64) uint32_t state;
 	uint32_t stopped;	/* 1: every event is off, even if it is wanted; others write it, too */
 	uint32_t nr_lanes;	/* lanes with at least lane page, reader words and links; never decreases */
-	uint32_t lease_errno;	/* why the last event that lost_no_lane counts was lost */
+	uint32_t lease_errno;	/* errno: why the last event was lost that lost_no_lane counts */
 	uint64_t lost_no_lane;	/* events lost because no lane was available */
 	uint64_t lost_log_full; /* events, names, call sites and conditions that found no room in the buffer */
 	uint64_t log_used;	/* bytes of valid records */
@@ -331,10 +333,10 @@ REC_ABI_ASSERT(sizeof(struct rec_buffer_header) == 2624, "docs/SHM-LAYOUT.md: he
 /* ------------------------------------------------------------------------------------------------ events and log */
 
 /*
- * Event ids: KernelShark keeps them in an int16, and the kernel assigns its own from the lowest up (facts trace-dat
- * 1.7). The first is that of rec_printf's event, ftrace:bprint, in every process and without a record in the log;
- * declared events follow. The last one, 32767, is recorder:end in a trace.dat (format/weave/trace_info.h); no other
- * event has that id there.
+ * Event ids are at most 32767, because KernelShark keeps them in an int16, and begin high, because the kernel assigns
+ * its own ids from the lowest up (facts trace-dat 1.7). The first is that of rec_printf's event, ftrace:bprint, in
+ * every process and without a record in the log; declared events follow. The last one, 32767, is recorder:end in a
+ * trace.dat (format/weave/trace_info.h); no other event has that id there.
  */
 #define REC_EVENT_ID_FIRST 16384u
 #define REC_EVENTS_MAX	   16384u
@@ -369,16 +371,16 @@ REC_ABI_ASSERT(sizeof(struct rec_rules) <= REC_MAP_PAGE, "docs/SHM-LAYOUT.md: ru
  * names it, only `window` and `suppressed` change, and it is never removed, because a writer may be using it.
  */
 struct rec_condition {
-	uint32_t size; /* of all of it */
+	uint32_t size; /* of the whole condition */
 	uint16_t nr_steps;
-	uint16_t id;   /* with a rate: id of the event, which does not share the condition; else 0 */
+	uint16_t id; /* with a rate: id of the event, because events do not share a condition that has a rate; else 0 */
 	uint32_t rate; /* events that may pass in each second of CLOCK_MONOTONIC; 0: all */
 	uint32_t reserved;
 	uint64_t window;     /* the second in the upper half, the number that passed in the lower */
 	uint64_t suppressed; /* events that the rate suppressed */
 };
 
-/* A step tests one field and then leads to a later step, or ends the condition. So every path is short. */
+/* A step tests one field. Then it leads to a later step, or ends the condition; so no path visits a step twice. */
 struct rec_condition_step {
 	uint8_t test;
 	uint8_t size;	 /* of the number: 1, 2, 4, 8 */
@@ -391,7 +393,7 @@ struct rec_condition_step {
 #define REC_TEST_EQUAL	    1u
 #define REC_TEST_LESS	    2u
 #define REC_TEST_LESS_EQUAL 3u
-#define REC_TEST_BITS	    4u /* one of them is set */
+#define REC_TEST_BITS	    4u /* one of the value's bits is set */
 #define REC_TEST_TEXT	    5u /* a string equals the text */
 #define REC_TEST_GLOB	    6u /* a string matches the text as a pattern */
 /* Tests of a float or double field of `size` bytes; the value is the bits of a double. For a NaN, none is true. */

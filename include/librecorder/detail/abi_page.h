@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * A sub-buffer is byte for byte the kernel's (facts A1): this header, then events. Sub-buffers in a lane never have
- * the two loss bits; they are added to the copy that leaves the ring, as the kernel does.
+ * A sub-buffer has the kernel's format, byte for byte (facts A1): this header, then events. Sub-buffers in a lane never
+ * have the two loss bits; they are added to the copy that leaves the ring, as the kernel does.
  */
 struct rec_subbuf_header {
 	uint64_t time_stamp; /* time of the first event */
@@ -22,7 +22,7 @@ struct rec_subbuf_header {
 #define REC_SUBBUF_MAX	       (512u * 1024u) /* tracefs allows 128 system pages (facts A3.5) */
 
 #define REC_COMMIT_SIZE_MASK   UINT32_C(0x000fffff)
-#define REC_COMMIT_LOST_STORED (UINT32_C(1) << 30) /* the number lost follows the data */
+#define REC_COMMIT_LOST_STORED (UINT32_C(1) << 30) /* the number of lost events follows the data */
 #define REC_COMMIT_LOST	       (UINT32_C(1) << 31) /* events were lost immediately before this sub-buffer */
 
 /* The event word (facts A2): type_len in bits 0-4, time delta in bits 5-31. */
@@ -38,15 +38,15 @@ struct rec_subbuf_header {
 #define REC_TIME_STAMP_MASK  ((UINT64_C(1) << 59) - 1u)
 
 /*
- * The CPU marker: a padding record that names the CPU of the events after it. Every sub-buffer begins with one.
- * Another one precedes an event if the thread was seen on another CPU, or if a nested writer restates time and CPU. No
- * reader of the format shows padding. An absolute time stamp follows each marker, so that readers that add a padding
- * record's delta and readers that do not see the same times (facts A4.2). A discarded event is padding, too: the first
- * word of its body is cleared, so it never looks like a marker.
+ * The CPU marker: a padding record that names the CPU of the events after it. Every sub-buffer begins with one. Another
+ * one precedes an event if the thread has moved to another CPU, if the event interrupts another one, or if the time of
+ * the event before is in doubt. No reader of the format shows padding. Some readers add a padding record's delta to the
+ * time, others do not. An absolute time stamp follows each marker, so both see the same times (facts A4.2). A discarded
+ * event is padding, too: the first word of its body is cleared, so it never looks like a marker.
  */
 struct rec_marker {
 	uint32_t word;	 /* REC_MARKER_WORD */
-	uint32_t length; /* 12: the kernel counts this word and what follows */
+	uint32_t length; /* 12: the kernel's length of padding includes this word and what follows */
 	uint32_t magic;	 /* REC_MARKER_MAGIC */
 	uint32_t cpu;
 };

@@ -27,7 +27,7 @@
 		    a60, a61, a62, a63, a64, n, ...)                                                                   \
 	n
 
-/* 1: more than one argument; 0: one. */
+/* 1: there is more than one argument; 0: there is one. */
 #define REC__IS_LIST(...)                                                                                              \
 	REC__COUNT_(__VA_ARGS__, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,   \
 		    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \
@@ -47,8 +47,8 @@
 		    20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, ~)
 
 /*
- * Expands to the use of one field. The row of the table of kinds is a shape and its arguments; a word that has no row
- * remains a single argument, and is reported as wrong.
+ * Expands to the use of one field. A row of the table of kinds expands to a list: a shape and its arguments. A word
+ * that has no row stays a single argument, and is reported as wrong.
  */
 #define REC__FIELD(use, ...)	 REC__CAT(REC__FIELD_, REC__IS_LIST(__VA_ARGS__))(use, __VA_ARGS__)
 #define REC__FIELD_1(use, shape, ...) use##shape(__VA_ARGS__)

@@ -37,7 +37,10 @@
 #define REC__SHOWN_rec_end(...)
 #define REC__SHOWN_rec_wrong(what, why)
 
-/* 64 bits are `long` for some compilers, and %llu for all of them. */
+/*
+ * The tools show all 64-bit numbers by %llu, but uint64_t is `unsigned long` for some compilers. So a field has the
+ * type `unsigned long long` here.
+ */
 #define REC__SHOWS_uint8_t	 unsigned char
 #define REC__SHOWS_uint16_t	 unsigned short
 #define REC__SHOWS_uint32_t	 unsigned int
@@ -95,7 +98,7 @@ static inline REC__UNUSED __attribute__((format(printf, 1, 2))) void rec_format_
 		return;
 }
 
-/* No %c: libtraceevent does not know it. C11 finds it in the first 128 bytes. */
+/* %c is an error, because libtraceevent does not know it. In C11 the check covers the first 128 bytes of the format. */
 #define REC__NO_C "REC_EVENT_FMT: the tools do not know %c; use %d, or %s with a named field"
 #if defined(__cplusplus) && __cplusplus >= 201402L
 constexpr bool rec_format_has_c(const char *format)
@@ -128,13 +131,13 @@ constexpr bool rec_format_has_c(const char *format)
 #define REC__IN_4(test, f, at) test(f, at) || test(f, (at) + 1) || test(f, (at) + 2) || test(f, (at) + 3)
 #endif
 
-/* A field may have the name of something else in the program. */
+/* A field may have the same name as something else in the program, so -Wshadow is off here. */
 #define REC__FORMAT_BEGIN                                                                                              \
 	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic error \"-Wformat\"")                                    \
 		_Pragma("GCC diagnostic ignored \"-Wshadow\"")
 #define REC__FORMAT_END _Pragma("GCC diagnostic pop")
 
-/* As REC__EVENT. */
+/* REC__FORMAT passes the fields on as REC__EVENT does. */
 #define REC__FORMAT(...) REC__FORMAT_(REC__FIRST(__VA_ARGS__, ~), REC__SECOND(__VA_ARGS__), _##__VA_ARGS__)
 #define REC__FORMAT_(base, format, ...)                                                                                \
 	REC__CAT(REC__FORMAT_, REC__IS_LIST(REC__IN_PARENTHESES format))(base, format, _##__VA_ARGS__)

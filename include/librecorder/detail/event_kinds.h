@@ -119,7 +119,7 @@
 
 /* ----------------------------------------------------------------------------------------------- uses of a field */
 
-/* In the length of an array parameter. `static` lets the compiler report an array that is too short. */
+/* Used in the length of an array parameter: `static` lets the compiler report an array that is too short. */
 #ifdef __cplusplus
 #define REC__AT_LEAST
 #else
@@ -235,7 +235,7 @@
 #define REC__PUT_rec_array(name, type, length) rec_at = rec_put(rec_at, f_##name, sizeof(type) * (length));
 #define REC__PUT_rec_string(name)										       \
 	rec_at = rec_put_location(rec_at, rec_next, n_##name);                                                         \
-	/* Its NUL is ours: another thread may be changing the string. */                                              \
+	/* The NUL is not copied: another thread may be changing the string. */                                        \
 	*rec_put_text(rec_record + rec_next, p_##name, n_##name - 1) = 0;                                              \
 	rec_next += n_##name;
 #define REC__PUT_rec_stringn(name)										       \

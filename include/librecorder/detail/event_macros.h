@@ -74,19 +74,19 @@ typedef _Bool rec_flag_type;
 #endif
 
 #define REC_EVENT_COMMON_SIZE 8u
-#define REC_EVENT_OFFER_MAX   1024u  /* with a condition: up to this size the condition runs before the reservation */
+#define REC_EVENT_OFFER_MAX   1024u  /* the condition of a longer event is tested only after the reservation */
 #define REC_EVENT_SIZE_MAX    65535u /* offsets and lengths of dynamic fields are 16 bits wide */
 
 /*
- * The agreement between compiled programs and the library, numbered; docs/COMPATIBILITY.md describes it. Headers with
- * another agreement have another number, and the library leaves an event off if it does not know the event's number.
- * 0: headers before 1.0, the same agreement as 1.
+ * The number of the agreement between compiled programs and the library, which docs/COMPATIBILITY.md describes. Headers
+ * with another agreement have another number, and the library leaves an event off if it does not know the event's
+ * number. 0: headers before 1.0, the same agreement as 1.
  */
 #define REC_EVENT_ABI 1u
 
 /*
- * An event of this program or shared library. Private to the library, except for the members that the inline functions
- * below read. Up to `abi`, members keep their places in every agreement.
+ * An event of this program or shared library. Its members are private to the library, except for those that the inline
+ * functions below read. Up to `abi`, members keep their places in every agreement.
  */
 struct rec_event {
 	uint32_t *enabled; /* the enable word in the buffer; &off until registered */
@@ -110,7 +110,7 @@ REC_ABI_ASSERT(offsetof(struct rec_event, enabled) == 0 && offsetof(struct rec_e
 struct rec_printf_site {
 	uint64_t number; /* the format number in its records, unique among the processes of this machine */
 	uint32_t buffer; /* the buffer whose log knows it; 0: none */
-	/* layout of its arguments, once that buffer's log has the site; 0: the arguments are not plain */
+	/* layout of its arguments, once that buffer's log has the site; 0: there is none (printf_format.h) */
 	uint32_t layout;
 };
 
@@ -148,8 +148,8 @@ int rec_event_offer(uint32_t word, struct rec_handle *handle, const void *record
 int rec_event_finish(uint32_t word, const struct rec_slot *slot, void *record, size_t size);
 
 /*
- * Use rec_printf(): any thread; signal-safe for the arguments that its comment names. The first use of a call site by a
- * process writes to the log.
+ * rec_printf() calls this function; applications do not. Any thread; signal-safe for the arguments that the comment of
+ * rec_printf() names. The first use of a call site by a process writes to the log.
  */
 void rec_printf_write(struct rec_printf_site *site, const char *function, int line, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
@@ -196,7 +196,7 @@ REC_INLINE int rec_printf_on(void)
 	return (rec_load_relaxed(rec_load_relaxed(&rec_printf_enabled)) & REC_ENABLE_ON) != 0;
 }
 
-/* The calling thread's handle, with a lane; NULL: no lane was available, and the event is counted as lost. */
+/* The calling thread's handle, which has a lane; NULL: no lane was available, and the event is counted as lost. */
 REC_INLINE struct rec_handle *rec_handle_get(void)
 {
 	struct rec_handle *handle = rec_thread_handle;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fields within a field, as in key(u64(id)) and end(s32(result)), and what each part of a span has of them.
+ * Fields within a field, as in key(u64(id)) and end(s32(result)), and which of these fields each event of a span has.
  *
- * The kind makes a list of them: each a row of the table of kinds, in parentheses. REC__ROWS visits such a list as
- * REC__EACH visits the fields of an event.
+ * REC__KIND_key and REC__KIND_end make a list of such fields: each is a row of the table of kinds, in parentheses.
+ * REC__ROWS visits such a list as REC__EACH visits the fields of an event.
  */
 #ifndef REC__DETAIL
 #error "for the public headers alone: include <librecorder/event.h>"
@@ -37,7 +37,7 @@
 	use##_rec_number(dur, uint64_t)                                                                                \
 		REC__CAT(REC__EACH_, REC__FIELDS(_##__VA_ARGS__))(use, REC__KIND_##__VA_ARGS__)
 
-/* REC__LEAD(base, field..., rec_last): a digit for the shape of the first field; LEAD below has them. */
+/* REC__LEAD(base, field..., rec_last): a digit for the shape of the first field; see LEAD below. */
 #define REC__LEAD(base, ...)	REC__LEAD_(REC__KIND_##__VA_ARGS__, ~)
 #define REC__LEAD_(first, ...)	REC__FIELD(REC__LEAD, first)
 

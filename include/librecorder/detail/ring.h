@@ -2,15 +2,15 @@
 /*
  * The writer's side of a lane: reserve, fill, commit or discard.
  *
- * Guarantees. Wait-free for the writer: no lock, no system call, no allocation, errno unchanged. A reservation takes
- * one pass, and one more for each interruption. Writers of one lane nest: they are a thread and the signal handlers
- * that interrupt it, never two threads. Nested events become visible when the outermost commits. A writer killed at
- * any instruction loses only its own unfinished event.
+ * Guarantees. The writer is wait-free: no lock, no system call, no allocation, errno unchanged. A reservation takes one
+ * pass, and one more for each interruption. Writers of one lane nest: they are a thread and the signal handlers that
+ * interrupt it, never two threads. Nested events become visible when the outermost commits. A writer killed at any
+ * instruction loses only its own unfinished event, and the events that are nested in it.
  *
  * docs/MEMORY-MODEL.md explains the lettered steps of a reservation and every ordering edge. This file has the path of
  * an event that is on the same sub-buffer and CPU as the event before, within 2^27 clock units of it, and that
- * interrupts no other event. All other events leave by rec_reserve_slow(); so a writer that interrupts another one is
- * never on this path.
+ * interrupts no other event. All other events leave this path by rec_reserve_slow() or rec_reserve_rest(); so a writer
+ * that interrupts another one is never on this path.
  *
  *                      | reserve/commit, same thread | same, signal handler on it | another thread | reader
  *  reserve/commit      | nests (LIFO)                | nests (LIFO)               | X              | free
@@ -37,7 +37,7 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/* A place where the project's own tests stop or kill a process. In other programs it is nothing. */
+/* A place where the project's own tests stop or kill a process. In other programs it expands to nothing. */
 #ifndef REC_TESTPOINT
 #define REC_TESTPOINT(name) ((void)0)
 #endif
@@ -71,17 +71,21 @@ struct rec_handle {
 	/* Number of times that the lane was disabled and not enabled again. UINT32_MAX: the lane was given up. */
 	uint32_t disabled;
 	/*
-	 * The thread shall continue in another lane, with sub-buffers of this size, for this number of bytes. 0: no
-	 * change.
+	 * If not 0: the thread shall continue in another lane, with sub-buffers of wanted_subbuf bytes, for wanted_size
+	 * bytes of events.
 	 */
 	uint32_t wanted_subbuf;
 	uint64_t wanted_size;
-	/* For a lane that is taken for one event: whether the calling thread has it. NULL for any other lane. */
+	/*
+	 * For a lane that is taken for one event: returns true if the calling thread has the lane. NULL for any other
+	 * lane.
+	 */
 	bool (*is_held)(const struct rec_lane *lane);
 	/*
-	 * Called after a commit or discard that was not the plain case; for a lane that is taken for one event, after
-	 * each one, and after a refusal. NULL: nothing is to be done. When the commit position enters a sub-buffer,
-	 * `leave` becomes `entered`. A handler may clear it at any time: load it once.
+	 * Called after a commit or discard that was not the plain case; for a lane that is taken for one event, called
+	 * after each commit or discard, and after a refusal. NULL: nothing is to be done. When the commit position
+	 * enters a sub-buffer, `leave` is set to `entered`. A signal handler may set `leave` to NULL at any time: load
+	 * it once.
 	 */
 	void (*leave)(struct rec_handle *handle);
 	void (*entered)(struct rec_handle *handle);
@@ -98,17 +102,20 @@ struct rec_handle {
 	uint64_t moving; /* the tail when the first of them began */
 };
 
-/* No CPU has this number. The next event then finds a different CPU, and states time and CPU. */
+/*
+ * No CPU has this number. If rec_lane.cpu has this value, the next event finds that its CPU is another one, and states
+ * time and CPU.
+ */
 #define REC_CPU_NONE UINT32_C(0xfffffffe)
 
 /* A reservation, from reserve to commit or discard; lives on the writer's stack. */
 struct rec_slot {
 	struct rec_lane *lane;
 	struct rec_handle *handle;
-	uint64_t old;	/* tail right before this reservation */
-	uint64_t end;	/* tail right after this reservation */
+	uint64_t old;	/* the tail immediately before this reservation */
+	uint64_t end;	/* the tail immediately after this reservation */
 	uint64_t now;	/* time of the event */
-	/* the lane's open word while only this writer and those below it are inside; 0: on the fast path */
+	/* the lane's open word as this writer set it (step C); 0: reserved on the fast path */
 	uint64_t open;
 };
 
@@ -130,20 +137,21 @@ REC_ABI_ASSERT(offsetof(struct rec_lane, tail) == 0 && offsetof(struct rec_lane,
 	       "docs/COMPATIBILITY.md: lane");
 
 /*
- * Out of line: all rare cases. Same contracts as the inline functions that call them; all are signal-safe and preserve
- * errno. rec_reserve_slow() does all that rec_reserve() does.
+ * These functions are not inline; they handle all rare cases. They have the same contracts as the inline functions that
+ * call them; all are signal-safe and preserve errno. rec_reserve_slow() does all that rec_reserve() does.
  */
 void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot);
 /*
- * Does what rec_reserve_fast() did not do, for any reason. The caller's stack began at `here`. While its reservation
- * is open, only handlers reserve; so a reservation that was left at the same depth is recognised.
+ * Reserves if rec_reserve_fast() did not, for any reason. The caller's stack frame begins at `here`, and the caller
+ * calls no function that reserves while its own reservation is open. So an earlier reservation that was left at the
+ * same depth is recognised.
  */
 void *rec_reserve_rest(struct rec_handle *handle, uint32_t size, const void *here, struct rec_slot *ret_slot);
 /* rec_commit() of an event that rec_reserve_slow() or rec_reserve_rest() reserved. */
 void rec_commit_slow(const struct rec_slot *slot);
 /*
- * A commit of the fast path, if others wrote since its reservation, or if the commit position is not where its event
- * began.
+ * The rest of rec_commit_fast(): rec_publish_slow() if other writers reserved after this event, rec_commit_moved() if
+ * the commit position is not where this event begins.
  */
 void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t end);
 void rec_commit_moved(struct rec_handle *handle, struct rec_lane *lane, uint64_t old, uint64_t end, uint64_t now);
@@ -158,8 +166,8 @@ void rec_commit_moved(struct rec_handle *handle, struct rec_lane *lane, uint64_t
 uint64_t rec_clock_mono(void);
 
 /*
- * The time of a clock: of REC_CLOCK_TSC in its own units; for any other value, and where there is no such counter,
- * CLOCK_MONOTONIC in ns. Never fails. Any thread; signal-safe.
+ * The time of a clock. For REC_CLOCK_TSC, it is in the counter's own units. For any other value, and on machines
+ * without this counter, it is CLOCK_MONOTONIC in ns. Never fails. Any thread; signal-safe.
  */
 REC_INLINE uint64_t rec_clock_read(uint32_t clock)
 {
@@ -177,8 +185,8 @@ REC_INLINE uint64_t rec_clock_read(uint32_t clock)
 }
 
 /*
- * Mark that a writer is inside: a writer that interrupts it from here on leaves the fast path. The word is the address
- * of the end of the writer's stack. A writer that interrupts it has a lower address (rec_ring_is_left()).
+ * Mark that a writer is inside: a writer that interrupts it from here on leaves the fast path. The open word becomes
+ * the writer's stack pointer. A writer that interrupts this one has a lower stack pointer (see rec_ring_is_left()).
  */
 REC_INLINE_ALWAYS void rec_ring_open(struct rec_lane *lane)
 {
@@ -210,9 +218,9 @@ REC_INLINE void *rec_put_event_word(unsigned char *at, uint32_t delta, uint32_t 
 }
 
 /*
- * The plain case of rec_reserve(), or NULL if it does not apply; then nothing was done. If `any_clock` is not set, a
- * clock that needs a call is left to the slow path. Then this function calls nothing, and its caller needs no
- * registers that survive a call.
+ * The plain case of rec_reserve(). Returns NULL if the case is not plain; then nothing was done. If `any_clock` is 0
+ * and the clock needs a function call, the event is left to the slow path. So with `any_clock` 0 this function calls
+ * nothing, and its caller saves no registers.
  */
 REC_INLINE_ALWAYS void *rec_reserve_fast(struct rec_handle *handle, uint32_t size, int any_clock,
 					 struct rec_slot *ret_slot)
@@ -236,10 +244,7 @@ REC_INLINE_ALWAYS void *rec_reserve_fast(struct rec_handle *handle, uint32_t siz
 	if (REC_UNLIKELY(size > REC_SUBBUF_MAX || off + words > rec_load_operand(&handle->room) ||
 			 rec_load_operand(&lane->open) || (!any_clock && handle->clock != REC_CLOCK_TSC)))
 		return NULL;
-	/*
-	 * B: the clock, and then the CPU, which must be that of the event before: then that event has stated CPU and
-	 * time.
-	 */
+	/* B: the clock, and then the CPU. If it is the CPU of the event before, that event has stated CPU and time. */
 	now = rec_clock_read(any_clock ? handle->clock : REC_CLOCK_TSC);
 	delta = now - rec_load_operand(&lane->after);
 	if (REC_UNLIKELY(delta > REC_DELTA_MAX || rec_load_relaxed(handle->cpu) != lane->cpu))
@@ -291,13 +296,14 @@ REC_INLINE_ALWAYS void rec_commit_fast(const struct rec_slot *slot)
 	struct rec_lane *lane = slot->lane;
 
 	/*
-	 * No other writer moves the commit position while it is at our beginning, so a plain test and store suffice.
+	 * While the commit position is where our event begins, no other writer moves it. So a plain test and store
+	 * suffice.
 	 */
 	if (REC_UNLIKELY(rec_load_relaxed(&lane->commit) != slot->old)) {
 		rec_commit_moved(slot->handle, lane, slot->old, slot->end, slot->now);
 		return;
 	}
-	/* G: while we are still inside, so that no writer uses it before it is known to be right. */
+	/* G: while we are still inside, so that no writer uses `after` before it is known to be right. */
 	rec_store_relaxed(&lane->after, slot->now);
 	REC_TESTPOINT(commit_after);
 	rec_signal_fence();

@@ -19,12 +19,15 @@ extern "C" {
 
 #pragma GCC visibility push(default)
 
-/* The event recorder:task. Before the first use of REC_TASK in a process, it points to an event that is on. */
+/*
+ * The event recorder:task. Before the first use of REC_TASK in a process, this pointer leads to an event that is always
+ * on.
+ */
 extern struct rec_event *rec_task_event;
 
 /*
- * Use REC_TASK(). The first use in a process declares the event, and is not signal-safe; all others are. Any thread. A
- * long name is cut to 255 bytes; NULL stands for "".
+ * REC_TASK() calls this function. The first call in a process declares the event, and is not signal-safe; all others
+ * are. Any thread. A long name is cut to 255 bytes; NULL stands for "".
  */
 void rec_task_write(uint64_t id, const char *name);
 
@@ -47,7 +50,7 @@ REC_INLINE int rec_task_on(void)
 #define REC__ROLE_(rule, each, string, base, ...)                                                                      \
 	rule(_##__VA_ARGS__) REC__EVENT_(each, each, string, base, _##__VA_ARGS__)
 
-/* `name` has an underscore in front, so that it was not expanded. */
+/* The argument has an underscore in front, which prevents that it is expanded. */
 #define REC__NAME(...)	     REC__NAME_(__VA_ARGS__, ~)
 #define REC__NAME_(name, ...) #name
 
@@ -65,7 +68,7 @@ REC_INLINE int rec_task_on(void)
 #define REC__WITHIN_OF(...)	(0 REC__EACH(REC__WITHIN, _##__VA_ARGS__))
 
 #define REC__RULE_EVENT(...)                                                                                           \
-	REC_ABI_ASSERT(REC__WITHIN_OF(_##__VA_ARGS__) == 0, "key() and end() belong into a span or a state");
+	REC_ABI_ASSERT(REC__WITHIN_OF(_##__VA_ARGS__) == 0, "key() and end() belong in a span or a state");
 #define REC__RULE_SPAN(...)                                                                                            \
 	REC_ABI_ASSERT(REC__WITHIN_OF(_##__VA_ARGS__) % 100 == 0, "REC_SPAN has no key(): use REC_SPAN_KEYED");        \
 	REC_ABI_ASSERT(REC__WITHIN_OF(_##__VA_ARGS__) / 100 <= 1, "a span has one end()");
@@ -81,8 +84,8 @@ REC_INLINE int rec_task_on(void)
 		       "REC_STATE: key(...), which may be missing, then the value: a whole number or named");
 
 /*
- * The variable of REC_SCOPE, whose end writes the end of the span: 1 if the begin was written. A span whose end has
- * fields has no scope.
+ * The variable of REC_SCOPE: 1 if the begin was written. If it is 1 when it goes out of scope, the end of the span is
+ * written. REC_SCOPE cannot be used for a span whose end has fields.
  */
 #ifdef __cplusplus
 #define REC__LEAVE_0(base)                                                                                             \

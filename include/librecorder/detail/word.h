@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How inline functions load and store the words that others read or write meanwhile. They are __atomic built-ins, which
- * C and C++ share and ThreadSanitizer understands, with one exception: if only the writer stack of a lane competes (a
- * thread and the signal handlers that interrupt it), one plain x86 instruction is atomic enough, and a lock prefix
- * would double the cost of an event. If REC_GENERIC_ATOMICS is defined, the portable form is used there, too.
+ * How inline functions load and store words that other threads, processes or signal handlers read or write at the same
+ * time. They are __atomic built-ins, which C and C++ share and ThreadSanitizer understands, with one exception: if only
+ * the writer stack of a lane competes (a thread and the signal handlers that interrupt it), one plain x86 instruction
+ * is atomic enough, and a lock prefix would double the cost of an event. If REC_GENERIC_ATOMICS is defined, the
+ * portable form is used there, too.
  */
 #ifndef REC__DETAIL
 #error "for the public headers alone: include <librecorder/event.h>"
@@ -28,8 +29,8 @@
 #endif
 
 /*
- * The same for a word that is read only once and independently of others. An x86 instruction may then use it directly
- * as its memory operand; a C11 load would cost an instruction of its own.
+ * rec_load_relaxed() for a word that is read only once and independently of others. An x86 instruction may then use it
+ * directly as its memory operand; a C11 load would cost an instruction of its own.
  */
 #if defined(__x86_64__) && !defined(REC_GENERIC_ATOMICS) && !REC_UNDER_TSAN
 #define rec_load_operand(p) (*(p))
@@ -47,8 +48,8 @@
 #define rec_signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 /*
- * Compare and exchange among the writer stack of one lane only. It orders nothing for other CPUs: what they may see is
- * published by the release store of the commit position.
+ * Compare and exchange, for words that only the writer stack of one lane changes. It orders nothing for other CPUs:
+ * what they may see is published by the release store of the commit position.
  */
 static inline bool rec_local_cmpxchg64(uint64_t *word, uint64_t expected, uint64_t desired)
 {
