@@ -162,7 +162,7 @@ static int open_iters(struct save *save, unsigned int lanes)
 	return r;
 }
 
-/* The snapshot is in its file: the next one begins where it ended. */
+/* Called when the snapshot is in its file: the next snapshot then begins where this one ended. */
 static int set_marks(struct save *save)
 {
 	struct rec_lane_mark mark;
@@ -211,8 +211,8 @@ static bool refresh_log(void *arg, unsigned int process, const void **ret_log, s
 }
 
 /*
- * Make room for what saves of this process reported of each lane; a process that was just forked begins with 0. 0 or
- * -ENOMEM.
+ * Make room for the losses that saves of this process reported for each lane; a process that was just forked begins
+ * with 0. Returns 0 or -ENOMEM.
  */
 static int recall(uint32_t self, unsigned int lanes)
 {

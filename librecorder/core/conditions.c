@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* As MADV_POPULATE_WRITE in process_file.c. */
+/* Linux 5.14; older headers do not define it. */
 #ifndef MADV_POPULATE_READ
 #define MADV_POPULATE_READ 22
 #endif
@@ -77,8 +77,8 @@ int rec_conditions_place(unsigned char *conditions, size_t half, const struct re
 		offset = used;
 		memcpy(conditions + half + offset, condition, condition->size);
 		/*
-		 * Set first, so that the next condition is not put here even if we die before an enable word names this
-		 * one.
+		 * This is stored before the caller lets an enable word name the condition. So even if we die in
+		 * between, the next condition is not put in the same place.
 		 */
 		rec_store_release(&head->used, used + condition->size);
 	} else if (condition->rate) {
@@ -115,8 +115,8 @@ int rec_conditions_copy(unsigned char *to, const unsigned char *from, conditions
 		if (r == 0)
 			memcpy(to + halves[i], from + halves[i], used);
 		/*
-		 * Another condition may have been stored meanwhile. It is not in the copy, so the copy's size must not
-		 * include it.
+		 * Another condition may have been stored in `from` since then. It is not in the copy, so the copy's
+		 * size must not include it.
 		 */
 		if (r == 0)
 			rec_store_relaxed(&((struct rec_conditions *)(void *)(to + halves[i]))->used, used);

@@ -22,8 +22,8 @@ int rec_conditions_place(unsigned char *conditions, size_t half, const struct re
 			 conditions_populate *populate, void *data, uint32_t *ret_bits);
 
 /*
- * Copy both halves of `from` to `to`, which is empty: then the same words name the same conditions. 0 or as
- * `populate`.
+ * Copy both halves of `from` to `to`, which is empty: then the same words name the same conditions. Returns 0 or an
+ * error of `populate`.
  */
 int rec_conditions_copy(unsigned char *to, const unsigned char *from, conditions_populate *populate, void *data);
 

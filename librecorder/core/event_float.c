@@ -12,8 +12,8 @@
  *			number.
  *
  * All shifts are by 0 to 63 bits, because ?: evaluates one side only. libtraceevent ignores the parentheses of a right
- * operand whose operator binds less than that before it: 1 - (x >> 2) is (1 - x) >> 2. So the exponent is divided out,
- * not shifted out, and a conditional is multiplied by -1, not subtracted.
+ * operand whose operator binds less tightly than the one before it: 1 - (x >> 2) is (1 - x) >> 2. So the exponent is
+ * divided out, not shifted out, and a conditional is multiplied by -1, not subtracted.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static void describe(const struct rec_field *field, struct parts *parts)
 		 parts->mantissa, NO_PART - 1, parts->exponent);
 }
 
-/* Put the expression for the whole part of the magnitude; of NaN it is 0. */
+/* Put the expression for the whole part of the magnitude; for NaN it is 0. */
 static int put_whole(const struct parts *p, char *text, size_t size)
 {
 	return snprintf(text, size,

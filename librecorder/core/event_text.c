@@ -67,9 +67,7 @@ static void put_quotable(struct out *out, const struct rec_words *words)
 
 /* ------------------------------------------------------------------------------------------------------- fields */
 
-/*
- * The type words of fields with a meaning (docs/MEANING.md): one word each, which libtraceevent takes for a number's.
- */
+/* The type words of fields with a meaning (docs/MEANING.md): libtraceevent reads each word as a number's type. */
 static const char *const type_words[] = {
 	[REC_FIELD_KEY] = "rec_key",
 	[REC_FIELD_COUNTER] = "rec_counter",

@@ -93,7 +93,10 @@ static bool keep_text(struct compiler *c, const struct rec_words *words, uint64_
 	return true;
 }
 
-/* Take the text with which a comparison compares, which begins here. It is a pattern if the operator takes one. */
+/*
+ * Take the text that the field is compared with. It begins at the present position, and is a pattern if the operator
+ * takes one.
+ */
 static bool take_text(struct compiler *c, const struct rec_operator *operator, bool *is_negated, uint64_t *ret_value)
 {
 	char pattern[2 * REC_FILTER_TEXT_MAX + 2];

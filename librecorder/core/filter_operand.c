@@ -305,7 +305,7 @@ static uint32_t decimals_of(const char *at)
 	return *at == '.' ? (uint32_t)strspn(at + 1, digits) : 0;
 }
 
-/* Whether the field can hold the number; *ret_value is the value as held. */
+/* Whether the field can hold the number; *ret_value is the value as the field holds it. */
 static bool fits(const struct rec_operand *operand, bool is_negative, uint64_t number, uint64_t *ret_value)
 {
 	const unsigned int bits = operand->size * 8u;

@@ -74,11 +74,11 @@ struct rec_words rec_scan_word(struct rec_scan *scan);
 /* The text between quotes; the opening quote is the current character. */
 bool rec_scan_quoted(struct rec_scan *scan, struct rec_words *ret_words);
 
-/* The pattern that takes the same texts as a regular expression. False: no pattern does, or it exceeds `size`. */
+/* The pattern that matches the same texts as a regular expression. False: no pattern does, or it exceeds `size`. */
 bool rec_scan_regex(struct rec_scan *scan, const struct rec_words *regex, char *pattern, size_t size,
 		    uint32_t *ret_size);
 
-/* Reports that a text here has no quotes. Returns false. */
+/* Report that a text without quotes is at this place. Returns false. */
 bool rec_scan_unquoted(struct rec_scan *scan, const struct rec_words *name, const char *operator);
 
 /* NULL: no operator follows the blanks. */

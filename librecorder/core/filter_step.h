@@ -137,8 +137,8 @@ static enum outcome test_string(const struct subject *subject, const struct rec_
 	struct text wanted, text;
 
 	/*
-	 * Matching a pattern takes as many steps as the product of both lengths. So a step with a longer text than the
-	 * compiler of filters writes makes no sense.
+	 * Matching a pattern takes up to the product of both lengths in steps. So a text that is longer than the
+	 * compiler of filters writes is refused.
 	 */
 	if (offset > subject->condition_size || size > subject->condition_size - offset || size > REC_FILTER_TEXT_MAX ||
 	    !find_string(subject, step->offset, &text))
@@ -149,7 +149,10 @@ static enum outcome test_string(const struct subject *subject, const struct rec_
 	return wanted.size == text.size && memcmp(wanted.at, text.at, text.size) == 0 ? YES : NO;
 }
 
-/* The field as a number of 64 bits; only sizes that a compiler writes. */
+/*
+ * Load the field as a number of 64 bits. False: the record is too short, or the compiler of filters never writes such a
+ * size.
+ */
 static inline bool load_number(const struct subject *subject, const struct rec_condition_step *step,
 			       uint64_t *ret_number)
 {
@@ -253,7 +256,7 @@ static __attribute__((noinline)) enum outcome test_rare(const struct subject *su
 
 /* ---------------------------------------------------------------------------------------------------- a condition */
 
-/* A step, each of its words loaded once. */
+/* Load a step: each of its words once. */
 static inline struct rec_condition_step load_step(const unsigned char *at)
 {
 	uint64_t words[2];
@@ -265,7 +268,7 @@ static inline struct rec_condition_step load_step(const unsigned char *at)
 	return step;
 }
 
-/* A step that only readers have. In filter_match.c; programs have no such steps. */
+/* Test a step of a kind that only readers have. Defined in filter_match.c, which programs do not use. */
 enum outcome rec_filter_test_reading(const struct subject *subject, const struct rec_condition_step *step,
 				     const struct rec_filter_record *record);
 

@@ -192,7 +192,7 @@ static void put_text(struct writer *writer, const struct rec_condition_step *ste
 
 /*
  * Put the test of a step. `is_negated`: the step leads to "yes" if its test is false. A comparison that has no opposite
- * is negated in brackets, unless the compiler takes no more of them.
+ * operator is negated as !(...); without the parentheses if the compiler of filters would refuse one more level.
  */
 static void put_test(struct writer *writer, const struct rec_condition_step *step, bool is_negated)
 {

@@ -21,13 +21,13 @@
 /* Rules. 0: pages of this machine, made by us or by its kernel. */
 #define PAGE_SWAPPED  1u /* numbers are in the other byte order */
 #define PAGE_BIG      2u /* the machine is big endian: an event word's type is in its upper bits */
-#define PAGE_COMMIT32 4u /* the commit word, and the number lost, have four bytes */
+#define PAGE_COMMIT32 4u /* the commit word, and the number of lost events, have four bytes */
 #define PAGE_STRICT   8u /* an end too short for a record is damage, unless it is dead padding */
 #define PAGE_KBUFFER  16u /* as libtraceevent's kbuffer, which viewers use, where it differs from the kernel */
 
 #define PAGE_INLINE static inline __attribute__((always_inline))
 
-#define PAGE_LOST_SIZE 8u /* size of the number lost, which follows the data */
+#define PAGE_LOST_SIZE 8u /* size of the number of lost events, which follows the data */
 
 /* ------------------------------------------------------------------------------------------------------- words */
 
@@ -99,8 +99,8 @@ static inline uint64_t page_stamp(uint64_t stamp, uint64_t before, unsigned int 
 	const uint64_t top = before & ~REC_TIME_STAMP_MASK;
 
 	/*
-	 * Without top bits the kernel uses the stamp as it is; but a step back of half the range is the first carry
-	 * into the top bits. kbuffer ignores that carry.
+	 * If no time had top bits so far, the kernel uses the stamp as it is, except if the stamp is earlier by more
+	 * than half the range: then the stamp is the first one with top bits. kbuffer ignores this exception.
 	 */
 	if (!top && (rule & PAGE_KBUFFER || (stamp <= before && before - stamp <= REC_TIME_STAMP_MASK / 2)))
 		return stamp;
@@ -115,9 +115,9 @@ PAGE_INLINE bool page_is_dead(uint32_t word, unsigned int rule)
 }
 
 /*
- * Whether a padding record's delta is added to the time. The kernel counts the time of an event after a discarded one
- * from the discarded one. But 1 stands for 0, which a padding record cannot have (facts A5.1); our markers have it, and
- * the kernel's validator ignores it too. kbuffer adds it.
+ * Whether a padding record's delta is added to the time. In the kernel, the delta of the event after a discarded one is
+ * counted from the discarded one. But a padding record cannot have a delta of 0, so it has 1 instead (facts A5.1). Our
+ * markers have this delta, too, and the kernel's validator ignores it. kbuffer adds it.
  */
 PAGE_INLINE bool page_padding_counts(uint32_t delta, unsigned int rule)
 {
@@ -133,8 +133,8 @@ PAGE_INLINE int page_short_end(const unsigned char *at, uint32_t left, unsigned 
 }
 
 /*
- * The record at `at`, where `left` bytes of the page are left. Its kind; *time, the running time, becomes that of the
- * record. PAGE_END: no record follows, *ret_record is not set. -EBADMSG: these bytes are no record.
+ * The record at `at`, where `left` bytes of the page remain. Its kind; *time, the running time, becomes that of the
+ * record. PAGE_END: no record follows, *ret_record is not set. -EBADMSG: these bytes are not a record.
  */
 PAGE_INLINE int page_record(const unsigned char *at, uint32_t left, unsigned int rule, uint64_t *time,
 			    struct page_record *ret_record)
@@ -175,7 +175,7 @@ PAGE_INLINE int page_record(const unsigned char *at, uint32_t left, unsigned int
 	return type == REC_TYPE_PADDING ? PAGE_PADDING : PAGE_DATA;
 }
 
-/* The CPU that a padding record at `at` names; `cpu` if it is no marker. */
+/* The CPU that a padding record at `at` names; `cpu` if it is not a marker. */
 static inline uint32_t page_marker_cpu(const unsigned char *at, const struct page_record *padding, uint32_t cpu)
 {
 	if (padding->size != REC_MARKER_SIZE - 8u || page_get32(at + 8, 0) != REC_MARKER_MAGIC)
@@ -226,7 +226,7 @@ PAGE_INLINE uint32_t page_commit_size(uint32_t commit, unsigned int rule)
 	return commit & (rule & PAGE_KBUFFER ? REC_DELTA_MAX : REC_COMMIT_SIZE_MASK);
 }
 
-/* `capacity` bytes follow the header; the number lost must be within them. */
+/* `capacity` bytes follow the header; the number of lost events must be within them. */
 PAGE_INLINE struct page_header page_header(const unsigned char *page, uint32_t capacity, unsigned int rule)
 {
 	const bool is_short = rule & PAGE_COMMIT32;
@@ -250,8 +250,8 @@ PAGE_INLINE struct page_header page_header(const unsigned char *page, uint32_t c
 }
 
 /*
- * Write the commit word of a page with `size` bytes of data. If the number lost is known and there is room, write it
- * after the data. Returns the size of both.
+ * Write the commit word of a page with `size` bytes of data. If the number of lost events is known and there is room
+ * for it, write it after the data. Returns the size of both.
  */
 static inline uint32_t page_put_commit(unsigned char *page, uint32_t size, uint64_t lost, uint32_t capacity)
 {
@@ -328,7 +328,10 @@ static inline void page_put_event(unsigned char *at, uint64_t delta, const void 
 	memset(at + 8 + size, 0, -size & 3u);
 }
 
-/* Writes the header of a page by a rule, and after the data the number lost, if it is known and there is room. */
+/*
+ * Writes the header of a page by a rule, and after the data the number of lost events, if it is known and there is
+ * room.
+ */
 static inline void page_put_header(unsigned char *page, uint64_t time, uint32_t size, uint64_t lost, uint32_t capacity,
 				   unsigned int rule)
 {

@@ -17,12 +17,12 @@ static void copy_text(const struct rec_rules *rules, char text[REC_RULES_SIZE])
 	uint32_t changes;
 
 	do {
-		/* Acquire: the text was complete when it was named. */
+		/* Acquire: the text was complete before `changes` named it. */
 		changes = rec_load_acquire(&rules->changes);
 		memcpy(text, rules->text[changes & 1], REC_RULES_SIZE);
 		/*
-		 * The copy has no byte of the text after the next one, because that text is not begun before the next
-		 * one was named.
+		 * This slot's text is overwritten only after `changes` has named the other slot. So if `changes` is the
+		 * same after the copy, no byte of the copy was overwritten.
 		 */
 		rec_fence_acquire();
 	} while (rec_load_relaxed(&rules->changes) != changes && ++tries < TRIES);
@@ -47,7 +47,10 @@ int rec_rules_say(const struct rec_rules *rules, const struct rec_words *system,
 	return *last == '+';
 }
 
-/* Copy the rules except those that have the patterns of `selector`; returns their size, without the end. */
+/*
+ * Copy the rules except those that have the patterns of `selector`; returns their size, without the empty rule at the
+ * end.
+ */
 static size_t copy_others(const struct rec_rules *rules, const char *selector, char others[REC_RULES_SIZE])
 {
 	char text[REC_RULES_SIZE];

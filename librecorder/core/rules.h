@@ -25,7 +25,7 @@ int rec_rules_add(struct rec_rules *rules, const char *selector, bool on);
 /* Remove the rules with these patterns, if there are any. The caller excludes other writers. */
 void rec_rules_remove(struct rec_rules *rules, const char *selector);
 
-/* Copy the rules of `from`, which may change meanwhile, to `to`. */
+/* Copy the rules of `from`, which another process may be changing, to `to`. */
 void rec_rules_copy(struct rec_rules *to, const struct rec_rules *from);
 
 #endif

@@ -35,7 +35,7 @@
 #endif
 
 /*
- * At most this number of processes are examined in search of one: the default maximum of a machine (pid_max for 32
+ * The maximum number of processes that are examined in search of one: the default maximum of a machine (pid_max for 32
  * CPUs).
  */
 #define SEARCH_MAX 32768u
@@ -181,7 +181,7 @@ pid_t rec_identity_pid_here(const struct rec_identity *who)
 {
 	const uint64_t here = rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE);
 
-	/* If one of the namespaces is unknown, because there is no /proc, a single namespace is assumed. */
+	/* If one of the namespaces is unknown, because there is no /proc, assume that both are the same. */
 	if (!who->pid_ns || !here || who->pid_ns == here)
 		return (pid_t)who->pid;
 	return find(who);
@@ -269,8 +269,8 @@ int rec_identity_watch(const struct rec_identity *who)
 }
 
 /*
- * The program's lock on the file shows it: the program takes this lock before anything else. If the lock is free, the
- * pid and start time in the file's name decide (process_file.c).
+ * A held lock on the file shows that its maker is alive, because a program takes this lock before anything else. If the
+ * lock is free, the pid and start time in the file's name decide (process_file.c).
  */
 bool rec_buffer_has_maker(int dir, const char *name)
 {

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 struct rec_identity {
-	uint32_t pid;	     /* as its own pid namespace counts */
+	uint32_t pid;	     /* in its own pid namespace */
 	uint64_t pid_ns;     /* the inode of that namespace; 0: not known */
 	uint64_t start_time; /* as rec_process_start_time() */
 	bool locked;	     /* it holds REC_LOCK_PROGRAM of its buffer as long as it maps the buffer */

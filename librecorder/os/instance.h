@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of a tracefs instance that the library reads. Without libtracefs, which only the command uses. */
+/*
+ * Files of a tracefs instance that the library reads. This code does not need libtracefs, which only the command uses.
+ */
 #ifndef INSTANCE_H
 #define INSTANCE_H
 

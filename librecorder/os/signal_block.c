@@ -8,7 +8,7 @@
 
 void rec_signal_block_begin(struct rec_signal_block *ret_block)
 {
-	/* Including those that libc reserves, which neither sigfillset() nor sigprocmask() would block. */
+	/* These include the signals that libc reserves, which neither sigfillset() nor sigprocmask() would block. */
 	const uint64_t all = UINT64_MAX;
 
 	ret_block->signals = 0;

@@ -105,7 +105,7 @@ int rec_geometry_make(const struct rec_options *options, struct rec_geometry *re
 	g.log_size = LOG_SIZE;
 	g.lanes = g.log + g.log_size;
 	g.file_size = g.lanes + g.max_lanes * g.lane_stride;
-	/* It is mapped as a whole: on a 32-bit machine there is no room for more. */
+	/* The file is mapped as a whole; a larger one does not fit into the address space of a 32-bit machine. */
 	if (g.file_size > SIZE_MAX / 2)
 		return -EOVERFLOW;
 	*ret_geometry = g;

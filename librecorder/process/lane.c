@@ -8,9 +8,10 @@
  * or overwritten, whichever thread writes next. Memory follows the number of threads that trace at the same time, up
  * to the cap.
  *
- * A lane is first counted in the file and then made by its first owner. When it is counted, its head has memory: lane
- * page, reader words and links. As long as it has no ring, the size of its sub-buffers is 0. So several threads make
- * lanes at the same time, in any order, and one that could not be made hides no other.
+ * A lane is first counted in the file (nr_lanes); then its first owner makes its ring. When a lane is counted, its head
+ * has memory: lane page, reader words and links. As long as a lane has no ring, the size of its sub-buffers is 0. So
+ * several threads can make lanes at the same time, in any order, and a lane that could not be made does not hide
+ * others.
  */
 #include <librecorder/lane.h>
 
@@ -102,14 +103,15 @@ static void begin_handle(struct rec_handle *handle, uint32_t index)
 }
 
 /*
- * The caller owns the lane. From here on its handle has the shape; the value in the file is not used. On failure the
- * handle is unchanged: if the lane was given up, the code that the caller interrupted may be about to use the handle.
+ * Make the ring of a lane that the caller owns. From here on its handle has the shape; the value in the file is not
+ * used. On failure the handle is unchanged: if the lane was given up, the code that the caller interrupted may be about
+ * to use the handle.
  */
 static int make_lane(uint32_t index, struct rec_shape shape)
 {
 	const struct rec_geometry *g = &rec_process.geometry;
 	struct rec_handle *handle = &rec_process.handles[index];
-	/* The lane was given up earlier: its event numbers continue. */
+	/* If the lane was given up earlier, its event numbers continue. */
 	const bool again = rec_lane_at(index)->tail;
 	int r;
 
@@ -222,7 +224,7 @@ static int take_free(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_
 		if (err == 0)
 			return 0;
 		rec_store_release(&rec_lane_at(index)->owner, 0);
-		/* A reader has a lane that was given up: others may be free, or be made. */
+		/* -EBUSY: a reader has this lane, which was given up. Other lanes may be free, or may be made. */
 		r = err == -EBUSY ? r : err;
 	}
 	return r;
@@ -238,7 +240,7 @@ static int count_one_more(void)
 		return -EDQUOT;
 	r = rec_process_populate(lane_base(n), (size_t)rec_process.geometry.lane_meta);
 	if (r == 0)
-		/* A process that reads the count finds zeros there. */
+		/* A process that reads the count finds zeros in the new lane. */
 		rec_cmpxchg32(&rec_process.header->nr_lanes, &n, n + 1);
 	return r;
 }
@@ -285,9 +287,9 @@ bool rec_lane_may_own(uint32_t tid)
 }
 
 /*
- * A lane whose owner ended without giving it back: by a raw system call, or because the end key could not be set. If
- * our handle shows all lanes that we have, another lane whose owner has our id is such a lane, too, because thread ids
- * are reused.
+ * Take a lane whose owner ended without giving it back: by a raw system call, or because the end key could not be set.
+ * If we have no lane except that of our handle, another lane whose owner has our id is such a lane, too, because thread
+ * ids are reused.
  */
 static int take_orphan(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)
 {
@@ -385,7 +387,7 @@ static int make_counted(uint32_t tid, const struct rec_shape *shape, bool own_on
 		was_own = rec_load_relaxed(&rec_lane_at(index)->owner) == tid;
 		if (rec_lane_is_made(index) || (!was_own && (own_only || !exchange_owner(index, 0, tid))))
 			continue;
-		/* Since the check, another thread has made a ring in it and given it back. */
+		/* Another thread may have made a ring in it and given it back since the check. */
 		if (rec_lane_is_made(index)) {
 			count_taken(index);
 			rec_lane_give_back(index);
@@ -451,7 +453,7 @@ void rec_lane_bind(uint32_t index, uint32_t tid)
 	memcpy(&handle->common, &common, sizeof(common));
 	handle->entered = rec_thread_context ? rec_context_repeat : NULL;
 	handle->leave = handle->entered;
-	/* Then the first event takes the rare path, after which the values are written. */
+	/* This lets the first event take the rare path, after which the context values are written. */
 	if (handle->leave)
 		rec_store_relaxed(&rec_lane_at(index)->cpu, REC_CPU_NONE);
 	rec_signal_fence();
@@ -470,8 +472,9 @@ void rec_lane_wake_readers(void)
 }
 
 /*
- * An event that fork interrupted is finished in the child, too, with its former handle. That handle was zeroed; now it
- * leads again to the former memory, which zeros that no other process sees will replace.
+ * An event that fork interrupted is finished in the child, too, with its former handle, which was zeroed. Let that
+ * handle lead to its former memory again. rec_process_forked() then replaces that memory by zeros that no other process
+ * sees.
  */
 void rec_lane_restore_handles(void)
 {
@@ -483,7 +486,10 @@ void rec_lane_restore_handles(void)
 		const uint32_t size = rec_load_relaxed(&rec_lane_at(index)->subbuf_size);
 		const uint32_t nr_subbufs = rec_load_relaxed(&rec_lane_at(index)->nr_subbufs);
 
-		/* The handle was not zeroed: kernels before 4.14 do not support that, and qemu-user only claims to. */
+		/*
+		 * Skip a handle that was not zeroed: kernels before 4.14 do not support that, and qemu-user only claims
+		 * to.
+		 */
 		if (handle->lane || !rec_is_subbuf_size(size))
 			continue;
 		begin_handle(handle, index);

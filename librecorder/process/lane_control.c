@@ -214,8 +214,9 @@ static void close_gate(struct rec_handle *handle)
 }
 
 /*
- * The thread continues in another lane. It stays if no lane is available, or if its own has the shape. vfork's child
- * leaves the request to its parent. A request for a lane that the thread has left, or that is shared, is dropped.
+ * Let the thread continue in another lane, as requested. The thread keeps its lane if no other lane is available, or if
+ * its lane has the wanted shape. vfork's child leaves the request to its parent. A request for a lane that the thread
+ * has left, or that is shared, is dropped.
  */
 static void apply_request(struct rec_handle *handle)
 {
@@ -238,8 +239,8 @@ static bool is_refusing(const struct rec_handle *handle)
 }
 
 /*
- * The lane was given up while the caller was about to write there: the handle of the lane that its thread has now, or
- * NULL.
+ * Called if the lane was given up while the caller was about to write there. Returns the handle of the lane that the
+ * thread has now, or NULL.
  */
 static struct rec_handle *follow(void)
 {
@@ -270,7 +271,7 @@ struct rec_handle *rec_lane_on_gate(struct rec_handle *handle)
 	const int saved = errno;
 	struct rec_signal_block block;
 
-	/* In a disabled lane, an event must not cost a system call; the request waits. */
+	/* If the lane refuses its events, they must not cost a system call; so a request waits. */
 	if (found != handle)
 		return found;
 	rec_signal_block_begin(&block);
@@ -316,7 +317,7 @@ static int leave_lane(struct rec_handle *held, const struct rec_shape *shape)
 	rec_lane_bind(index, tid);
 	rec_thread_handle = &rec_process.handles[index];
 	REC_TESTPOINT(resize_bound);
-	/* Clear it: otherwise the held handle would be taken for a lease that was never given back. */
+	/* `lane` is cleared, because the held handle would otherwise be taken for a lease that was never given back. */
 	held->lane = NULL;
 	rec_signal_fence();
 	return 0;
@@ -335,7 +336,7 @@ static int resize_own(struct rec_handle *handle, const struct rec_shape *shape)
 	return r;
 }
 
-/* Another thread has the lane. Make sure that one of the shape is ready in the pool, and note the request. */
+/* Another thread has the lane. Make sure that a lane of the wanted shape is ready in the pool, and note the request. */
 static int resize_others(struct rec_handle *handle, const struct rec_shape *shape, uint32_t subbuf, uint64_t size)
 {
 	uint32_t index = 0;
@@ -481,7 +482,7 @@ int rec_lane_release(unsigned int lane)
 
 	if (!handle)
 		return -ENOENT;
-	/* A handler that leases a lane would take this one for an orphan of its thread. */
+	/* Signals are blocked, because a handler that leases a lane would take this one for an orphan of its thread. */
 	rec_signal_block_begin(&block);
 	if (!rec_is_thread_id(tid)) {
 		r = -EPERM;

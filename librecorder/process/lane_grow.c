@@ -153,7 +153,7 @@ static bool give_up(uint32_t index, uint32_t tid)
 {
 	bool done;
 
-	/* Threads that share it should not find it taken. */
+	/* Leave a shared lane alone: the threads that share it should not find it taken. */
 	if (rec_lane_is_shared(index))
 		return false;
 	if (rec_thread_has_left(index, tid))

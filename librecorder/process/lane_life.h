@@ -7,8 +7,8 @@
 void rec_lane_note_name(void);
 
 /*
- * In a child, while rec_process still describes its parent's buffer: this thread no longer holds a lock; an event that
- * fork interrupted can be finished once the child's own memory has replaced the mapping.
+ * Call it in a child, while rec_process still describes its parent's buffer. From then on the thread has no lane. An
+ * event that fork interrupted can be finished once the child's own memory has replaced the mapping.
  */
 void rec_lane_forked(void);
 
@@ -18,12 +18,12 @@ void rec_lane_exit(void);
 /* Wake readers that sleep for events of this process, because there will be none. */
 void rec_lane_wake_readers(void);
 
-/* Once, at the start: arrange to be notified of the end of threads. */
+/* Call it once, at the start: it arranges that the ends of threads are noticed. */
 void rec_lane_start(void);
 
 /*
- * At the end: no more notifications of ending threads. If this is a plugin's own copy, its code is about to be
- * unloaded.
+ * Call it at the end: the ends of threads are not noticed any more. If this is a plugin's own copy, its code is about
+ * to be unloaded.
  */
 void rec_lane_stop(void);
 

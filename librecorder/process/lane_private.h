@@ -31,13 +31,13 @@ struct rec_shape {
 
 bool rec_lane_has_shape(const struct rec_handle *handle, const struct rec_shape *shape);
 
-/* Give a handle, and the lane's meta page, this shape, which is complete. */
+/* Give a handle, and the lane's meta page, this shape. Neither of its members is 0. */
 void rec_lane_shape(struct rec_handle *handle, uint32_t index, const struct rec_shape *shape);
 
-/* Memory for meta page, reader page and ring of this shape. 0 or as rec_process_populate(). */
+/* Give memory to meta page, reader page and ring of this shape. Returns the same values as rec_process_populate(). */
 int rec_lane_populate(uint32_t index, const struct rec_shape *shape);
 
-/* The caller has the lane, and no thread writes there: repair what its last writer left. */
+/* Repair what the lane's last writer left. The caller has the lane, and no thread writes there. */
 void rec_lane_repair(uint32_t index);
 
 /*
@@ -53,8 +53,8 @@ void rec_lane_settle_orphans(uint32_t tid);
 int rec_lane_take(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index);
 
 /*
- * The same for a lane without a ring: one that the caller has given up; or, unless `own_only`, another one, or one
- * more. *ret_was_own: the caller owned it before. Returns 0 or -errno. Signals blocked.
+ * The same for a lane without a ring: one that the caller has given up; or, unless `own_only`, another one, or a new
+ * one. *ret_was_own: the caller owned it before. Returns 0 or -errno. Signals blocked.
  */
 int rec_lane_take_new(uint32_t tid, const struct rec_shape *shape, bool own_only, uint32_t *ret_index,
 		      bool *ret_was_own);
@@ -84,14 +84,14 @@ void rec_lane_give_back(uint32_t index);
 void rec_lane_bind(uint32_t index, uint32_t tid);
 
 /*
- * The lane was just taken, and nothing is reserved there: remake it with this shape, unless it has that shape. 0;
- * -EBUSY: it has events that were not read, or a reader has it open; or as rec_process_populate().
+ * Remake a lane with this shape, unless it has that shape. The lane was just taken, and nothing is reserved there.
+ * Returns 0; -EBUSY: it has events that were not read, or a reader has it open; or an error of rec_process_populate().
  */
 int rec_lane_fit(uint32_t index, const struct rec_shape *shape);
 
 /*
- * The caller has the lane, and nothing is reserved there: give back its memory, except for its head, until it is made
- * again. False: it holds unread events, or a reader has it open.
+ * Give back the memory of a lane, except for its head, until it is made again. The caller has the lane, and nothing is
+ * reserved there. False: it holds unread events, or a reader has it open.
  */
 bool rec_lane_unmake(uint32_t index);
 
@@ -105,8 +105,8 @@ bool rec_lane_take_from_readers(struct rec_handle *handle);
 void rec_lane_make_again(struct rec_handle *handle);
 
 /*
- * The gate of a lane is closed: do what was requested. Returns the handle to continue with, or NULL: the lane is
- * disabled.
+ * Called when the gate of a lane is closed: does what was requested. Returns the handle to continue with, or NULL: the
+ * lane is disabled.
  */
 struct rec_handle *rec_lane_on_gate(struct rec_handle *handle);
 
@@ -114,13 +114,14 @@ struct rec_handle *rec_lane_on_gate(struct rec_handle *handle);
 void rec_lane_count_lost(int err);
 
 /*
- * In a forked child: handles from before the fork still lead to their old lanes, for events that the fork interrupted.
+ * Called in a forked child: lets handles from before the fork lead to their old lanes again, for events that the fork
+ * interrupted.
  */
 void rec_lane_restore_handles(void);
 
 /*
- * The calling thread's id; not an id, but REC_OWNER_HELD, if a seccomp filter forbids the system call, and did so
- * before the thread had a lane.
+ * The calling thread's id; or REC_OWNER_HELD, which is not an id, if a seccomp filter forbids the system call, and did
+ * so before the thread had a lane.
  */
 uint32_t rec_thread_id(void);
 
@@ -142,8 +143,8 @@ int rec_thread_lease(void);
 int rec_thread_move(const struct rec_shape *shape);
 
 /*
- * Give back the lanes that the calling thread left and in which nothing is open. It must not be in a signal handler,
- * which may have interrupted a writer there. Signals blocked.
+ * Give back the lanes that the calling thread left and in which nothing is open. The thread must not be in a signal
+ * handler, because the handler may have interrupted a writer there. Signals blocked.
  */
 void rec_thread_give_back_left(void);
 
@@ -160,8 +161,8 @@ bool rec_thread_is_attached(void);
 bool rec_thread_has_left(uint32_t index, uint32_t tid);
 
 /*
- * The lane is full of unread events. Returns the handle of another lane of the thread, if a reader permits that and
- * there is one; else the same handle.
+ * Called if the lane is full of unread events. Returns the handle of another lane of the thread, if a reader permits
+ * that and there is one; else the same handle.
  */
 struct rec_handle *rec_thread_grow(struct rec_handle *handle);
 
@@ -179,23 +180,26 @@ struct rec_handle *rec_thread_on_stuck(struct rec_handle *stuck);
 bool rec_thread_has_moved(void);
 
 /*
- * No lane of its own is available (the reason is -errno): from now on the calling thread shares. Returns its handle.
- * Signals blocked.
+ * Called if no lane of its own is available for the calling thread; `err`, the reason, is -errno. From now on the
+ * thread shares. Returns its handle. Signals blocked.
  */
 struct rec_handle *rec_share_begin(int err);
 
 bool rec_share_is_handle(const struct rec_handle *handle);
 
-/* The owner of the shared lanes that the calling thread has, which shares: its id, or a number that stands for it. */
+/*
+ * The calling thread shares: the owner word of the shared lanes that it takes is its id, or a number that stands for
+ * the id.
+ */
 uint32_t rec_share_owner(void);
 
-/* The caller has the lane, which was repaired: from now on it is shared. Signals blocked. */
+/* From now on this lane is shared. The caller has the lane, which was repaired. Signals blocked. */
 void rec_share_add(uint32_t index);
 
 /* Whether the pool must turn a lane into a shared one, before it is used up. */
 bool rec_share_wants_lane(void);
 
-/* In a forked child: there are no lanes to share. */
+/* Call it in a forked child, which has no lanes to share. */
 void rec_share_forked(void);
 
 #endif

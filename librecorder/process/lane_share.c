@@ -191,8 +191,8 @@ static struct rec_handle *find_orphan(const struct rec_handle *self)
 }
 
 /*
- * Returns a handle whose gate is open. The gate may be closed because a shared lane was disabled or is broken, which
- * the thread that takes it finds here, or because the thread has a lane of its own now.
+ * Returns a handle whose gate is open. There are two reasons for a closed gate: the thread has taken a shared lane that
+ * was disabled or is broken, or it has a lane of its own now.
  */
 static struct rec_handle *pass_gate(struct rec_handle *handle)
 {

@@ -120,7 +120,7 @@ static int lease(void)
 	uint32_t index = 0;
 	int r;
 
-	/* A seccomp filter forbids the system call that returns the thread's id. */
+	/* This happens if a seccomp filter forbids the system call that returns the thread's id. */
 	if (!rec_is_thread_id(tid))
 		return -EPERM;
 	if (rec_thread_handle == &no_handle && !left_lanes) {
@@ -130,7 +130,7 @@ static int lease(void)
 		give_back_all(tid);
 	}
 	rec_lane_settle_orphans(tid);
-	/* The pool is almost used up: some of the remaining lanes must be shared. */
+	/* If the pool is almost used up, some of the remaining lanes must be shared. */
 	if (rec_share_wants_lane() && rec_lane_take(tid, NULL, &index) == 0)
 		rec_share_add(index);
 	r = rec_lane_take(tid, NULL, &index);
@@ -185,7 +185,9 @@ struct rec_handle *rec_lane_lease(void)
 	if (!rec_process_is_own()) {
 		rec_lane_count_lost(getpid() < 0 ? -EPERM : -EAGAIN);
 	} else if (rec_process.header) {
-		/* The child of a raw clone has a buffer of its own now, or none. */
+		/*
+		 * The header is checked again, because the child of a raw clone now has a buffer of its own, or none.
+		 */
 		r = rec_thread_lease();
 		if (r == -EINPROGRESS)
 			/* The next event tries again. */
@@ -370,8 +372,8 @@ int rec_thread_name(const char *name)
 }
 
 /*
- * The destructor of the key: the thread ends. Events of later destructors find no lane and lease one again, which sets
- * the key again.
+ * The destructor of the key, called when the thread ends. Events of later destructors find no lane and lease one again,
+ * which sets the key again.
  */
 static void thread_ends(void *value)
 {

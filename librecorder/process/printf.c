@@ -25,9 +25,9 @@
 #include "librecorder/process/process.h"
 #include "librecorder/ring/ring_private.h"
 
-/* bytes; as many strings as conversions, numbers of 8 bytes and padding fit in any case */
+/* bytes: enough for the maximum number of conversions, each a number of 8 bytes with padding, or an empty string */
 #define ARGUMENTS_MAX	1000u
-#define NUMBER_MAX	12u   /* bytes of a number with its padding, more than an empty string */
+#define NUMBER_MAX	12u   /* bytes of a number with its padding; an empty string has fewer */
 #define TEXT_MAX	2048u /* of a site: function and format */
 
 /* ---------------------------------------------------------------------------------------------------- call sites */
@@ -291,7 +291,7 @@ static uint32_t layout_length(uint32_t layout)
 	return layout ? (32 - (uint32_t)__builtin_clz(layout) + 1) / 2 : 0;
 }
 
-/* As put_arguments(), from a layout. */
+/* Does what put_arguments() does, from a layout. */
 static void put_layout(struct arguments *arguments, uint32_t layout, struct list *list)
 {
 	const char *string;

@@ -40,8 +40,8 @@ bool rec_printf_piece(const char *at, struct printf_piece *piece);
 unsigned int rec_printf_count(const char *format);
 
 /*
- * A layout has two bits for each argument, the first one lowest, and ends with zeros. For formats of up to 15 whole
- * numbers, pointers and strings, which is what nearly all are.
+ * A layout has two bits for each argument, the first one lowest, and ends with zeros. Formats of up to 15 whole
+ * numbers, pointers and strings have a layout; nearly all formats are of this kind.
  */
 #define LAYOUT_KNOWN (UINT32_C(1) << 31)
 #define LAYOUT_MAX   15u

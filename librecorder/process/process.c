@@ -119,8 +119,8 @@ static void fill_header(struct rec_buffer_header *header, const struct rec_proce
 
 /*
  * From here on other processes may open the buffer, and switch its events: its initial contents are complete. Release:
- * a reader that sees `ready` sees all of them (edge B1). Without a buffer the reason is reported, to `parent` as
- * rec_process_say_why().
+ * a reader that sees `ready` sees all of them (edge B1). If there is no buffer, rec_process_say_why() reports the
+ * reason.
  */
 static void show_buffer(struct rec_buffer_header *parent)
 {

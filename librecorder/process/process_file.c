@@ -37,16 +37,13 @@
  */
 #define NAMES_MAX 1000
 
-/* After this number of names in a row without a file, none of an earlier image is expected. A name takes 0.5 us. */
+/* After this number of names in a row without a file, no file of an earlier image is expected. A name takes 0.5 us. */
 #define MISSING_MAX 4
 
-/* A slash, two numbers of 20 digits, one of 10, the suffix and NUL have room. */
+/* This is enough for a slash, two numbers of 20 digits, one of 10, the suffix and NUL. */
 #define NAME_SIZE 64
 
-/*
- * Whether the limit on a file's size permits this. Beyond the limit the kernel does not only refuse, but also sends
- * SIGXFSZ.
- */
+/* Whether the limit on a file's size permits this. Beyond the limit the kernel refuses, and also sends SIGXFSZ. */
 static bool may_be_so_big(uint64_t size)
 {
 	struct rlimit limit;
@@ -55,9 +52,9 @@ static bool may_be_so_big(uint64_t size)
 }
 
 /*
- * An earlier image of this process (before exec) left its file, and will not write any more. If another process has a
- * file of this name, from another pid namespace that uses the same directory, it has it mapped. False: there is no such
- * file.
+ * Mark the file that an earlier image of this process (before exec) left: nothing will write to it any more. A file of
+ * this name that is mapped belongs to another process, in another pid namespace that uses the same directory. False:
+ * there is no such file.
  *
  * The mark is written, not stored into a mapping: if that image was killed while it made the file, the file has no
  * memory there, and on a full file system a store would raise SIGBUS.

@@ -3,11 +3,11 @@
  * The process lock.
  *
  * Guarantees. The holder is never interrupted by a signal handler of its own thread, nor cancelled. So it always
- * releases the lock, within microseconds, and no thread forks, or jumps away, while it holds the lock. Two kinds of
- * holders do not release it; then another thread takes the lock over. If a raw clone copies the process while another
- * thread holds the lock, the holder does not exist in the copy. And a seccomp filter may end a thread at any system
- * call: then one event may lack its description, and the program continues. That does not help if it ends the main
- * thread, which exists, for the kernel, until the process ends: then the lock stays taken.
+ * releases the lock, within microseconds, and no thread forks, or jumps away, while it holds the lock. There are two
+ * exceptions, in which another thread takes the lock over. If a raw clone copies the process while another thread holds
+ * the lock, the holder does not exist in the copy. And a seccomp filter may end a thread at any system call: then one
+ * event may lack its description, and the program continues. But if the filter ends the main thread, the lock stays
+ * taken, because for the kernel the main thread exists until the process ends.
  */
 #include "librecorder/process/process.h"
 #include "librecorder/core/atomic.h"
@@ -36,8 +36,8 @@ static uint64_t holder;		/* process << 32 | thread; 0: none */
 static struct rec_signal_block before; /* the holder's signal mask */
 
 /*
- * The calling thread: its id; or, if a seccomp filter forbids to ask for it, a number that no other thread of the
- * process has, and that is not an id.
+ * The calling thread's id; or, if a seccomp filter forbids the system call, a number that is not an id and that no
+ * other thread of the process has.
  */
 static uint32_t this_thread(void)
 {

@@ -5,9 +5,9 @@
  *
  * Guarantees: those of ring.h; every loop here is bounded by the number of times that nested writers interrupt it, and
  * cut off at TRIES_MAX. The algorithm is the one of the kernel's design text. docs/MEMORY-MODEL.md describes our
- * additions and the lettered steps of a reservation, A to G. Nested writers that finish before the outermost has
- * reserved are outermost themselves and may wrap the lane any number of times meanwhile: whatever was read before is
- * checked by exchanges.
+ * additions and the lettered steps of a reservation, A to G. A nested writer that finishes before the outer one has
+ * reserved is outermost itself: it publishes, and may wrap the lane any number of times. So each value that was read
+ * before is checked by an exchange.
  */
 #include <librecorder/detail/ring.h>
 
@@ -29,13 +29,13 @@ struct plan {
 	uint64_t old; /* tail */
 	uint64_t new; /* tail afterwards */
 	uint64_t now;
-	uint64_t delta; /* to the event before */
+	uint64_t delta; /* time since the event before */
 	uint32_t cpu;
-	uint32_t lead; /* bytes before the event: 0, a time extend, or marker and stamp */
+	uint32_t lead; /* bytes before the event: 0, those of a time extend, or of marker and stamp */
 	uint32_t total;
 	uint32_t next; /* the sub-buffer to enter */
 	bool cross;
-	bool nested; /* it interrupts another writer */
+	bool nested; /* this writer interrupts another one */
 };
 
 static uint32_t read_cpu(const struct rec_handle *handle)
@@ -86,8 +86,8 @@ struct lost {
 };
 
 /*
- * Valid only while the sub-buffer is complete and no writer enters it; the caller checks that. Refusals right before
- * its first event are lost with it, and were earlier than that event.
+ * Valid only while the sub-buffer is complete and no writer enters it; the caller checks that. The refusals immediately
+ * before its first event are lost with it; they were earlier than that event.
  */
 static struct lost look_at(const struct rec_handle *handle, uint32_t id)
 {
@@ -98,9 +98,9 @@ static struct lost look_at(const struct rec_handle *handle, uint32_t id)
 }
 
 /*
- * A head is given up. Its first event begins a gap unless the one before it was lost too. Nested movers of one head all
- * come here, and the exchange picks one. A third gap begins only after the reader has taken a sub-buffer that follows
- * the first gap.
+ * Called when a head is given up. Its first event begins a gap unless the event before it was lost, too. If nested
+ * writers move the same head, each of them calls this function, and the exchange lets only one continue. A third gap
+ * begins only after the reader has taken a sub-buffer that follows the first gap.
  */
 static void note_lost(struct rec_lane *lane, const struct lost *lost)
 {
@@ -122,9 +122,9 @@ static void note_lost(struct rec_lane *lane, const struct lost *lost)
 
 /*
  * In overwrite mode, when the tail is in the sub-buffer before the head: move the head on by one (design text, "The way
- * the head page moves forward"). UPDATE keeps the reader off while it lasts. Nested writers that find it help, but only
- * its owner clears it. They may publish any number of pages before we continue, so everything is exchanged from the
- * value that was read before the tail was looked at.
+ * the head page moves forward"). The reader takes no page while the link is marked UPDATE. Nested writers that find
+ * UPDATE help, but only its owner clears it. They may publish any number of pages before we continue. So each exchange
+ * expects the value that was read before the tail was read.
  */
 static bool move_head(struct rec_handle *handle, uint64_t old, uint64_t link, const struct lost *lost)
 {
@@ -136,8 +136,8 @@ static bool move_head(struct rec_handle *handle, uint64_t old, uint64_t link, co
 
 	if (owner) {
 		/*
-		 * Counted until UPDATE is undone: if we never continue, the next writer knows that there are marks to
-		 * settle.
+		 * `movers` counts us until UPDATE is undone: if we never continue, the next writer knows that there are
+		 * marks to settle.
 		 */
 		if (!handle->movers)
 			rec_store_relaxed(&handle->moving, old);
@@ -178,7 +178,7 @@ static enum step next_subbuf(struct rec_handle *handle, struct plan *plan)
 	plan->next = rec_link_id(handle, link);
 	lost = look_at(handle, plan->next);
 	rec_signal_fence();
-	/* A nested writer came between: the values just read may not belong to the tail that we hold. */
+	/* If a nested writer came in between, the values just read may not belong to the tail that we hold. */
 	if (rec_load_relaxed(&lane->tail) != plan->old)
 		return STEP_RETRY;
 	/*
@@ -189,15 +189,15 @@ static enum step next_subbuf(struct rec_handle *handle, struct plan *plan)
 	if (REC_LINK_FLAG(link) == REC_LINK_NORMAL)
 		return STEP_OK;
 	/*
-	 * If the reader holds the commit sub-buffer, the tail never reaches it. Reaching the head then means that we
-	 * wrapped.
+	 * If the reader holds the commit sub-buffer, the tail cannot reach it. Then a tail that reaches the head has
+	 * wrapped the lane.
 	 */
 	if (!rec_is_in_ring(handle, REC_POS_ID(commit))) {
 		/*
-		 * This is not so if the reader took the head and then this sub-buffer while we looked: then there is
-		 * room. Nor is it so if the reader had not yet stored `prev` when it put a page before the commit
-		 * sub-buffer, and now uses the former predecessor again: the link that showed this makes the store
-		 * visible.
+		 * There are two exceptions. If the reader took the head and then this sub-buffer while we looked, there
+		 * is room. Or the reader had put a page before the commit sub-buffer and not yet stored the new `prev`,
+		 * and then changed the link of the former predecessor. A writer that has seen the changed link also
+		 * sees the new `prev`.
 		 */
 		if (rec_read_link(handle, REC_POS_ID(plan->old)) != link || rec_is_in_ring(handle, REC_POS_ID(commit)))
 			return STEP_RETRY;
@@ -214,8 +214,8 @@ static uint32_t plan_words(const struct plan *plan)
 }
 
 /*
- * Choose the form of the event. Marker and absolute stamp come before it at the beginning of a sub-buffer, if it
- * interrupts another writer, or if the lane's CPU is another one.
+ * Choose the form of the event. A marker and an absolute stamp precede it at the beginning of a sub-buffer, if the
+ * writer interrupts another one, or if `cpu` of the lane is unknown or another CPU.
  */
 static void choose_form(struct rec_handle *handle, struct plan *plan, bool begins)
 {
@@ -245,8 +245,8 @@ static enum step make_plan(struct rec_handle *handle, struct plan *plan)
 	enum step step;
 
 	/*
-	 * The event fits into no sub-buffer. This is checked in every round, because a nested writer may have switched
-	 * to smaller sub-buffers.
+	 * Refuse an event that fits into no sub-buffer. This is checked in every round, because a nested writer may
+	 * have switched to smaller sub-buffers.
 	 */
 	if (REC_RESTATE_SIZE + plan->total > room)
 		return refuse(handle, &lane->too_long);
@@ -298,8 +298,8 @@ static void change_subbuf(const struct rec_handle *handle, const struct plan *pl
 
 /*
  * If the outermost writer finds a reservation or a move of the head unfinished at `tail`, another writer left it. The
- * tail is read again: otherwise a nested writer that came and went in between would cost us system calls, with nothing
- * to take back.
+ * tail is read again, because a nested writer that came and went in between would otherwise cost us system calls, with
+ * nothing to take back.
  */
 static bool is_undone(const struct rec_handle *handle, uint64_t tail)
 {
@@ -311,8 +311,8 @@ static bool is_undone(const struct rec_handle *handle, uint64_t tail)
 
 /*
  * Called before step D of a writer that crosses into the next sub-buffer, in case it never gets from D to E. The writer
- * that announced itself last may have stopped there: then its sub-buffer was not published, and cannot be while we are
- * inside. False: a nested writer came in between.
+ * that announced itself last may have stopped between D and E. Then its sub-buffer was not published, and is not
+ * published while we are inside; so its number of events can still be stored. False: a nested writer came in between.
  */
 static bool announce_left(const struct rec_handle *handle, uint64_t old)
 {
@@ -321,7 +321,10 @@ static bool announce_left(const struct rec_handle *handle, uint64_t old)
 	struct rec_subbuf *before = &handle->subbufs[REC_POS_ID(seen)];
 	const uint32_t entries = rec_load_relaxed(&before->entries);
 
-	/* Everything was computed before the tail was read: later changes by nested writers are stored by them. */
+	/*
+	 * All values were computed before this reading of the tail. What nested writers change later, they store
+	 * themselves.
+	 */
 	rec_signal_fence();
 	if (rec_load_relaxed(&lane->tail) != old)
 		return false;
@@ -335,8 +338,8 @@ unsigned char *rec_ring_reserve(uint32_t size, bool nested, uint64_t start, stru
 	struct rec_handle *handle = slot->handle;
 	struct rec_lane *lane = slot->lane;
 	/*
-	 * An event longer than any sub-buffer is refused with this capped size, too; the cap keeps sums from
-	 * overflowing.
+	 * The cap keeps sums from overflowing. An event longer than any sub-buffer is refused with the capped size,
+	 * too.
 	 */
 	struct plan plan = { .total = rec_event_total(size < REC_SUBBUF_MAX ? size : REC_SUBBUF_MAX),
 			     .nested = nested };
@@ -350,7 +353,7 @@ unsigned char *rec_ring_reserve(uint32_t size, bool nested, uint64_t start, stru
 		plan.old = rec_load_relaxed(&lane->tail);
 		rec_signal_fence();
 		/*
-		 * A handler has left a reservation open, since C or just before: everything reserved since then is
+		 * If a handler has left a reservation open, since C or just before, everything reserved since then is
 		 * taken back.
 		 */
 		if (REC_UNLIKELY(rec_load_relaxed(&lane->open) != slot->open ||
@@ -372,7 +375,9 @@ unsigned char *rec_ring_reserve(uint32_t size, bool nested, uint64_t start, stru
 		if (!rec_local_cmpxchg64(&lane->tail, plan.old, plan.new))
 			continue;
 		REC_TESTPOINT(slow_tail);
-		/* Edge I1: a reader that copies a byte of what we write there sees that the tail has come. */
+		/*
+		 * Edge I1: a reader that copies a byte of what we write to the new sub-buffer also sees the new tail.
+		 */
 		if (plan.cross)
 			rec_fence_release();
 		at = rec_at_position(handle, plan.cross ? plan.new - plan_words(&plan) : plan.old);

@@ -38,7 +38,7 @@ void rec_ring_wake(struct rec_lane_reader *words)
 	errno = saved;
 }
 
-/* A reader sleeps until the lane is full to its percentage (facts C11): wake it if it is. Edge K1. */
+/* If a reader sleeps until the lane is filled to a percentage (facts C11), and it is, wake the reader. Edge K1. */
 static void look_for_waiters(const struct rec_handle *handle)
 {
 	struct rec_lane_reader *reader = handle->reader;
@@ -86,7 +86,7 @@ static bool publish_path(struct rec_handle *handle, struct rec_lane *lane, uint6
 		rec_fence_release();
 		rec_local_add64(&lane->pages_touched, pages);
 		REC_TESTPOINT(publish_touched);
-		/* finish() calls it, after H. */
+		/* finish() calls `leave` after H. */
 		rec_store_relaxed(&handle->leave, handle->entered);
 		look_for_waiters(handle);
 	}
@@ -94,8 +94,9 @@ static bool publish_path(struct rec_handle *handle, struct rec_lane *lane, uint6
 }
 
 /*
- * T: others wrote since D, so `after` and the CPU may be ours and not those of the last event: the next event states
- * both. The CPU comes last: a handler that comes in between then finds a time that it must not use.
+ * T: others wrote since D, so `after` and `cpu` may be those of our event and not of the last one: let the next event
+ * state time and CPU. The order of the two stores does not matter: if a handler comes in between, publish() finds
+ * another tail, and calls this function again.
  */
 static void doubt(struct rec_lane *lane)
 {
@@ -109,7 +110,7 @@ static void doubt(struct rec_lane *lane)
  * Move the commit position from `from` to the tail, until both agree, if that is the caller's task. If the commit
  * position is elsewhere, the caller interrupted another writer, which will move it; or a nested writer that came when
  * everything was committed was outermost itself, and has moved it. The caller's own event ends at `end`, and its open
- * word is `open`. If the lane has another one, a writer inside the caller's was left, because we are running:
+ * word is `open`. If the lane has another open word although we are running, a writer inside the caller was left:
  * everything after `end`, or the unpublished part of it, is taken back.
  */
 REC_INLINE_ALWAYS void publish(struct rec_handle *handle, uint64_t open, uint64_t from, uint64_t end)
@@ -119,7 +120,8 @@ REC_INLINE_ALWAYS void publish(struct rec_handle *handle, uint64_t open, uint64_
 
 	for (;;) {
 		/*
-		 * The tail first: if the commit position has not moved since, no nested writer has moved it, or will.
+		 * The tail is read first. If the commit position has not moved since then, no nested writer has moved
+		 * it or will move it.
 		 */
 		tail = rec_load_relaxed(&lane->tail);
 		rec_signal_fence();
@@ -143,9 +145,9 @@ REC_INLINE_ALWAYS void publish(struct rec_handle *handle, uint64_t open, uint64_
 }
 
 /*
- * [from, end) is complete, and no reservation inside it is open. `open` is the slot's: the lane's open word while no
- * other writer is inside this one. A writer of the fast path is outermost, so the frame in the word is its own, even if
- * writers that interrupted it are counted there.
+ * The end of a commit or discard: [from, end) is complete, and no reservation inside it is open. `open` is the slot's:
+ * the lane's open word while no other writer is inside this one. A writer of the fast path is outermost, so the frame
+ * in the word is its own, even if writers that interrupted it are counted there.
  */
 REC_INLINE_ALWAYS void finish(struct rec_handle *handle, uint64_t open, uint64_t from, uint64_t end)
 {
@@ -157,21 +159,22 @@ REC_INLINE_ALWAYS void finish(struct rec_handle *handle, uint64_t open, uint64_t
 		open = REC_OPEN_FRAME(rec_load_relaxed(&lane->open));
 	nested = REC_OPEN_DEPTH(open);
 	/*
-	 * If this writer interrupted no other, has a reservation, and is still not where the commit position is, then
-	 * a handler left a reservation open below it, just before it began. In this rare case the writer loses its own
-	 * event.
+	 * If this writer interrupted no other and has a reservation, but the reservation does not begin at the commit
+	 * position, then a handler left another reservation open just before this one began. In this rare case the
+	 * writer loses its own event.
 	 */
 	if (REC_UNLIKELY(!nested && end != from && rec_load_relaxed(&lane->commit) != from))
 		rec_ring_take_back(handle, rec_load_relaxed(&lane->commit), open);
 	/*
-	 * H, as in rec_commit(); but the writer that was interrupted must learn that a handler has left a reservation.
+	 * H, as in rec_commit(), but by an exchange: if a handler has left a reservation, the exchange fails, and
+	 * publish() takes the reservation back.
 	 */
 	do {
 		publish(handle, open, from, end);
 		rec_signal_fence();
 	} while (!rec_local_cmpxchg64(&lane->open, open, nested ? open - REC_OPEN_ONE : 0));
 	REC_TESTPOINT(slow_close);
-	/* Loaded once: a handler may do the work, and clear it. */
+	/* `leave` is loaded once: a handler may do the work, and clear it. */
 	leave = rec_load_relaxed(&handle->leave);
 	if (REC_UNLIKELY(leave))
 		leave(handle);
@@ -192,14 +195,14 @@ static bool is_ours(const struct rec_slot *slot)
 
 void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t end)
 {
-	/* A forked child returned to an event of its parent: the lane is not ours. */
+	/* In a forked child that returned to an event of its parent, the lane is not ours. */
 	if (handle->lane == lane)
 		finish(handle, 0, end, end);
 }
 
 /*
- * A commit that is not the plain case: another writer is open below, the event did not come by the fast path, or the
- * lane is shared.
+ * A commit that is not the plain case: this writer interrupts another one, the event did not come by the fast path, or
+ * the lane is shared.
  */
 void rec_commit_slow(const struct rec_slot *slot)
 {
@@ -255,7 +258,8 @@ static void uncount(const struct rec_handle *handle, uint64_t end)
 		tail = rec_load_relaxed(&lane->tail);
 	}
 	/*
-	 * Only the outermost writer publishes. We are that writer, or it waits for us, so `entries` is not read before.
+	 * Only the outermost writer publishes. Either we are that writer, or we interrupt it; so nothing reads
+	 * `entries` before we store it.
 	 */
 	while (REC_POS_SEQ(left = rec_load_relaxed(&lane->left)) == REC_POS_SEQ(end)) {
 		if (rec_local_cmpxchg64(&lane->left, left, left - REC_POS_ONE_EVENT)) {
@@ -305,7 +309,7 @@ void rec_discard(const struct rec_slot *slot, void *payload)
 	/*
 	 * The records before the event are taken back with it (facts H5), except at the beginning of a sub-buffer:
 	 * there its time and CPU stay valid. If a marker is taken back, a writer that we interrupted may put its event
-	 * in its place without knowing that the lane's CPU was the marker's.
+	 * there, and it does not know that the lane's CPU was that of the marker.
 	 */
 	if (entered) {
 		rec_store_relaxed(&lane->after, slot->now);

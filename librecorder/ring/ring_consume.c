@@ -3,10 +3,11 @@
  * A lane's events one by one, and as copies of pages.
  *
  * Guarantees. When a call returns, the position in the reader words is after the consumed event, so it is never
- * returned twice, to this reader or to its successor. Peeking changes nothing that another process can see, except the
- * reader page, when the previous one is done with. A loss is reported with the first event after it, once that event
- * is consumed; mixing these calls with whole pages loses no events. The commit position, which is on the writer's
- * hottest line, is read only when everything that it covered the last time is used up.
+ * returned twice, to this reader or to its successor. Peeking changes nothing that another process can see, except that
+ * it takes another reader page if everything in the present one was read. A loss is reported with the first event after
+ * it, until that event is consumed. These calls may be mixed with reading whole pages; no events are lost. The commit
+ * position, which is on the writer's hottest line, is read only when everything that it covered at the last reading was
+ * consumed.
  */
 #include "librecorder/ring/ring_private.h"
 #include "librecorder/core/atomic.h"
@@ -40,7 +41,7 @@ void rec_ring_catch_up(struct rec_ring_reader *reader)
 	const uint32_t offset = REC_POS_OFF(reader->read);
 	struct rec_record record;
 
-	/* Only now, when there are events, is the page's time certain to be valid. */
+	/* The page's time is certain to be valid only if the page has events, as it has here. */
 	if (reader->iter.offset == 0)
 		rec_page_iter_init(&reader->iter, rec_reader_page(reader, reader->page), 0);
 	if (reader->iter.offset >= offset)
@@ -68,7 +69,7 @@ static int peek(struct rec_ring_reader *reader, struct rec_ring_event *ret_event
 	rec_ring_catch_up(reader);
 	*ret_next = reader->iter;
 	ret_next->size = reader->extent.size;
-	/* The sub-buffer has fewer events than its descriptor counts. */
+	/* If this fails, the sub-buffer has fewer events than its descriptor counts. */
 	if (rec_page_next(ret_next, &event.record) <= 0)
 		return -EBADMSG;
 	loss = loss_here(reader);
@@ -117,8 +118,8 @@ static void put_restate(struct copy *copy, const struct rec_record *record)
 }
 
 /*
- * Copy as many events as fit, from the position on. CPU and time come first. But after a loss an event comes first,
- * because libtraceevent reports losses only if the first record of a page is an event.
+ * Copy as many events as fit, from the position on. The copy begins with CPU and time. But after a loss it begins with
+ * an event, because libtraceevent reports losses only if the first record of a page is an event.
  */
 static int copy_events(const struct rec_ring_reader *reader, bool lost, struct copy *copy)
 {
@@ -156,7 +157,7 @@ static int copy_events(const struct rec_ring_reader *reader, bool lost, struct c
 	return 0;
 }
 
-/* Complete the copy: the header, the number lost if there is room for it, zeros. */
+/* Complete the copy: store the header, and the number of lost events if there is room for it; clear the rest. */
 static void end_page(struct copy *copy, uint64_t lost)
 {
 	struct rec_subbuf_header header = { copy->time, copy->used };
@@ -174,7 +175,7 @@ static void end_page(struct copy *copy, uint64_t lost)
 	memset(copy->data + end, 0, copy->room - end);
 }
 
-/* Fill the empty copy. 0 or -errno; then nothing was read. */
+/* Fill the empty copy. Returns 0, or -errno; then nothing counts as read. */
 static int fill(struct rec_ring_reader *reader, bool whole_only, bool lost, struct copy *copy)
 {
 	const uint32_t left = reader->extent.entries - REC_POS_COUNT(reader->read);
@@ -182,7 +183,8 @@ static int fill(struct rec_ring_reader *reader, bool whole_only, bool lost, stru
 
 	if (REC_POS_OFF(reader->read) == 0 && !lost && reader->extent.size <= copy->room) {
 		/*
-		 * Copy the page without the size in its header: a writer that leaves the sub-buffer may be writing it.
+		 * The size in the page's header is not copied, because a writer that leaves the sub-buffer may be
+		 * writing it.
 		 */
 		memcpy(&copy->time, rec_reader_page(reader, reader->page), sizeof(copy->time));
 		memcpy(copy->data, rec_reader_page(reader, reader->page) + REC_SUBBUF_HEADER_SIZE, reader->extent.size);

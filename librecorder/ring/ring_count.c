@@ -2,16 +2,18 @@
 /*
  * What a lane has recorded, lost and still holds.
  *
- * entries + overrun + read = committed, always; while writer and reader are active, each figure was true at some
- * moment of the call. Needs no ownership of the lane and writes nothing. As in the kernel, overwritten events count as
- * soon as the head has moved, even if the reader page still has older events.
+ * Guarantees. entries + overrun + read = committed, always. While writer and reader are active, each figure was true at
+ * some moment of the call. The caller need not own the lane. Nothing is written. As in the kernel, overwritten events
+ * count as soon as the head has moved, even if the reader page still has older events.
  */
 #include "librecorder/ring/ring_private.h"
 #include "librecorder/core/atomic.h"
 
 #include <errno.h>
 
-/* The number of attempts, while the lane's reader or writer changes it meanwhile, before the last result is used. */
+/*
+ * The number of attempts. If the lane's reader or writer changed the lane during each of them, the last result is used.
+ */
 #define LOOKS_MAX 8
 
 static uint64_t time_of(const struct rec_ring_reader *reader, uint32_t id)
@@ -44,7 +46,8 @@ uint64_t rec_ring_open_events(const struct rec_ring_reader *reader)
 }
 
 /*
- * The head; or its old place, if a writer is just moving it or died in the move. nr_subbufs: the links lead nowhere.
+ * The head; or its old place, if a writer is just moving it or died in the move. Returns nr_subbufs if the links do not
+ * lead to a head.
  */
 static uint32_t head_of(const struct rec_ring_reader *reader)
 {
@@ -156,7 +159,7 @@ int rec_ring_count(const struct rec_ring_reader *reader, bool with_bytes, struct
 		if (REC_POS_ID(read) >= reader->nr_subbufs || REC_POS_ID(commit) >= reader->nr_subbufs)
 			return -EBADMSG;
 		r = count(reader, read, commit, with_bytes, &counts);
-		/* If both are unchanged, the events between them were not moved. */
+		/* If both are unchanged, the figures belong to one state of the lane. */
 		rec_fence_acquire();
 		if (rec_load_relaxed(&reader->words->read) == read && rec_load_relaxed(&reader->lane->commit) == commit)
 			break;

@@ -2,7 +2,7 @@
 /*
  * How a writer that left the fast path enters the ring: step C. Before that it determines whether it may write here at
  * all, whether the lane is full, and whether the writers that it seems to interrupt were left. ring.c has what it does
- * inside.
+ * once it is inside.
  *
  * Guarantees: those of ring.h.
  */
@@ -25,7 +25,8 @@ static bool is_stuck(const struct rec_handle *handle)
 	uint32_t tail;
 
 	/*
-	 * The tail last: a handler that comes in between moves all three, and none must seem to be ahead of the tail.
+	 * The tail is read last: a handler that comes in between moves all three positions, and none of them must seem
+	 * to be ahead of the tail.
 	 */
 	rec_signal_fence();
 	tail = REC_POS_SEQ(rec_load_relaxed(&lane->tail));
@@ -49,8 +50,9 @@ static bool is_at_head(const struct rec_handle *handle, uint32_t size)
 }
 
 /*
- * Everything that reserve_slow() has not settled; a separate function, so that a refusal needs no stack frame.
- * Handlers that come and go before C leave the open word unchanged; one that never came back does not.
+ * All cases that reserve_slow() does not handle. This is a separate function, so that a refusal needs no stack frame. A
+ * handler that comes and goes before C leaves the open word unchanged; one that never comes back changes it, and C is
+ * repeated.
  */
 static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, uint32_t size, uint64_t here,
 						    uint64_t end, struct rec_slot *ret_slot)
@@ -82,7 +84,7 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 		/* C */
 	} while (!rec_local_cmpxchg64(&lane->open, below, open));
 	REC_TESTPOINT(slow_open);
-	/* A handler has given up the lane since the gate was checked. After C this cannot happen. */
+	/* Has a handler given up the lane since the gate was checked? After C no handler can. */
 	if (REC_UNLIKELY(rec_load_relaxed(&handle->given_up))) {
 		rec_store_relaxed(&lane->open, 0);
 		return reserve_gated(handle, size, here, end, ret_slot);
@@ -98,8 +100,8 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 }
 
 /*
- * Reserve if the gate is closed: there is a request, or the lane is disabled, or a lane has to be found for this event
- * first.
+ * Reserve while the gate is closed. It is closed because there is a request, because the lane is disabled, or because a
+ * lane has to be found for each event.
  */
 static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end,
 			   struct rec_slot *ret_slot)
@@ -112,7 +114,7 @@ static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t he
 		REC_TESTPOINT(refuse_disabled);
 		return NULL;
 	}
-	/* The gate may have to stay closed for later events. */
+	/* Not reserve_slow(), which would come here again: the gate may have to stay closed for later events. */
 	if (open == handle || !open->is_held)
 		return reserve_rare(open, size, here, end, ret_slot);
 	at = rec_reserve(open, size, ret_slot);
@@ -123,14 +125,14 @@ static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t he
 	return at;
 }
 
-/* A thread whose events are refused looks for another lane once in this number of them. */
+/* A thread whose events are refused looks for another lane with one event in this number. */
 #define LOOK_INTERVAL 64u
 
 /*
- * Discard mode, and the lane is full: next_subbuf()'s refusal in the plain case, without clock and plan. next_subbuf()
- * handles the other cases: another writer is inside, or was left there; the commit position is on another sub-buffer;
- * the time of this refusal is needed; the event may be too long, or takes a few bytes more than its event word and
- * size; or it is time to look for another lane again.
+ * Whether the event is refused because the lane is full, in discard mode. This is the plain case of next_subbuf()'s
+ * refusal, without clock and plan. next_subbuf() handles the other cases: another writer is inside, or was left there;
+ * the commit position is on another sub-buffer; the time of this refusal is needed; the event may be too long, or takes
+ * a few bytes more than its event word and size; or it is time to look for another lane again.
  */
 static inline bool is_full(const struct rec_handle *handle, uint32_t size)
 {
@@ -158,7 +160,9 @@ static void *reserve_slow(struct rec_handle *handle, uint32_t size, uint64_t her
 {
 	struct rec_lane *lane = handle->lane;
 
-	/* A handler that forked in the middle of an event returned in the child, whose handles are zeroed. */
+	/*
+	 * NULL in a forked child, whose handles are zeroed, if a handler forked in the middle of an event and returned.
+	 */
 	if (!lane)
 		return NULL;
 	if (rec_load_relaxed(&handle->room) != handle->capacity)
@@ -171,7 +175,10 @@ static void *reserve_slow(struct rec_handle *handle, uint32_t size, uint64_t her
 	return reserve_rare(handle, size, here, end, ret_slot);
 }
 
-/* A function that is called while the reservation is open is called from the end of our caller's stack, or below. */
+/*
+ * `end` is the end of our caller's stack. A function that is called while the reservation is open has its frame below
+ * it.
+ */
 void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
 {
 	const uint64_t end = (uint64_t)(uintptr_t)__builtin_dwarf_cfa();

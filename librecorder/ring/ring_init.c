@@ -6,7 +6,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Positions count from here, so that none is ever 0, which struct rec_slot uses for "none". */
+/*
+ * The sequence of positions begins with 1, so that no position of a ring is 0: a lane that never had a ring has the
+ * tail 0, and `left` is 0 if there is none.
+ */
 #define FIRST_SEQ 1u
 
 /* Link the sub-buffers: 0 is the reader's, the others form the ring. Generations continue to grow. */
@@ -32,7 +35,7 @@ static void shape(struct rec_handle *handle)
 	rec_store_relaxed(&lane->nr_subbufs, handle->nr_subbufs);
 	link_up(handle);
 	lane->cpu = REC_CPU_NONE;
-	/* Last, and release: a lane of size 0 is not made yet (edge N1). */
+	/* This store is the last, and a release: as long as the size is 0, the lane is not made yet (edge N1). */
 	rec_store_release(&lane->subbuf_size, UINT32_C(1) << handle->shift);
 }
 
@@ -65,7 +68,7 @@ void rec_ring_restart(struct rec_handle *handle)
 					 .refused = handle->subbufs[at].refused,
 					 .visit = handle->subbufs[at].visit + 1 };
 
-	/* As if the reader had taken the sub-buffer that the writer begins with. */
+	/* The account becomes what it would be if the reader had taken the sub-buffer with which the writer begins. */
 	rec_reader_leave(lane, reader, &handle->subbufs[REC_POS_ID(reader->read) % lane->nr_subbufs]);
 	memset(handle->subbufs, 0, handle->nr_subbufs * sizeof(*handle->subbufs));
 	handle->subbufs[1] = next;
@@ -93,8 +96,9 @@ static void settle_mark(struct rec_link *link, uint64_t was, uint32_t flag)
 
 /*
  * A reader may be active. If there is a HEAD, the reader may move it on while we look, but never past the tail. So a
- * round from the tail finds it. Without a HEAD, the reader can do nothing until there is one again, so the mark that
- * becomes HEAD is settled last. A mark on the reader page has no effect: its link is written before the page goes in.
+ * search that begins at the tail finds it. Without a HEAD, the reader can do nothing until there is one again, so the
+ * mark that becomes HEAD is settled last. A mark on the reader page has no effect: the reader writes the page's link
+ * before it puts the page into the ring.
  */
 int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail)
 {

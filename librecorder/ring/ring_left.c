@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reservations that will never be finished: a signal handler that interrupted one left by siglongjmp, its thread was
- * cancelled or ended by a raw exit, or a child of vfork was killed inside one.
+ * Reservations that will never be finished. A signal handler interrupted the reservation and left by siglongjmp; or the
+ * thread was cancelled, or ended by a raw exit, inside it; or a child of vfork was killed inside it.
  *
  * Guarantees. Such a reservation is taken back, with everything that was reserved after it. Nothing of that was
  * visible, because nested events become visible with the outermost one. The tail returns to where the reservation
  * began, so the lane continues as if it had never been reserved, and the number of torn events is a difference of
  * counts.
- * Who finds out, and how, is in docs/MEMORY-MODEL.md, "Reservations that are left".
+ * docs/MEMORY-MODEL.md, "Reservations that are left", shows who finds such a reservation, and how.
  */
 #include "librecorder/core/atomic.h"
 #include "librecorder/os/signal_block.h"
@@ -63,7 +63,7 @@ static void put_tail_back(struct rec_handle *handle, uint64_t to)
 		rec_store_relaxed(&lane->tail, to);
 		REC_TESTPOINT(repair_tail);
 	}
-	/* Time and CPU may belong to what was taken back. */
+	/* The lane's time and CPU may be those of an event that was taken back. */
 	rec_store_relaxed(&lane->cpu, REC_CPU_NONE);
 	REC_TESTPOINT(repair_cpu);
 }
@@ -77,8 +77,8 @@ void rec_ring_take_back(struct rec_handle *handle, uint64_t to, uint64_t open)
 	if (rec_ring_distance(lane, to) > rec_ring_distance(lane, lane->tail))
 		to = lane->commit;
 	/*
-	 * If the outermost writer finds `movers`, a writer was left while it moved the head: finish that move. A nested
-	 * writer must not: the one that it interrupted may still be moving the head.
+	 * If the outermost writer finds that `movers` is not 0, a writer was left while it moved the head: finish that
+	 * move. A nested writer must not: the one that it interrupted may still be moving the head.
 	 */
 	if (handle->movers && !REC_OPEN_DEPTH(open)) {
 		if (rec_ring_settle(handle->links, handle->nr_subbufs, REC_POS_ID(lane->tail)) < 0)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the writer's, the reader's and the checking side of a ring; and the shape of a new ring. */
+/*
+ * Declarations that the writer's side, the reader's side and the checks of a ring share, and those for making a ring.
+ */
 #ifndef RING_PRIVATE_H
 #define RING_PRIVATE_H
 
@@ -21,15 +23,16 @@ static inline struct rec_subbuf_header *subbuf_header(const struct rec_handle *h
 void rec_ring_init(struct rec_handle *handle);
 
 /*
- * Settle the marks of a ring whose writer is gone. Without a HEAD, the first UPDATE from the tail on becomes the HEAD
- * (nothing is lost); any other UPDATE was left by a writer that died while it moved the head. Any process that may
- * write links may call it, once no writer is left. 0 or -EBADMSG: the links do not form a ring.
+ * Settle the marks of a ring whose writer is gone. If there is no HEAD, the first UPDATE from the tail on becomes the
+ * HEAD, and nothing is lost. Any other UPDATE was left by a writer that died while it moved the head, and is removed.
+ * Any process that may write links may call this, once no writer is left. Returns 0, or -EBADMSG: the links do not form
+ * a ring.
  */
 int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail);
 
 /*
- * The last writer of this lane is gone and may have left reservations that will never be committed: take them back, so
- * that the next writer begins where the last commit ended, and count them as torn. Only while no writer has the lane.
+ * Take back the reservations that the last writer of this lane left and that will never be committed, and count them as
+ * torn. The next writer begins where the last commit ended. Call this only while no writer has the lane.
  */
 void rec_ring_repair(struct rec_handle *handle);
 
@@ -55,8 +58,8 @@ bool rec_ring_is_empty(const struct rec_handle *handle);
 void rec_ring_restart(struct rec_handle *handle);
 
 /*
- * The open word of a lane. Its lower bits hold the end of the outermost writer's stack when that writer began; the
- * bits above hold the number of writers inside it, including those that never came back.
+ * The open word of a lane. Its lower bits hold the stack pointer that the outermost writer had when it began; the bits
+ * above hold the number of writers inside that one, including those that never came back.
  */
 #define REC_OPEN_SHIFT	   57
 #define REC_OPEN_ONE	   (UINT64_C(1) << REC_OPEN_SHIFT)
@@ -65,8 +68,8 @@ void rec_ring_restart(struct rec_handle *handle);
 #define REC_OPEN_DEPTH_MAX 127u
 
 /*
- * Only in a slot: reserved by the fast path on a lane that was taken for this event, and that must be given back with
- * it.
+ * A value of rec_slot.open only: the event was reserved by the fast path on a lane that was taken for this event, and
+ * that must be given back after it.
  */
 #define REC_OPEN_BORROWED UINT64_C(1)
 
@@ -88,9 +91,8 @@ REC_INLINE_ALWAYS void *rec_reserve_from(struct rec_handle *handle, uint32_t siz
 }
 
 /*
- * Whether code that ran on a stack that ended at `then` will certainly never continue, because this thread is now in a
- * function that was called from `here`. False: it is not known. Signal-safe. One system call if `here` is above
- * `then`.
+ * Whether code whose stack pointer was `then` will certainly never continue, because this thread is now in a function
+ * that was called from `here`. False: this is not known. Signal-safe. One system call if `here` is above `then`.
  */
 bool rec_ring_is_left(uint64_t then, uint64_t here);
 
@@ -101,14 +103,15 @@ bool rec_ring_is_left(uint64_t then, uint64_t here);
 uint64_t rec_ring_close_left(struct rec_handle *handle, uint64_t here);
 
 /*
- * Writers inside the caller were left. Take back everything that was reserved after position `to`, or after the commit
- * position if that is later, count it as torn, and store `open` as the open word. On the writer stack.
+ * Called if writers inside the caller were left. Take back everything that was reserved after position `to`, or after
+ * the commit position if that is later, count it as torn, and store `open` as the open word. Only the lane's writer
+ * stack calls this.
  */
 void rec_ring_take_back(struct rec_handle *handle, uint64_t to, uint64_t open);
 
 /*
- * Number of events on a sub-buffer that the tail has left; `seq` is the sequence of its positions. If the writer that
- * left it did not store the number (E), `left` shows it.
+ * The number of events on a sub-buffer that the tail has left; `seq` is the sequence number of the positions there. If
+ * the writer that left it did not store the number (step E), `left` has it.
  */
 static inline uint32_t rec_entries_left(const struct rec_lane *lane, const struct rec_subbuf *subbuf, uint32_t seq)
 {
@@ -118,7 +121,7 @@ static inline uint32_t rec_entries_left(const struct rec_lane *lane, const struc
 										rec_load_relaxed(&subbuf->entries);
 }
 
-/* Events reserved between the two positions. */
+/* The number of events reserved between the two positions. */
 uint64_t rec_ring_events_between(const struct rec_lane *lane, const struct rec_subbuf *subbufs,
 				 const struct rec_link *links, uint32_t nr_subbufs, uint64_t from, uint64_t to);
 
@@ -129,14 +132,15 @@ uint64_t rec_ring_events_between(const struct rec_lane *lane, const struct rec_s
 void rec_ring_refuse(const struct rec_handle *handle, uint64_t *counter);
 
 /*
- * Steps A to F of a writer that is inside: `slot` has the lane, the handle and the open word. `nested`: it interrupts
- * another writer, and the tail was at `start` before it went inside. Returns where to write the payload, or NULL:
- * refused, and still inside.
+ * Steps A to F of a writer that is inside. `slot` has the lane, the handle and the open word. If `nested`, the writer
+ * interrupts another one, and the tail was at `start` before step C. Returns where to write the payload, or NULL: the
+ * event is refused, and the writer is still inside.
  */
 unsigned char *rec_ring_reserve(uint32_t size, bool nested, uint64_t start, struct rec_slot *slot);
 
 /*
- * The distance ahead of the commit position; a position that the commit position has passed is farther than the tail.
+ * How far `pos` is ahead of the commit position. A position that the commit position has passed counts as farther ahead
+ * than the tail.
  */
 static inline uint32_t rec_ring_distance(const struct rec_lane *lane, uint64_t pos)
 {
@@ -150,7 +154,7 @@ static inline uint32_t rec_ring_distance(const struct rec_lane *lane, uint64_t p
 /* Turn the event at `at`, at least 8 bytes long, into padding of the same length (facts A5.1) that is not a marker. */
 void rec_put_padding(unsigned char *at, uint32_t total);
 
-/* Raise a word of the writer stack that never decreases, even if writers interrupt each other. */
+/* Raise a word that only the writer stack changes and that never decreases, even if writers interrupt each other. */
 static inline void rec_ring_raise(uint64_t *word, uint64_t value)
 {
 	uint64_t was;
@@ -221,7 +225,7 @@ void rec_reader_leave(const struct rec_lane *lane, struct rec_lane_reader *words
 
 /* Events lost before a reader page. */
 struct rec_loss {
-	uint64_t gap;	  /* events overwritten since the last one read */
+	uint64_t gap;	  /* number of events overwritten since the last one read */
 	uint64_t refused; /* all refusals, including those reported before */
 	uint64_t reported;	  /* number of refusals reported before */
 	uint64_t count;	  /* lost before this page, and since the last reset */
@@ -231,7 +235,7 @@ struct rec_loss {
 struct rec_loss rec_reader_loss(const struct rec_lane *lane, const struct rec_lane_reader *words, uint64_t read,
 				const struct rec_subbuf *page);
 
-/* The time at which the gap began that begins with event `number`; 0: not known. */
+/* The time when the gap began whose first event is `number`; 0: not known. */
 uint64_t rec_gap_time(const struct rec_lane *lane, uint64_t number);
 
 /* The earlier of two times, either of which may be 0, unknown. */
@@ -259,13 +263,14 @@ struct rec_ring_reader {
 	uint32_t page;		   /* the reader page */
 	uint64_t read;		   /* as in struct rec_lane_reader */
 	uint64_t swaps;		   /* in total */
-	/* number of calls in a row, including the last one, that went round the ring and found no event */
+	/* number of the last calls in a row that went round the whole ring and found no event */
 	uint32_t vain;
 	uint64_t touched;	   /* the lane's pages_touched at the last call */
 	bool idle;		   /* the last call found no whole page */
 	struct rec_extent extent;  /* extent of the reader page, as last seen */
-	struct rec_page_iter iter; /* on it; not after `read`, and moved there when it is needed */
-	struct rec_page pending; /* handed over by the last call; counts as read at the next call. data NULL: nothing */
+	struct rec_page_iter iter; /* in the reader page, at `read` or before it; moved to `read` when it is needed */
+	/* what the last call handed over; it counts as read at the next call. data NULL: nothing */
+	struct rec_page pending;
 };
 
 /* The sub-buffer, with its header. */
@@ -275,8 +280,8 @@ static inline const unsigned char *rec_reader_page(const struct rec_ring_reader 
 }
 
 /*
- * Begin to read: find out which sub-buffer is the reader page, also after a reader that died in the middle of a swap.
- * 0 or -EBADMSG.
+ * Begin to read: find out which sub-buffer is the reader page, even if the last reader died in the middle of a swap.
+ * Returns 0 or -EBADMSG.
  */
 int rec_ring_reader_init(struct rec_ring_reader *reader);
 
@@ -299,8 +304,8 @@ void rec_ring_catch_up(struct rec_ring_reader *reader);
 void rec_ring_set_read(struct rec_ring_reader *reader, uint32_t events, uint32_t size);
 
 /*
- * The data bytes and events of sub-buffer `id` that are committed, when the
- * commit position is `commit`. 0, -EBADMSG.
+ * The number of committed data bytes and events in sub-buffer `id` if the commit position is `commit`. Returns 0 or
+ * -EBADMSG.
  */
 int rec_ring_extent(const struct rec_ring_reader *reader, uint32_t id, uint64_t commit, struct rec_extent *ret_extent);
 
@@ -319,7 +324,7 @@ int rec_ring_peek(struct rec_ring_reader *reader, struct rec_ring_event *ret_eve
 int rec_ring_consume(struct rec_ring_reader *reader, struct rec_ring_event *ret_event);
 int rec_ring_copy(struct rec_ring_reader *reader, bool whole_only, void *page, size_t size, struct rec_page *ret_page);
 
-/* The lane's counters since the lane was made; its reader may be active meanwhile. */
+/* The lane's counters since the lane was made. Its reader may be active while they are counted. */
 struct rec_ring_counts {
 	uint64_t committed;
 	uint64_t entries; /* committed, neither read nor overwritten */
@@ -331,15 +336,15 @@ struct rec_ring_counts {
 	uint64_t lost_time;	/* time of the first of these; 0: not known */
 };
 
-/* Number of events that were reserved and not committed, if no writer is left. */
+/* The number of events that were reserved and not committed. Call this only if no writer is left. */
 uint64_t rec_ring_open_events(const struct rec_ring_reader *reader);
 
-/* 0 or -EBADMSG. `with_bytes`: examine each sub-buffer. */
+/* Count. If `with_bytes`, examine each sub-buffer. Returns 0 or -EBADMSG. */
 int rec_ring_count(const struct rec_ring_reader *reader, bool with_bytes, struct rec_ring_counts *ret_counts);
 
 /*
- * The same for a lane that has no ring now, but had one: it is empty. Uses no memory that was given back. 0; -EAGAIN:
- * the lane is just changing.
+ * The same for a lane that had a ring and has none now, and is therefore empty. Uses no memory that was given back.
+ * Returns 0, or -EAGAIN: the lane is just changing.
  */
 int rec_ring_count_empty(const struct rec_ring_reader *reader, struct rec_ring_counts *ret_counts);
 

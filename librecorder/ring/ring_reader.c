@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader's side of a ring: takes the head out by putting the reader page in its place.
+ * The reader's side of a ring. The reader takes the head out of the ring and puts its reader page in the head's place.
  *
- * Guarantees. Copies nothing and makes no writer wait. A page that was taken stays private until the next one is
+ * Guarantees. Nothing is copied, and no writer has to wait. A page that was taken stays private until the next one is
  * requested. Nothing after the commit position is handed over. A reader killed at any instruction leaves a lane that
- * the next one takes over without loss, at the same position: the page that was handed over last, if the reader had
- * not finished with it, is returned once more, with the same event numbers. Whatever the shared words contain, nothing
+ * the next one takes over without loss, at the same position: the page that was handed over last, if the reader had not
+ * finished with it, is returned once more, with the same event numbers. Whatever the shared words contain, nothing
  * outside the mapping is touched and every loop ends.
  *
- * The swap is the design text's. The search for the head starts at a remembered link and might begin between an UPDATE
- * link and the head that a mover has just set after it, so a head is valid only if the link into the sub-buffer before
- * it is unmarked.
+ * The swap is that of the kernel's design text. The search for the head starts at a remembered link and might begin
+ * between an UPDATE link and the head that a mover has just set after it, so a head is valid only if the link into the
+ * sub-buffer before it is unmarked.
  */
 #include "librecorder/ring/ring_private.h"
 #include "librecorder/core/atomic.h"
@@ -19,10 +19,16 @@
 #include <librecorder/page.h>
 #include <string.h>
 
-/* Links that all searches of one call may examine, in rounds of the ring. After the first round the head is near. */
+/*
+ * The number of links that all searches of one call may examine, as a number of rounds of the ring. After the first
+ * round the head is near.
+ */
 #define CALL_ROUNDS 12u
 
-/* Calls in a row that may go round the whole ring without an event; links in a wrong circle would do so for ever. */
+/*
+ * The number of calls in a row that may go round the whole ring and find no event. If damaged links form a wrong
+ * circle, calls would do this for ever.
+ */
 #define VAIN_MAX 8u
 
 /* Swaps lost to a moving writer in one call before the caller gets -EAGAIN. */
@@ -61,7 +67,10 @@ int rec_ring_extent(const struct rec_ring_reader *reader, uint32_t id, uint64_t 
 
 /* ------------------------------------------------------------------------------------------------------ account */
 
-/* The number from which overwritten events count as losses: earlier ones were reported, or forgotten by a reset. */
+/*
+ * The number of the first event that counts as lost if it was overwritten: earlier ones were reported, or a reset has
+ * removed them from the counts.
+ */
 static uint64_t events_settled(const struct rec_lane_reader *words, uint64_t next_event)
 {
 	const struct rec_lane_bases *bases = rec_bases_of(words);
@@ -70,7 +79,7 @@ static uint64_t events_settled(const struct rec_lane_reader *words, uint64_t nex
 	return next_event > base ? next_event : base;
 }
 
-/* The number of refusals that were reported, or forgotten by a reset. */
+/* The number of refusals that were reported, or that a reset has removed from the counts. */
 static uint64_t refusals_reported(const struct rec_lane_reader *words, uint64_t reported)
 {
 	const struct rec_lane_bases *bases = rec_bases_of(words);
@@ -114,7 +123,9 @@ struct rec_loss rec_reader_loss(const struct rec_lane *lane, const struct rec_la
 	if (first > events_settled(words, expected))
 		loss.count = first - events_settled(words, expected);
 	loss.count += loss.refused - reported;
-	/* A run of refusals during which a reset happened began before the reset. */
+	/*
+	 * If a reset happened during a run of refusals, the run began before the reset, and its time is not reported.
+	 */
 	if (!loss.count || loss.time < rec_load_relaxed(&rec_bases_of(words)->time))
 		loss.time = 0;
 	return loss;
@@ -145,9 +156,7 @@ void rec_reader_leave(const struct rec_lane *lane, struct rec_lane_reader *words
 	} else if (loss.count) {
 		next.lost_time = loss.time;
 	}
-	/*
-	 * If another process reads the words and sees a byte of this, it also sees that `read` has moved on (edge A1).
-	 */
+	/* A process that sees any word of the new account also sees that `read` has moved on (edge A1). */
 	rec_fence_release();
 	put_account(&words->account[(REC_POS_SEQ(read) + 1) & 1], &next);
 	REC_TESTPOINT(leave_account);
@@ -157,7 +166,8 @@ void rec_ring_set_read(struct rec_ring_reader *reader, uint32_t events, uint32_t
 {
 	reader->read = REC_POS(reader->page, REC_POS_SEQ(reader->read), events, size);
 	/*
-	 * One store: a reader that dies before it leaves everything to its successor; one that dies after it, nothing.
+	 * This is one store. If the reader dies before it, its successor gets all of these events; if it dies after it,
+	 * none.
 	 */
 	rec_store_release(&reader->words->read, reader->read);
 	REC_TESTPOINT(done_read);
@@ -166,10 +176,10 @@ void rec_ring_set_read(struct rec_ring_reader *reader, uint32_t events, uint32_t
 /* ----------------------------------------------------------------------------------------------------- takeover */
 
 /*
- * Find the reader page. It is the sub-buffer that is not in the ring: the sum of all ids minus those of the ring. If a
- * reader died between its exchange and the store that records it, the shared words name another one; but any sub-buffer
- * leads into the ring. A walk that returns to its first sub-buffer has passed none twice. It repairs every prev.
- * Returns nr_subbufs if the links make no ring.
+ * Find the reader page, which is the sub-buffer that is not in the ring. Its id is the sum of all ids minus the sum of
+ * those in the ring. If a reader died between its exchange and the store that records it, the shared words name another
+ * sub-buffer (`named`); but the link of any sub-buffer leads into the ring. A walk that returns to its first sub-buffer
+ * has passed none twice. The walk repairs each `prev`. Returns nr_subbufs if the links form no ring.
  */
 static uint32_t find_reader_page(struct rec_ring_reader *reader, uint32_t named)
 {
@@ -303,7 +313,10 @@ static int swap(struct rec_ring_reader *reader, bool whole_only, uint64_t *steps
 		next = link_id(reader, read_link(reader, head));
 		if (next == reader->nr_subbufs)
 			return -EBADMSG;
-		/* Before the page goes in: from then on its descriptor belongs to the writer again. */
+		/*
+		 * This comes before the page goes into the ring: from then on its descriptor belongs to the writer
+		 * again.
+		 */
 		rec_reader_leave(reader->lane, words, &reader->subbufs[page]);
 		rec_store_relaxed(&reader->links[page].prev, holder);
 		REC_TESTPOINT(swap_prev);
@@ -324,7 +337,7 @@ static int swap(struct rec_ring_reader *reader, bool whole_only, uint64_t *steps
 		reader->read = rec_reader_next(reader->read, head);
 		reader->page = head;
 		reader->swaps++;
-		/* Last: a successor that finds the old page here does the remaining stores. */
+		/* This store is the last: a successor that finds the old page here does the stores that are missing. */
 		rec_store_release(&words->read, reader->read);
 		REC_TESTPOINT(swap_read);
 		reader->extent = (struct rec_extent){ 0 };
@@ -348,7 +361,7 @@ int rec_ring_turn(struct rec_ring_reader *reader, bool whole_only, uint32_t *pag
 {
 	uint64_t steps = (uint64_t)reader->nr_subbufs * CALL_ROUNDS;
 
-	/* A sub-buffer may contain only discarded events: it is swapped out as well. */
+	/* A sub-buffer that contains only discarded events is swapped out as well. */
 	for (; *pages <= reader->nr_subbufs; ++*pages) {
 		/* Acquire: pairs with the release of the commit position (edge C1): data, size, numbers. */
 		const uint64_t commit = rec_load_acquire(&reader->lane->commit);
@@ -369,7 +382,7 @@ int rec_ring_turn(struct rec_ring_reader *reader, bool whole_only, uint32_t *pag
 	}
 	/*
 	 * The writer may have discarded events as fast as we took sub-buffers. After VAIN_MAX such calls in a row, the
-	 * links are taken for a wrong circle.
+	 * ring counts as damaged.
 	 */
 	return ++reader->vain < VAIN_MAX ? -EAGAIN : -EBADMSG;
 }

@@ -190,7 +190,7 @@ static uint64_t count_events(const struct rec_page *page)
 	return events;
 }
 
-/* Fill the meta page as a mapping's would be. */
+/* Give the meta page the contents that it would have in a mapping. */
 static void fill_meta(const struct kernel_map *kernel, const struct rec_page *page)
 {
 	struct rec_meta *meta = (struct rec_meta *)(uintptr_t)kernel->map.base;

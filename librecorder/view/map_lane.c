@@ -2,12 +2,12 @@
 /*
  * A lane as a mapped ring.
  *
- * Guarantees. The same as the view's for its lanes. Of the program's memory only the reader words are written. The
- * meta page is this process's own memory. After it the file is mapped privately: a sub-buffer shows what the program
- * writes until it is changed here; then it is this process's own copy. Only headers are changed: that of a reader page
- * that the writer has not left, or before which events were lost. The reason is that the header of a lane's sub-buffer
- * gets its size only when the writer has left, and never has losses. Such a copy is dropped before the next access, so
- * that new data are visible again.
+ * Guarantees. They are those of a view for its lanes. Of the program's memory only the reader words are written. The
+ * meta page is this process's own memory. After the meta page, the file is mapped privately: a sub-buffer shows what
+ * the program writes until this process changes it; from then on this process has a copy of its own. Only one header is
+ * changed: that of the reader page, if the writer has not left the page or if events were lost before it. In a lane,
+ * the header of such a page lacks the size, and never shows losses. The copy is dropped before the next access, so that
+ * new data are visible again.
  */
 #include "librecorder/core/page_bytes.h"
 #include "librecorder/core/atomic.h"

@@ -237,7 +237,7 @@ const struct rec_view_info *rec_view_info(const struct rec_view *view)
 	return &view->info;
 }
 
-/* From the second call on, a descriptor of the process is kept: each further question costs one system call. */
+/* From the second call on, a descriptor of the process is kept: each further check costs one system call. */
 static void watch_process(struct rec_view *view)
 {
 	if (view->asked && view->pidfd < 0)
@@ -245,7 +245,7 @@ static void watch_process(struct rec_view *view)
 	view->asked = true;
 }
 
-/* If this returns true, it is certain. */
+/* True: the process is certainly alive. False: this is not known. */
 static bool is_seen_alive(const struct rec_view *view)
 {
 	struct pollfd process = { .fd = rec_load_relaxed(&view->pidfd), .events = POLLIN };

@@ -3,12 +3,12 @@
  * Events one by one, of a lane and of all lanes in the order of time.
  *
  * The merge is a heap of the lanes that have an event, by its time. Lanes without an event are examined again if the
- * earliest known event is not older than their last examination, or if no event is known. Otherwise any event that they
- * have got since is later. There is one exception: an event that was reserved before an examination and committed
- * after it. The kernel's merge has the same exception, although it examines all rings for each event. So a reader that
- * is late pays only for lanes with events, and one that is up to date examines each lane once per event.
+ * earliest known event is not older than their last examination, or if no event is known. Otherwise every event that
+ * was written there since then is later. There is one exception: an event that was reserved before an examination and
+ * committed after it. The kernel's merge has the same exception, although it examines all rings for each event. So a
+ * reader that is late pays only for lanes with events, and one that is up to date examines each lane once per event.
  *
- * A lane's place in the heap is checked against the position of its reader, so other calls for the lane may come
+ * A lane's place in the heap is checked against the position of its reader, so other calls may read the lane in
  * between.
  */
 #include "librecorder/view/reader_private.h"

@@ -10,8 +10,8 @@
  * The next sub-buffer is found by number, not by following links, so swaps in progress do not matter: each descriptor
  * has the number of the visit of the commit position. A copy is good (edge I1) if
  *
- * - the tail has not entered the sub-buffer again: that happens a whole ring of visits after the last time at the
- *   earliest, because the reader's swap moves a sub-buffer only backwards in the tail's order; or
+ * - the tail has not entered the sub-buffer again: between two entries there is at least a whole ring of visits,
+ *   because the reader's swap moves a sub-buffer only backwards in the tail's order; or
  * - the sub-buffer is outside the ring: it is the reader page;
  *
  * and if its descriptor is unchanged. All this is read after the copy and an acquire fence. The writer has a release
@@ -72,7 +72,10 @@ static bool is_outside_ring(const struct rec_ring_reader *ring, uint32_t id)
 	return REC_LINK_ID(link) != id && rec_load_acquire(&ring->links[id].prev) == prev;
 }
 
-/* Whether sub-buffer `id` still has that visit. After an acquire fence: it had it until the fence. */
+/*
+ * Whether sub-buffer `id` still has that visit. Call it after an acquire fence. True: it had this visit until the
+ * fence.
+ */
 static bool stands(const struct rec_ring_reader *ring, uint32_t id, uint32_t visit, uint64_t first)
 {
 	const struct rec_subbuf *subbuf = &ring->subbufs[id];

@@ -193,7 +193,7 @@ static int open_lane(struct rec_view *view, uint32_t index)
 
 	if (view->read_only && !rec_view_writers_are_gone(view))
 		return -EROFS;
-	/* Without a system call: many lanes may have been given up. */
+	/* This check makes no system call, because many lanes may have been given up. */
 	if (rec_view_look(view, index, &ring) == -ENODATA)
 		return -ENODATA;
 	r = rec_view_own_words(view, index, &lane->shared);

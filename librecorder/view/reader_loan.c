@@ -73,7 +73,7 @@ static bool matches(const char *lines, const struct rec_words *system, const str
 	return false;
 }
 
-/* The id of the next one, or 0. */
+/* The id of the next of these events, or 0. */
 static unsigned int events_next(struct events *events)
 {
 	const struct rec_log_record *record;
@@ -212,8 +212,8 @@ int rec_view_borrow(struct rec_view *view, const char *patterns)
 		r = rec_view_give_back(view);
 	else if (r == 1)
 		/*
-		 * A child of a program that we record: its copy of the loan has the words from before its parent's
-		 * loan.
+		 * This is a child of a program that we record. Its copy of the loan has the words from before the loan
+		 * of its parent.
 		 */
 		return rec_lock_take(view->fd, REC_LOCK_RECORDER);
 	if (r < 0)

@@ -126,15 +126,15 @@ int rec_view_look_without_ring(const struct rec_view *view, uint32_t index, stru
 int rec_view_own_words(struct rec_view *view, uint32_t index, struct view_map *ret_words);
 void rec_view_leave_words(const struct rec_view *view, uint32_t index, struct view_map *words);
 
-/* After an acquire fence: up to the fence, the lane had the shape that was read. */
+/* Call it after an acquire fence. True: up to the fence, the lane had the shape that was read. */
 bool rec_view_still(const struct rec_ring_reader *ring);
 
-/* The lane, opened, owned by us and not damaged. 0; -ENODATA: it has no data yet; or -errno as rec_view_read(). */
+/* The lane, opened, owned by us and not damaged. 0; -ENODATA: it has no data yet; or an error of rec_view_read(). */
 int rec_view_lane(struct rec_view *view, uint32_t index, struct view_lane **ret_lane);
 
 /*
- * Handles the result of a call on the lane's ring: remembers damage. True: call again, because the marks of a writer
- * that is gone were settled; *tries counts these calls.
+ * Handles the result `r` of a call on the lane's ring, and remembers damage. True: call again, because the marks of a
+ * writer that is gone were settled; *tries counts these calls.
  */
 bool rec_view_again(struct rec_view *view, struct view_lane *lane, int r, unsigned int *tries);
 
@@ -164,10 +164,13 @@ struct view_control {
 	struct view_map map;
 };
 
-/* Takes the lock. `control` must stay where it is until rec_control_close(). 0, or -errno as rec_view_switch(). */
+/*
+ * Takes the lock. `control` must stay where it is until rec_control_close(). Returns 0 or an error of
+ * rec_view_switch().
+ */
 int rec_control_open(struct rec_view *view, struct view_control *control);
 
-/* Returns `r`, unless the file was truncated meanwhile. */
+/* Returns `r`; or -EFAULT if the file was truncated in the meantime. */
 int rec_control_close(struct view_control *control, int r);
 
 /* The event of rec_printf has no record in the log. */

@@ -110,8 +110,8 @@ static void set_bases(const struct rec_ring_reader *ring, const struct rec_ring_
 
 /*
  * Whether there is something to reset in a lane that has no ring now: statistics; or the mark of a reader, which may
- * have died while it reset the lane, and then keeps the program from making it again. 1, 0 or -errno. No system call,
- * because many lanes may have been given up.
+ * have died while it reset the lane, and then keeps the program from making it again. 1, 0 or -errno. Makes no system
+ * call, because many lanes may have been given up.
  */
 static int needs_reset(const struct rec_view *view, unsigned int index)
 {
@@ -161,7 +161,10 @@ int rec_view_reset(struct rec_view *view, unsigned int index)
 	struct rec_ring_counts counts;
 	int r;
 
-	/* The reset would be visible to nobody else, and of a lane without a ring not even to this view. */
+	/*
+	 * On a read-only file system no other process would see the reset; for a lane without a ring, not even this
+	 * view would.
+	 */
 	if (view->read_only && !rec_view_is_cut(view) && index < rec_view_lanes(view))
 		return -EROFS;
 	r = rec_view_lane(view, index, &lane);

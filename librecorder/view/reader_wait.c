@@ -99,7 +99,7 @@ static int look_for_event(struct rec_view *view, struct view_lane *lane)
 	return r == -EAGAIN ? 0 : r;
 }
 
-/* One lane: 1: enough to read; 0: not; -errno. */
+/* Look at one lane. Returns 1: there is enough to read; 0: there is not; or -errno. */
 static int look_at(const struct wait *wait, uint32_t index)
 {
 	struct rec_ring_counts counts;
