@@ -4,7 +4,7 @@
 # usage: links.sh install|remove DIRECTORY SOURCE-DIRECTORY PAGE...
 #
 # Makes `man NAME` find each name in the NAME section of a page of section 3: a file NAME.3 that includes the page.
-# DIRECTORY has the installed pages; `remove` takes the same files away. Pages of other sections are passed over.
+# DIRECTORY has the installed pages; `remove` takes the same files away. Pages of other sections are skipped.
 
 set -eu
 action=$1
