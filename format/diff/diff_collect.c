@@ -123,7 +123,7 @@ static int take_state(void *arg, const struct model_thread_state *state)
 
 	c->has_switches = true;
 	if (state->state != MODEL_RUNNABLE || state->is_preempted || state->is_inferred || state->is_open ||
-	    state->tid <= 0)
+	    state->is_cut || state->tid <= 0)
 		return 0;
 	comm = tep_data_comm_from_pid(c->table->tep, state->tid);
 	return put_value(c, series_of(c, DIFF_LATENCY, true, comm ? comm : "<...>", ""),

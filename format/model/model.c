@@ -129,8 +129,8 @@ static int lose_ring(struct model *m, const struct model_step *step, uint64_t si
 	return err;
 }
 
-/* Whether the event is recorder:end, which has the losses of a program's lanes after their last events. */
-static bool is_end_of_program(const struct model_step *step)
+/* It has the losses of a program's lanes after their last events. */
+bool model_is_end_of_program(const struct model_step *step)
 {
 	const struct tep_event *event = step->record.type->event;
 
@@ -164,7 +164,7 @@ static int note_loss(struct model *m, const struct model_step *step)
 	const int err = is_program ? 0 : lose_ring(m, step, since);
 
 	m->loss_ts = step->cpu->loss_ts = step->thread->loss_ts = event->ts;
-	if (is_program && is_end_of_program(step))
+	if (is_program && model_is_end_of_program(step))
 		m->tail_loss_ts = event->ts;
 	if (!is_program)
 		m->kernel_loss_ts = step->cpu->kernel_loss_ts = step->thread->kernel_loss_ts = event->ts;
@@ -243,7 +243,7 @@ int model_event(struct model *model, const struct dat_event *event)
 		err = note_loss(model, &step);
 	note_thread(model, &step);
 	if (!err)
-		err = model_sched_note(model, &step);
+		err = model_run_note(model, &step);
 	step.span = step.thread->stack.top ? step.thread->stack.top->span.id : 0;
 	if (!err)
 		err = take(model, &step);

@@ -241,6 +241,7 @@ struct model_thread_state {
 	uint32_t cpu;
 	uint64_t begin, end;
 	bool is_open;	     /* ended with the trace */
+	bool is_cut;	     /* what it ended with is not known: from its end on the state is unknown */
 	bool is_preempted;   /* MODEL_RUNNABLE after running, without a wake-up */
 	bool is_lost;	     /* MODEL_UNKNOWN: because events were lost */
 	enum model_absent absent; /* MODEL_UNKNOWN: why */

@@ -75,8 +75,13 @@ struct model_cpu {
 	uint64_t loss_ts;	 /* the last loss on it; 0: none */
 	uint64_t kernel_loss_ts; /* the last loss of events of the kernel */
 	bool is_running_known;
-	bool is_switched; /* known from a switch, not only from an event of the thread */
+	/* A switch was seen, or an event of a second thread: not the same thread has run since the beginning. */
+	bool is_switched;
 	int32_t running;  /* the thread that runs; 0: idle */
+	uint64_t shown_ts; /* the last switch to it, or its last event: it ran at least until then */
+	/* The thread that the last switch has left, as long as the kernel has written no event of another thread. */
+	bool has_left;
+	int32_t left;
 	uint64_t alone_ts; /* time of the last end of an interrupt whose begin was not seen */
 	struct model_stack stack; /* interrupts */
 };
@@ -144,6 +149,9 @@ struct model_step {
 	struct model_cpu *cpu;
 	uint64_t span; /* the span of which this is the begin or end, or the innermost open one of the thread */
 };
+
+/* model.c: whether the event is recorder:end, which no thread has written. */
+bool model_is_end_of_program(const struct model_step *step);
 
 /*
  * model_threads.c. The thread with this number; NULL: out of memory. model_threads_bound() gives up half of them: call
@@ -236,17 +244,34 @@ void model_absent_hide(struct model_thread *thread, uint32_t cpu);
 /*
  * model_sched.c: states of threads. model_sched_open() takes the listed threads from the table: 0; -ENOMEM.
  * model_sched_loss(): events of the step's CPU were lost between `since` and the step.
- * model_sched_note(): called for each event, after model_sched_loss() and before the others: the event shows that its
- * thread runs.
  */
 int model_switch_event(struct model *model, const struct model_step *step);
 int model_wake_event(struct model *model, const struct model_step *step);
 int model_sched_open(struct model *model);
 int model_sched_loss(struct model *model, const struct model_step *step, uint64_t since);
-int model_sched_note(struct model *model, const struct model_step *step);
 int model_sched_stop(struct model *model, struct model_thread *thread, uint64_t ts);
+/* The state of the thread ends: the sink gets it. 0; what the sink returned. The next state begins. */
+int model_state_give(const struct model *m, struct model_thread *thread, uint64_t ts, bool is_open);
+void model_state_set(struct model_thread *thread, enum model_run state, uint32_t cpu, uint64_t ts, uint32_t prio);
 /* The state of the thread is known until `ts`, and unknown from then on. */
 int model_sched_forget(struct model *model, struct model_thread *thread, uint64_t ts);
+
+/*
+ * model_runs.c: which thread runs on a CPU, as far as its switches do not show it. 0; what the sink returned.
+ * model_run_note(): called for each event, after model_sched_loss() and before the others: the event shows that its
+ * thread runs.
+ * model_run_list(): the thread turns out to be a listed one.
+ * model_run_unknown(): a switch to the thread, on this CPU, is missing: until `ts` it is not known what it did.
+ * model_run_stop(): the thread that runs on the CPU has left it unseen: it ran at least until what shows that it ran;
+ * from then on its state is unknown.
+ * model_run_stop_elsewhere(): the thread is seen on this CPU; if it seemed to run on another one, it has left that one.
+ */
+int model_run_note(struct model *model, const struct model_step *step);
+bool model_runs_on(const struct model_thread *thread, uint32_t cpu);
+void model_run_list(struct model_thread *thread);
+int model_run_unknown(const struct model *m, struct model_thread *thread, uint32_t cpu, uint64_t ts);
+int model_run_stop(struct model *m, uint32_t number);
+int model_run_stop_elsewhere(struct model *m, struct model_thread *thread, uint32_t cpu);
 
 /* The hash of a pair, or a state, and its keys. */
 static inline uint64_t model_hash(unsigned int pair, const uint64_t *keys, unsigned int nr_keys)

@@ -42,8 +42,7 @@ static enum model_run run_of(uint64_t prev_state)
 	return bits & (STATE_INTERRUPTIBLE | STATE_IDLE) ? MODEL_SLEEPING : MODEL_STOPPED;
 }
 
-/* The state ends: the sink gets it. 0; what the sink returned. */
-static int give(const struct model *m, struct model_thread *thread, uint64_t ts, bool is_open)
+int model_state_give(const struct model *m, struct model_thread *thread, uint64_t ts, bool is_open)
 {
 	thread->state.end = ts;
 	thread->state.is_open = is_open;
@@ -57,8 +56,7 @@ static int give(const struct model *m, struct model_thread *thread, uint64_t ts,
 	return m->sink.thread_state(m->sink.arg, &thread->state);
 }
 
-/* The next state begins. */
-static void set(struct model_thread *thread, enum model_run state, uint32_t cpu, uint64_t ts, uint32_t prio)
+void model_state_set(struct model_thread *thread, enum model_run state, uint32_t cpu, uint64_t ts, uint32_t prio)
 {
 	thread->has_state = true;
 	thread->settled = 0;
@@ -81,12 +79,12 @@ static int settle(const struct model *m, struct model_thread *thread, uint32_t c
 
 	if (!since)
 		return 0;
-	err = give(m, thread, since, false);
-	set(thread, MODEL_RUNNABLE, cpu, since, thread->state.prio);
+	err = model_state_give(m, thread, since, false);
+	model_state_set(thread, MODEL_RUNNABLE, cpu, since, thread->state.prio);
 	thread->state.is_inferred = true;
 	if (!err)
-		err = give(m, thread, ts, false);
-	set(thread, MODEL_RUNNABLE, cpu, ts, thread->state.prio);
+		err = model_state_give(m, thread, ts, false);
+	model_state_set(thread, MODEL_RUNNABLE, cpu, ts, thread->state.prio);
 	return err;
 }
 
@@ -105,14 +103,6 @@ int model_sched_open(struct model *model)
 	return 0;
 }
 
-/* The thread turns out to be a listed one. What seemed to be its state until now may have been wrong. */
-static void mark_listed(struct model_thread *thread)
-{
-	if (!thread->is_listed)
-		thread->has_state = false;
-	thread->is_listed = true;
-}
-
 static int64_t number(const struct model_step *step, enum model_sched_field which)
 {
 	const struct tep_format_field *field = step->rule->sched[which];
@@ -120,30 +110,23 @@ static int64_t number(const struct model_step *step, enum model_sched_field whic
 	return field ? model_number(field, &step->record) : 0;
 }
 
-/* A thread leaves the CPU. It was running there since the CPU's last switch, unless an event shows otherwise. */
+/* A thread leaves the CPU. Since when it ran is known from the switch to it, or from its events. */
 static int leave(struct model *m, const struct model_step *step, struct model_thread *thread)
 {
 	const uint64_t ts = step->event->ts;
 	const uint32_t cpu = step->event->cpu, prio = (uint32_t)number(step, MODEL_PREV_PRIO);
 	const enum model_run next = run_of((uint64_t)number(step, MODEL_PREV_STATE));
-	uint64_t since = step->cpu->switch_ts ? step->cpu->switch_ts : later(step->cpu->kernel_loss_ts, m->scope_ts);
 	int err = 0;
 
-	if (!thread->has_state || thread->state.state != MODEL_RUNNING || thread->state.cpu != cpu) {
-		since = m->scope == MODEL_SOME ? ts : since;
-		since = since > m->first_ts ? since : m->first_ts;
-		if (thread->has_state && thread->state.begin > since)
-			since = thread->state.begin;
+	if (model_runs_on(thread, cpu)) {
+		err = model_state_give(m, thread, ts, false);
+	} else {
 		/* The switch to this thread is missing. */
-		if (thread->has_state) {
-			thread->state.state = MODEL_UNKNOWN;
-			err = give(m, thread, since, false);
-		}
-		set(thread, MODEL_RUNNING, cpu, since, prio);
+		err = model_run_stop_elsewhere(m, thread, cpu);
+		if (!err)
+			err = model_run_unknown(m, thread, cpu, ts);
 	}
-	if (!err)
-		err = give(m, thread, ts, false);
-	set(thread, next, next == MODEL_RUNNABLE ? cpu : UINT32_MAX, ts, prio);
+	model_state_set(thread, next, next == MODEL_RUNNABLE ? cpu : UINT32_MAX, ts, prio);
 	thread->state.is_preempted = next == MODEL_RUNNABLE;
 	if (!err && next == MODEL_DEAD) {
 		err = model_thread_stop(m, thread, ts);
@@ -158,57 +141,34 @@ static int enter(struct model *m, const struct model_step *step, struct model_th
 {
 	int err = settle(m, thread, step->event->cpu, step->event->ts);
 
+	if (!err)
+		err = model_run_stop_elsewhere(m, thread, step->event->cpu);
 	model_absent_doubt(m, thread);
 	/* The wake-up is missing. */
 	if (m->absent->nr_no_cpus && thread->has_state &&
 	    (thread->state.state == MODEL_SLEEPING || thread->state.state == MODEL_BLOCKED))
 		model_absent_hide(thread, UINT32_MAX);
 	/* A switch from this thread is missing. */
-	if (m->scope == MODEL_SOME && thread->has_state && thread->state.state == MODEL_RUNNING)
+	if (thread->has_state && thread->state.state == MODEL_RUNNING)
 		thread->state.state = MODEL_UNKNOWN;
 	if (thread->has_state && thread->state.state == MODEL_RUNNABLE && thread->state.cpu == UINT32_MAX)
 		thread->state.cpu = step->event->cpu;
 	if (!err)
-		err = give(m, thread, step->event->ts, false);
-	set(thread, MODEL_RUNNING, step->event->cpu, step->event->ts, (uint32_t)number(step, MODEL_NEXT_PRIO));
+		err = model_state_give(m, thread, step->event->ts, false);
+	model_state_set(thread, MODEL_RUNNING, step->event->cpu, step->event->ts,
+			(uint32_t)number(step, MODEL_NEXT_PRIO));
 	return err;
 }
 
-/*
- * The thread that ran on the CPU ran at least until the CPU's last event; from then on its state is unknown. If only
- * the switches of some threads were recorded, those events may be of other threads.
- */
-static int stop_running(struct model *m, const struct model_step *step)
-{
-	const uint32_t cpu = step->event->cpu;
-	struct model_thread *thread = step->cpu->is_running_known ? model_thread(m, step->cpu->running) : NULL;
-	int err;
-
-	step->cpu->is_running_known = false;
-	if (!thread || !thread->has_state || thread->state.state != MODEL_RUNNING || thread->state.cpu != cpu)
-		return 0;
-	if (m->scope == MODEL_SOME) {
-		thread->state.state = MODEL_UNKNOWN;
-		return 0;
-	}
-	err = give(m, thread, step->cpu->last_ts > thread->state.begin ? step->cpu->last_ts : thread->state.begin,
-		   false);
-	set(thread, MODEL_UNKNOWN, UINT32_MAX, thread->state.end, thread->state.prio);
-	return err;
-}
-
-/*
- * The thread that leaves the CPU is not the one that was switched to. So a switch between them is missing from the
- * trace; some hosts hide their own tasks. The missing switch came after the CPU's last event.
- */
+/* The thread that leaves the CPU is not the one that was switched to. So a switch between them is missing. */
 static int miss_switch(struct model *m, const struct model_step *step, int32_t from)
 {
 	int err;
 
 	if (!step->cpu->is_running_known || step->cpu->running == from)
 		return 0;
-	err = stop_running(m, step);
-	step->cpu->switch_ts = step->cpu->last_ts;
+	err = model_run_stop(m, step->event->cpu);
+	step->cpu->switch_ts = step->cpu->shown_ts;
 	return err;
 }
 
@@ -225,7 +185,7 @@ int model_switch_event(struct model *model, const struct model_step *step)
 		thread = model_thread(model, from == IDLE ? to : from);
 		if (!thread)
 			return -ENOMEM;
-		mark_listed(thread);
+		model_run_list(thread);
 	}
 	err = miss_switch(model, step, from);
 	if (!err && from != IDLE) {
@@ -236,82 +196,10 @@ int model_switch_event(struct model *model, const struct model_step *step)
 		thread = model_thread(model, to);
 		err = thread ? enter(model, step, thread) : -ENOMEM;
 	}
-	step->cpu->switch_ts = step->event->ts;
-	step->cpu->is_running_known = step->cpu->is_switched = true;
+	step->cpu->switch_ts = step->cpu->shown_ts = step->event->ts;
+	step->cpu->is_running_known = step->cpu->is_switched = step->cpu->has_left = true;
 	step->cpu->running = to;
-	return err;
-}
-
-/*
- * Whether a wake-up is all that is known of a thread. If the thread then writes an event without a switch to it, it was
- * already running.
- */
-static bool is_woken(const struct model_thread *thread)
-{
-	return thread->has_state && !thread->settled && thread->state.state == MODEL_RUNNABLE &&
-	       !thread->state.is_preempted;
-}
-
-/*
- * An event in a listed thread, or one of the kernel that lists it, shows that the thread runs from then on, also if the
- * switch to it is missing: some hosts hide their own tasks. The clocks of programs differ a little from the kernel's.
- * So an event of a program does not count after a switch from the thread, only after a wake-up.
- */
-static int note_listed(const struct model *m, const struct model_step *step)
-{
-	struct model_thread *thread = step->thread;
-	int err = 0;
-
-	if (!step->rule->type || thread->tid == IDLE || step->rule->meaning == MODEL_SWITCH ||
-	    step->rule->meaning == MODEL_WAKE || (step->rule->is_program && !is_woken(thread)))
-		return 0;
-	if (m->by_number && !step->rule->is_program)
-		mark_listed(thread);
-	if (!thread->is_listed || (thread->has_state && thread->state.state == MODEL_RUNNING))
-		return 0;
-	if (thread->has_state && thread->state.state != MODEL_DEAD) {
-		thread->state.state = MODEL_UNKNOWN;
-		err = give(m, thread, step->event->ts, false);
-	}
-	set(thread, MODEL_RUNNING, step->event->cpu, step->event->ts, 0);
-	return err;
-}
-
-/*
- * Before the first switch of a CPU, or after a loss, an event shows which thread runs there: the thread of the event
- * has run since the beginning of the trace, or since the loss. If a different thread was running, a switch is missing
- * from the trace.
- */
-int model_sched_note(struct model *model, const struct model_step *step)
-{
-	struct model_cpu *cpu = step->cpu;
-	struct model_thread *thread = step->thread;
-	uint64_t since = later(later(cpu->kernel_loss_ts, model->scope_ts), model->first_ts);
-	int err = 0;
-
-	if (model->scope >= MODEL_NO_SWITCHES)
-		return 0;
-	if (model->scope == MODEL_SOME)
-		return note_listed(model, step);
-	if (cpu->is_running_known && !cpu->is_switched && cpu->running != thread->tid) {
-		err = stop_running(model, step);
-		cpu->is_switched = true;
-		cpu->switch_ts = cpu->last_ts;
-	}
-	if (cpu->is_running_known || cpu->is_switched)
-		return err;
-	cpu->is_running_known = true;
-	cpu->running = thread->tid;
-	if (is_woken(thread))
-		set(thread, MODEL_RUNNING, step->event->cpu, later(since, thread->state.begin), thread->state.prio);
-	if (thread->tid == IDLE || (thread->has_state && !thread->settled && thread->state.state != MODEL_DEAD))
-		return err;
-	/* A thread that ended may have been followed by another one with its number. */
-	if (thread->has_state && thread->state.begin > since)
-		since = thread->state.begin;
-	if (thread->has_state)
-		err = give(model, thread, since, false);
-	set(thread, MODEL_RUNNING, step->event->cpu, since, thread->state.prio);
+	step->cpu->left = from;
 	return err;
 }
 
@@ -336,7 +224,7 @@ static int end_sleep(struct model *m, const struct model_step *step, struct mode
 		state->waker_span = top ? top->span.id : 0;
 		state->waker_irq = (number(step, MODEL_WOKEN_FLAGS) & EVENT_IN_INTERRUPT) != 0;
 	}
-	return give(m, thread, step->event->ts, false);
+	return model_state_give(m, thread, step->event->ts, false);
 }
 
 int model_wake_event(struct model *model, const struct model_step *step)
@@ -373,7 +261,7 @@ int model_wake_event(struct model *model, const struct model_step *step)
 		return err;
 	if (thread->has_state)
 		err = end_sleep(model, step, thread);
-	set(thread, MODEL_RUNNABLE, cpu, ts, (uint32_t)number(step, MODEL_WOKEN_PRIO));
+	model_state_set(thread, MODEL_RUNNABLE, cpu, ts, (uint32_t)number(step, MODEL_WOKEN_PRIO));
 	return err;
 }
 
@@ -384,8 +272,9 @@ static int lose(const struct model *m, const struct model_step *step, struct mod
 
 	since = later(since, thread->state.begin);
 	if (thread->state.state != MODEL_UNKNOWN) {
-		err = give(m, thread, since, false);
-		set(thread, MODEL_UNKNOWN, step->event->cpu, since, thread->state.prio);
+		thread->state.is_cut = true;
+		err = model_state_give(m, thread, since, false);
+		model_state_set(thread, MODEL_UNKNOWN, step->event->cpu, since, thread->state.prio);
 		thread->state.is_lost = true;
 	}
 	thread->settled = step->event->ts;
@@ -406,7 +295,7 @@ int model_sched_loss(struct model *model, const struct model_step *step, uint64_
 			err = lose(model, step, thread, since);
 	}
 	step->cpu->switch_ts = 0;
-	step->cpu->is_running_known = step->cpu->is_switched = false;
+	step->cpu->is_running_known = step->cpu->is_switched = step->cpu->has_left = false;
 	return err;
 }
 
@@ -417,8 +306,9 @@ int model_sched_forget(struct model *model, struct model_thread *thread, uint64_
 	if (!thread->has_state || thread->state.state == MODEL_DEAD)
 		return 0;
 	model_absent_doubt(model, thread);
-	err = give(model, thread, ts, false);
-	set(thread, MODEL_UNKNOWN, UINT32_MAX, ts, thread->state.prio);
+	thread->state.is_cut = true;
+	err = model_state_give(model, thread, ts, false);
+	model_state_set(thread, MODEL_UNKNOWN, UINT32_MAX, ts, thread->state.prio);
 	thread->state.absent = MODEL_NO_TIME;
 	return err;
 }
@@ -426,5 +316,5 @@ int model_sched_forget(struct model *model, struct model_thread *thread, uint64_
 int model_sched_stop(struct model *model, struct model_thread *thread, uint64_t ts)
 {
 	model_absent_doubt(model, thread);
-	return give(model, thread, ts, true);
+	return model_state_give(model, thread, ts, true);
 }

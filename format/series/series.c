@@ -125,7 +125,7 @@ static int take_span(void *arg, const struct model_span *span)
 
 /*
  * A point for each wake-up: the time until the woken thread runs. A preempted thread was not woken. If a state is known
- * only from the event that ended it, its begin was lost.
+ * only from the event that ended it, its begin was lost; if it is cut, the switch to the thread is missing.
  */
 static int take_state(void *arg, const struct model_thread_state *state)
 {
@@ -147,7 +147,7 @@ static int take_state(void *arg, const struct model_thread_state *state)
 			continue;
 		if (state->is_open)
 			series->counts.no_end++;
-		else if (state->is_inferred || set->kernel_loss_ts > state->begin)
+		else if (state->is_inferred || state->is_cut || set->kernel_loss_ts > state->begin)
 			series->counts.cut++;
 		else
 			err = series_give(series, &point);

@@ -178,21 +178,6 @@ Test(model, a_loss_ends_an_interrupt)
 		     "irq:irq_handler 1 60-70 own 10 depth 0 no-begin\n");
 }
 
-Test(model, a_switch_that_the_host_hides)
-{
-	switch_to(10, 0, 0, 0, 1);
-	wake(15, 0, 1, 3);
-	/* There is no event of the switch from 1 to 2. */
-	switch_to(20, 0, 2, 1, 3);
-	switch_to(30, 0, 3, 1, 0);
-	expect_items("1 R 10-15\n"
-		     "2 R 15-20\n"
-		     "3 w 15-20\n"
-		     "3 R 20-30\n"
-		     "1 ? 15-30 open\n"
-		     "2 S 20-30 open\n");
-}
-
 Test(model, a_loss_makes_the_cpus_thread_unknown)
 {
 	switch_to(10, 0, 1, 1, 2);

@@ -196,6 +196,8 @@ static void choose_threads(void)
 	table->absent.listed[0] = 1;
 	table->absent.listed[1] = 3;
 	table->absent.nr_listed = 2;
+	why_close(why);
+	cr_assert_eq(why_begin(table, &why), 0);
 }
 
 Test(why, an_interrupt_in_a_thread_that_was_not_recorded)
