@@ -6,7 +6,7 @@
  *	recorder record ./01_first_event
  *	recorder report
  *
- * Started without recorder it does the same work; an event that is off costs two loads, a test and a branch.
+ * Without recorder, the program does the same work; an event that is off costs two loads, a test and a branch.
  */
 #include <librecorder/event.h>
 

@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 		if (steps < 440)
 			continue;
 
-		/* Something is wrong: what led to it? */
+		/* Something is wrong: save the events that led to it. */
 		err = rec_save(path);
 		if (err < 0) {
 			fprintf(stderr, "cannot save %s: %s\n", path, strerror(-err));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The quick look: rec_printf, like trace_printk in the kernel. Nothing is declared, and nothing is formatted while the
- * program runs: a record holds the arguments, and becomes text when it is read.
+ * The quickest way to record something: rec_printf, like trace_printk in the kernel. Nothing is declared, and nothing
+ * is formatted while the program runs: a record holds the arguments, and becomes text when it is read.
  *
  *	recorder record ./03_printf
  *	recorder report

@@ -34,7 +34,7 @@ static void read_names(const struct rec_view *view)
 				 (int)info.name.size, info.name.text);
 }
 
-/* Reads everything that a lane has now. Returns how many events, at least, were lost before and between. */
+/* Reads everything that a lane has now. Returns how many events were lost before and between them, at least. */
 static uint64_t count_lane(struct rec_map *map)
 {
 	struct rec_event_common common;
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
 	while (alive) {
 		uint64_t lost = 0;
 
-		/* Asked first: if the program is gone, all that it has written is there already. */
+		/* This comes first: if the program is gone, everything that it wrote is already in its lanes. */
 		alive = rec_view_alive(view);
 		for (unsigned int lane = 0; lane < rec_view_lanes(view); lane++)
 			if (maps[lane] || rec_map_lane(view, lane, &maps[lane]) == 0)

@@ -38,7 +38,10 @@ struct recording {
 	struct drain *drain;
 };
 
-/* Choose the file, and make the directory where the command puts its buffers, and the spool between the two. */
+/*
+ * Choose the file. Make the directory where the command puts its buffers, and the spool, which holds events on their
+ * way from the buffers to the file.
+ */
 static bool prepare(struct recording *recording, char **argv)
 {
 	struct spool_head head = { .file_version = 6 };
@@ -115,7 +118,7 @@ int main(int argc, char **argv)
 		started = start(&recording, argv);
 	if (started)
 		written = record(&recording);
-	/* What is not in the file stays in the spool, for 'recorder recover'. */
+	/* Events that are not in the file stay in the spool, for 'recorder recover'. */
 	if (recording.spool && (written || !started)) {
 		output_remove_spool(&recording.output, recording.spool);
 		session_remove(&recording.session);

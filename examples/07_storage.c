@@ -59,7 +59,7 @@ struct connection {
 	uint32_t id;
 	ucontext_t context;
 	char *stack;
-	struct request request; /* the one in flight */
+	struct request request; /* the one that has no reply yet */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

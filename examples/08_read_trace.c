@@ -83,7 +83,7 @@ int main(int argc, char **argv)
 			error.offset, error.text);
 	missing = rec_dat_missing(dat, &error);
 	if (missing)
-		fprintf(stderr, "%s: not all of it is there: %s\n", argv[1], error.text);
+		fprintf(stderr, "%s: a part of it is missing: %s\n", argv[1], error.text);
 	rec_dat_iter_close(iter);
 	rec_dat_close(dat);
 	return missing || damaged;

@@ -45,8 +45,8 @@ static bool failed(const char *what, int err)
 }
 
 /*
- * Make the instance in tracefs, with tracing off; choose the file; make the spool between the two, and the threads that
- * fill it.
+ * Make the instance in tracefs, with tracing off. Choose the file. Make the spool, which holds events on their way to
+ * the file, and the threads that fill it.
  */
 static bool prepare(struct recording *recording, char **argv)
 {
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
 	if (started)
 		written = record(&recording);
 	kernel_drain_close(recording.drain);
-	/* What is not in the file stays in the spool, for 'recorder recover'. */
+	/* Events that are not in the file stay in the spool, for 'recorder recover'. */
 	if (recording.spool && (written || !started))
 		output_remove_spool(&recording.output, recording.spool);
 	spool_close(recording.spool);

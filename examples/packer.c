@@ -6,7 +6,7 @@
  *
  * One thread walks DIR and reads its files, THREADS threads compress them with zstd. The result is thrown away, or
  * appended to FILE frame by frame (`zstd -dc FILE` gives all contents back, in the order in which they were finished).
- * A file that cannot be read is an event and a count, not a failure.
+ * If a file cannot be read, packer records an event, counts the file and continues.
  *
  * Three things make it recordable: the events in packer_events.h, one line where each of them happens, and -lrecorder.
  *

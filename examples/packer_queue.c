@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The queue of packer. Its events are recorded while the lock is held, so that their times have the order in which the
- * queue changed and the depths read as one curve; an event is short enough for that.
+ * The queue of packer. Its events are recorded while the lock is held. So their times have the order in which the queue
+ * changed, and the depths form one curve. An event takes so little time that the lock may be held for it.
  */
 #include "packer_queue.h"
 

@@ -219,7 +219,7 @@ is "cut files are as report prints them" "$(for name in v6-plain v7-plain v7-ins
 	done
 done)" ""
 like "the example names what is missing" "$("$top_builddir/examples/08_read_trace" cut.dat 0 2>&1 >/dev/null)" \
-	'^cut.dat: not all of it is there: truncated: '
+	'^cut.dat: a part of it is missing: truncated: '
 
 # ---- files that are not a trace.dat
 
