@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Commands that answer questions about a file, or draw it, on a file that was cut off. Each prints what it prints for a
-# whole file with the remaining events, which recorder convert writes; then a line that names what is missing. It fails.
-# tests/unit/test_cut_files.c shows that these events are the right ones.
+# whole file with the remaining events, which recorder convert writes. Then it prints a line that names what is missing,
+# and fails. tests/unit/test_cut_files.c shows that these events are the right ones.
 
 . "$top_srcdir/tests/tap.sh"
 

@@ -6,8 +6,8 @@
 . "$top_srcdir/tests/told.sh"
 cd "$TMP" || exit 1
 
-# If the program gets no CPU in the given time, nothing is recorded, and a longer time is tried: with words of its own, because
-# the program reads them later.
+# If the program gets no CPU in the given time, nothing is recorded, and a longer time is tried. Each attempt has a FIFO
+# of its own, because the program of the former attempt still reads the former one.
 for time in 0.5 3s 15000ms 1m; do
 	rm -f out
 	mkfifo "in.$time"

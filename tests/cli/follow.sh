@@ -31,7 +31,8 @@ end()
 }
 follow()
 {
-	# Here, not by the background shell: until that runs, `out` would still have the former command's lines.
+	# `out` is emptied here, not by the background shell: until that runs, `out` would still have the former
+	# command's lines.
 	: >out
 	"$RECORDER" report --follow "$@" grown.dat >out 2>err 3>&- &
 	follower=$!

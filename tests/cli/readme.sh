@@ -58,7 +58,8 @@ sudo()
 {
 	"$@"
 }
-# If the server gets no CPU during a short recording, or between two commands, there is nothing to record or to copy: again.
+# If the server gets no CPU during a short recording, or between two commands, there is nothing to record or to copy:
+# try again.
 recorder()
 {
 	local status

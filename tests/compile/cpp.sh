@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# librecorder/event.hpp: no warning, the events that were meant, and mistakes that do not compile.
+# librecorder/event.hpp: programs compile without a warning and record the intended events, and mistakes do not compile.
 
 . "$top_srcdir/tests/tap.sh"
 cd "$TMP" || exit 1

@@ -38,7 +38,10 @@ static bool is_attached(void)
 	return is;
 }
 
-/* Whether the process has ended. A wait for more would take its stops from the thread that traces it. */
+/*
+ * Whether the process has ended. Waiting for other reports, too, would take the process's stops away from the thread
+ * that traces it.
+ */
 static bool has_ended(pid_t pid)
 {
 	siginfo_t info = { 0 };

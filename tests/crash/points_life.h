@@ -21,7 +21,7 @@ struct injection {
 
 struct plan {
 	uint64_t from;	   /* start of its random numbers */
-	unsigned int kind; /* that it was drawn for */
+	unsigned int kind; /* of life; see points_plan.h */
 	uint64_t seed;
 	bool overwrite, plain, filter, leave, control;
 	unsigned int kb, events, longest;
@@ -42,11 +42,11 @@ struct life {
 	unsigned int reader_kill_point, reader_kill_hit;
 	bool died_together;		   /* the writer reached its kill point while a reader was stopped at a point */
 	bool by_pages;			   /* the reader takes pages, not events, and maps nothing */
-	bool freeze, frozen;		   /* where the reader is stopped until the writer has ended; it did */
+	bool freeze, frozen; /* stop the reader at its kill point until the writer has ended; the reader was stopped */
 	unsigned int kill_point, kill_hit; /* of the writer; TRACER_POINTS: none */
-	const bool *kill_points;	   /* or at the first of these that it reaches; NULL: none */
+	const bool *kill_points;	   /* or kill it at the first of these that it reaches; NULL: none */
 	unsigned int stop_after;	   /* points until it stops; 0: it does not */
-	unsigned int level;		   /* of the notes, when it was killed */
+	unsigned int level;		   /* `level` of the notes when the writer was killed */
 	enum tracer_end end;
 };
 

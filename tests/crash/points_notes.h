@@ -65,11 +65,11 @@ struct notes {
 	/* Written by readers, one after the other, the test itself being the last. */
 	uint32_t reads;
 	uint32_t last_page;   /* where in `read` the events of the last page begin */
-	uint64_t last_first;  /* the number that it began with */
-	uint64_t last_lost;   /* and what was lost before it */
-	uint64_t lost;	      /* before all pages but the last */
-	uint64_t last_time;   /* of the last event, */
-	uint64_t time_before; /* and of the one before the last page */
+	uint64_t last_first;  /* the number of the last page's first event */
+	uint64_t last_lost;   /* number of events lost before the last page */
+	uint64_t lost;	      /* number of events lost before all pages except the last */
+	uint64_t last_time;   /* time of the last event */
+	uint64_t time_before; /* time of the last event before the last page */
 	uint32_t taking_over; /* the first page of this reader may be the last one of the reader before */
 	uint32_t again;	      /* pages that were handed over again */
 	int32_t said;	      /* result of the last call */

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# SIGKILL of the program, of the recorder, of both: all that was committed is in the file, and the program never
-# notices.
+# SIGKILL of the program, of the recorder, of both: all that was committed is in the file, and the program is not
+# affected.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"

@@ -40,7 +40,7 @@ cp .out spans
 is "spans beyond the limit are cut, the others are open" \
 	"$(grep -c '; cut: end not seen \*/' spans) $(grep -c '; end not seen \*/' spans)" "$((nr - known)) $known"
 
-# Every other command that uses the spans says so, too.
+# Every other command that uses the spans reports this, too.
 given_up()
 {
 	"$RECORDER" "$@" >.out 2>.err

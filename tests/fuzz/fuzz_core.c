@@ -220,7 +220,7 @@ static void do_round(uint64_t number)
 	if (r != 0 && r != -ENOEXEC && r != -EPROTO && r != -EBADMSG)
 		give_up("a strange answer", (uint64_t)-r);
 	files = empty(&pages, &bytes);
-	/* Pieces that are moved to unaligned places take a page more. */
+	/* A piece that is moved to an unaligned place takes one more page. */
 	if (bytes > 2 * good_size)
 		give_up("more than there is in the core file", bytes);
 	if (r == 0 && files != info.buffers)

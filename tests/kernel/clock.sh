@@ -38,7 +38,7 @@ done
 run "$RECORDER" clock -C tai
 is "a wrong clock: status" "$status" 1
 is "a wrong clock: on each CPU" "$(grep -c '0 excluded: the clocks differ' <<<"$out")" "$(nproc)"
-# A clock that counts its readings: no offset explains all rounds.
+# The clock "counter" counts its own readings, so no offset fits all rounds.
 run "$RECORDER" clock -C counter
 is "an unusable clock: status" "$status" 1
 is "an unusable clock: on each CPU" "$(grep -c 'no offset fits all\|0 excluded' <<<"$out")" "$(nproc)"

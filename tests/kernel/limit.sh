@@ -118,8 +118,8 @@ first=$((16#$(numbers killed.dat | head -1)))
 is "killed: those before them are lost" "$(dropped killed.dat)" "$first"
 is "killed: nothing is left" "$(echo killed*)" killed.dat
 
-# Killed after it noted which pages it overwrites, before the first of them is written: that is one of two splices which
-# follow each other, from the ring and to the file. A turn overwrites half of the places at most.
+# The recorder is killed after it noted which pages it overwrites, and before it writes the first of them. It writes by
+# two splices: one from the ring, then one to the file. A turn overwrites half of the places at most.
 for when in 40 41; do
 	name="killed at splice $when"
 	if ! strace -qq -o trace -e inject=write:delay_enter=1:when=1 true 2>/dev/null; then

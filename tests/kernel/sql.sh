@@ -37,7 +37,7 @@ ok "saved in a database" "$RECORDER" sql --save saved.sqlite stacks.dat
 is "stacks know their events there, too" \
 	"$(sqlite3 saved.sqlite "SELECT event_ts, s.cpu, s.ts, e.name FROM stacks s JOIN events e ON e.rowid = s.event WHERE depth = 0" | sort)" \
 	"$(python3 owners.py | sort)"
-# A pair of sh: the file has switches of the recorder's own threads, but not their stacks.
+# Take a pair of events of sh, because the file has switches of the recorder's own threads, but not their stacks.
 pair=$("$RECORDER" sql --list stacks.dat "SELECT start.TIMESTAMP, start.common_cpu, start.STACKTRACE FROM sched_switch AS start
 	JOIN sched_switch AS end ON start.prev_pid = end.next_pid WHERE start.prev_comm = 'sh' LIMIT 1")
 is "the stack of the first event of a pair, as one text" "${pair##*|}" "$("$RECORDER" sql --list stacks.dat "SELECT group_concat(symbol, ' <- ')

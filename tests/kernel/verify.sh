@@ -105,7 +105,7 @@ like "the switch before it" "$(sed -n 2p <<<"$text")" '^ *-[0-9]+ ns .* sched_sw
 like "the event" "$(sed -n 3p <<<"$text")" '^  *pinned-[0-9]+ .* place: '
 like "the switch after it" "$(sed -n 4p <<<"$text")" '^ *\+[0-9]+ ns .* sched_switch: .* ==> pinned:'
 
-# Hosts that hide tasks make such recordings: it is no violation.
+# On hosts that hide tasks, recordings are like this: it is not a violation.
 verify moves.dat
 before=$(figure contradictions)
 cp moves.dat spoilt.dat

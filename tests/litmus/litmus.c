@@ -9,8 +9,8 @@
 #define STATES_MAX (1u << 12)
 
 /*
- * For each location, the value up to which a thread, or the reader of a value, is known to have come: an index into its
- * values.
+ * For each location, the oldest value that a thread, or the reader of a value, may still read: an index into the
+ * location's values.
  */
 struct view {
 	uint8_t at[LITMUS_LOCATIONS];
@@ -19,7 +19,7 @@ struct view {
 struct value {
 	uint8_t value;
 	bool stuck; /* an exchange stored it: no value comes between it and the one before */
-	struct view view; /* for a thread that reads it and acquires */
+	struct view view; /* what a thread knows that reads the value with acquire */
 };
 
 struct location {
@@ -32,7 +32,7 @@ struct thread {
 	uint8_t reg[LITMUS_REGISTERS];
 	struct view now;      /* the oldest values that it may read */
 	struct view acquired; /* what `now` becomes with an acquire fence */
-	struct view released; /* as of the last release fence: goes with every store */
+	struct view released; /* `now` at the last release fence; every later store carries it */
 };
 
 /* It has no padding, and all bytes are set: states are equal if their memory is. */

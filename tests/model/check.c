@@ -26,7 +26,7 @@ static void check_dirty(int32_t filled)
 {
 	const struct rec_lane *lane = &m.shared.lane;
 
-	/* A head without events, because all of them were discarded, is not counted as lost (rec_ring_note_lost()). */
+	/* A head without events, because all of them were discarded, is not counted as lost (note_lost() in ring.c). */
 	if (strpbrk(config->program, "dD") || strpbrk(config->nested, "dD"))
 		return;
 	if (m.jumped || m.oracle.died || REC_POS_ID(lane->commit) == m.reader.page)

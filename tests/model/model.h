@@ -161,7 +161,7 @@ struct level {
 	uint8_t events;	    /* begun in it */
 	bool reader_moved;  /* since it began */
 	char action;
-	void *jump[5]; /* to where it ends when it is left */
+	void *jump[5]; /* the place where the action ends if it is left */
 	struct footprint footprint;
 };
 
@@ -217,18 +217,18 @@ struct oracle {
 	uint32_t size;
 	uint32_t handed_lost;
 	const unsigned char *page;
-	bool again;	/* the reader died: what it had may come again */
+	bool again;	/* the reader died: the page that it had may be handed over again */
 	bool copied;	/* the page is a copy, which may have no room for the CPU of its first event */
 	bool disturbed; /* a writer was inside, or moved, during this read */
 	uint64_t entered; /* the commit position when the handle's function for entered sub-buffers was last called */
 	bool calm;	/* the last action was an event that nothing interrupted */
 	bool back;	/* the clock stepped back: times are not exact */
 	bool died;	/* a writer was interrupted: times of losses are not exact */
-	bool untimed;	/* an event was refused whose writer was interrupted then */
+	bool untimed;	/* an event was refused while its writer was interrupted */
 	bool doubtful;	/* refusals were reported once or twice, to the reader that died and to the next one */
-	uint32_t torn;	    /* events that were reserved and taken back with what was left, */
-	bool torn_away;	     /* also across sub-buffers, where a count may not be known */
-	uint32_t maybe_torn; /* and events of which it is not known whether they were reserved */
+	uint32_t torn;	    /* number of events that were taken back with an event that was left */
+	bool torn_away;	     /* such events were in more than one sub-buffer, whose counts may be unknown */
+	uint32_t maybe_torn; /* number of events of which it is not known whether they were reserved */
 	int answer;	/* of the last read */
 	uint64_t looked; /* ITERATES: number of the event after the last one that the iterator returned */
 };

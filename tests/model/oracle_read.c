@@ -143,8 +143,8 @@ static void check_lost_time(const struct rec_page *page, const struct account *a
 	if (!page->lost || o.back || o.died || m.jumped || with(WEAK))
 		return;
 	/*
-	 * If handlers move the head on before the gap of the lane's first move is noted, rec_ring_note_lost() takes one
-	 * of their gaps for the first.
+	 * If handlers move the head on before the gap of the lane's first move is noted, note_lost() in ring.c takes
+	 * one of their gaps for the first.
 	 */
 	if (!page->lost_time && !o.untimed && (page->first != account->missing || !m.interrupts))
 		fail("%llu events are lost, and the page does not show since when", (unsigned long long)page->lost);

@@ -136,7 +136,10 @@ static void check_counters(struct run *run, const struct side *side, const struc
 	      want.bytes);
 }
 
-/* It is the time of the first event of the page that is overwritten next; of the reader page if the writer is there. */
+/*
+ * The oldest time is that of the first event on the page that is overwritten next; or on the reader page, if the writer
+ * is there.
+ */
 static void check_oldest(struct run *run, const struct side *side, const struct side_stats *stats)
 {
 	const struct model *model = side->model;

@@ -76,7 +76,7 @@ int kernel_read(const struct kernel_side *kernel, uint32_t room, struct batch *r
 	}
 	if (n == 0)
 		return 0;
-	/* The rest of the page after a short read is zeros, or the number lost, and comes with the next read. */
+	/* After a short read, the rest of the page comes with the next read: zeros, or the number of lost events. */
 	if ((uint32_t)n < size)
 		side_must(read(kernel->raw, kernel->page + n, size - (uint32_t)n) == (ssize_t)size - n,
 			  "the rest of a page");

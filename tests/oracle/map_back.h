@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Long enough that a full sub-buffer of either ring has room for the number lost. */
+/* Long enough that a full sub-buffer of either ring has room for the number of lost events. */
 #define EVENT_SIZE 72u
 #define RING_SIZE  (64u * 1024u)
 

@@ -22,7 +22,7 @@ struct page_walk {
 	struct kbuffer *kbuffer;
 	/* Counts of the cases found. A test checks with them that its cases occurred. */
 	uint64_t pages, events, long_events, extends, stamps, paddings, counted_losses, uncounted_losses;
-	uint64_t padded_times; /* events whose times differ by the rule */
+	uint64_t padded_times; /* events whose times differ as the head of this file permits */
 	uint64_t hidden_losses;
 	uint64_t begin; /* the page's time */
 	char why[256];	/* of the last difference */

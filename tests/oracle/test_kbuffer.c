@@ -255,7 +255,10 @@ static void check_variety(const struct page_walk *total, bool jumps)
 	cr_assert_gt(total->counted_losses, 10);
 	cr_assert_gt(total->uncounted_losses, 0);
 	cr_assert_gt(total->hidden_losses, 10);
-	/* The event after a discarded one has a stamp: readers that add a padding's delta see no other time. */
+	/*
+	 * The event after a discarded one has a stamp. So readers that add a padding record's delta see the same time
+	 * as others.
+	 */
 	cr_assert_eq(total->padded_times, 0);
 	if (jumps)
 		cr_assert_gt(total->extends, 100);

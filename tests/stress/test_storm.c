@@ -3,7 +3,7 @@
  * Storms: a writing thread under signals that nest eight deep, and a reader in another process. The questions are those
  * that the kernel asks of its own ring at start-up (facts D4): is every payload intact; do the lost and the read events
  * add up to those written; if nothing was lost, are the sums of the lengths equal; was nothing dropped where nothing
- * may be dropped. Beyond them: each level's events in order, time never back.
+ * may be dropped. In addition, each level's events must be in order, and time must not go back.
  *
  * RECORDER_STRESS_SECONDS=N storms for about N seconds altogether (default 10), RECORDER_SEED=N draws others. Each
  * round prints its seed when it fails, in the line that repeats it.

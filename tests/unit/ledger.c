@@ -17,7 +17,7 @@ static unsigned char byte_of(uint64_t number)
 	return (unsigned char)(number * 31 + 7);
 }
 
-/* memset() has few instructions, which counts under the trap flag. */
+/* memset() has few instructions, which saves time under the trap flag. */
 static void fill(unsigned char *payload, uint64_t number, uint32_t size)
 {
 	memcpy(payload, &number, sizeof(number));

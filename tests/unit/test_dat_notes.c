@@ -16,7 +16,7 @@ static char *put(const struct dat_notes *notes)
 	return (char *)text.data;
 }
 
-/* What a text says is read, and put into the same text: a copy of a file has its notes. */
+/* The notes in a text are read, and written as the same text. So a copy of a file has the file's notes. */
 Test(dat_notes, of_a_copy)
 {
 	static const char *const texts[] = {

@@ -442,7 +442,7 @@ Test(design, figures_26_to_30_the_head_moves_forward)
 		"1: 0->1 : 1-> 2-> 3-H> 4-> : commit 2 tail 2",
 		/* 30: now the tail may move. */
 		"1: 0->1 : 1-> 2-> 3-H> 4-> : commit 2 tail 3",
-		/* And the commit, which the figure does not draw. */
+		/* The commit moves, too, which the figure does not draw. */
 		"1: 0->1 : 1-> 2-> 3-H> 4-> : commit 3 tail 3",
 		NULL,
 	};

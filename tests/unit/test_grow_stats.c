@@ -77,7 +77,9 @@ Test(grow_stats, stay)
 	cr_assert_gt(after.read_events, before.read_events);
 }
 
-/* The next recorder begins with 0 there, too, also when the lane is made again. */
+/*
+ * A reset works on such a lane, too: for the next recorder the statistics begin at 0, even when the lane is made again.
+ */
 Test(grow_stats, are_reset)
 {
 	struct rec_view *view = NULL;
@@ -116,7 +118,7 @@ Test(grow_stats, a_reset_that_was_killed)
 	make_it_again();
 }
 
-/* While the program gives the lane up, a reset cannot say what its statistics are. */
+/* While the program gives the lane up, its statistics are unknown, and a reset must be tried again. */
 Test(grow_stats, a_reset_meanwhile)
 {
 	struct rec_lane_reader *words;

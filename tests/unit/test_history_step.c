@@ -282,7 +282,7 @@ Test(history, h00_the_cpu_after_a_nested_event)
 
 static unsigned int interruptions;
 
-/* The interruption always comes between the writer's steps C and D, so it can never succeed. */
+/* The interruption always comes between the writer's steps C and D, so the writer can never succeed. */
 static bool disturb(const struct ring *ring)
 {
 	const struct rec_lane *lane = ring->handle.lane;

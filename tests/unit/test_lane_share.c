@@ -216,7 +216,7 @@ static void clone_and_end(struct worker *worker)
 	waitpid(pid, &status, 0);
 }
 
-/* What the parent's thread holds stays its own: here the mark of a lane that it is writing to. */
+/* The copy releases nothing that its parent's thread holds: here the mark of a lane that the thread is writing to. */
 Test(share, a_raw_clone_that_ends_gives_nothing_back)
 {
 	struct rec_lane *lane;

@@ -42,7 +42,10 @@ Test(model, the_first_switch_of_a_cpu)
 		     "9 R 10-20 open\n");
 }
 
-/* A switch away from a thread that is recorded begins a state of a thread whose next switch is not recorded. */
+/*
+ * Only the switches of thread 5 are recorded. A switch from 5 to another thread shows that this one runs, but not when
+ * it stops running.
+ */
 Test(model, switches_of_some_threads_alone)
 {
 	model_fixture_reopen("recorder 1.0.0; switches of some threads alone: 5");
@@ -51,7 +54,7 @@ Test(model, switches_of_some_threads_alone)
 	switch_to(20, 0, 7, 0, 5); /* the switch from 6 is missing */
 	switch_to(30, 0, 5, 1, 6);
 	wake(35, 1, 8, 5);
-	switch_to(40, 0, 6, 0, 5); /* so may be two switches here */
+	switch_to(40, 0, 6, 0, 5); /* two switches may be missing here, too */
 	switch_to(50, 0, 5, 0, 6);
 	expect_items("5 S 10-15 by 6 in 0\n"
 		     "5 w 15-20\n"

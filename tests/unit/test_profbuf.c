@@ -131,7 +131,7 @@ static void write_on_cpu(unsigned int events)
 	lane->cpu = before;
 }
 
-/* Each event of the page has the CPU after that of the one before. */
+/* Each event of the page has a CPU number that is one higher than that of the event before. */
 static void expect_cpus(const struct rec_page *page, uint32_t first)
 {
 	struct rec_page_iter iter;

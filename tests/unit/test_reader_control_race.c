@@ -102,7 +102,7 @@ Test(reader_control, switched_while_registered)
 	rec_view_close(view);
 }
 
-/* A process that switches an event after each look at the rules does not keep the program from going on. */
+/* A process that switches an event after each look at the rules does not keep the program from continuing. */
 Test(reader_control, switched_again_and_again)
 {
 	between.flips = 1;

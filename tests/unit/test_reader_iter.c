@@ -225,7 +225,7 @@ Test(reader_iter, refusals_are_reported)
 	for (int i = 0; i < 7; i++)
 		cr_assert_not(reader_write(lane, 0, 4096));
 	write_some(1, 150);
-	/* Numbers follow each other; what was refused has none. */
+	/* Numbers are consecutive; a refused event has none. */
 	for (uint64_t i = 1; i < 150; i++) {
 		cr_assert_eq(rec_iter_next(iter, &event), 1);
 		cr_assert_eq(event.number, i);

@@ -33,7 +33,7 @@ Test(repeat, numbers)
 	cr_assert_eq(numbers[2], 3);
 }
 
-/* The output of a process of this test that has noted variables and then ends by `end`. */
+/* Gets the output of a child that notes variables and then ends by calling `end`. */
 static void end_and_say(void (*end)(void), char *said, size_t size)
 {
 	char path[] = "/tmp/recorder-test.XXXXXX";

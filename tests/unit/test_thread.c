@@ -247,7 +247,10 @@ static void *come_again(void *arg)
 	return write_number(arg);
 }
 
-/* Thread ids are reused. The new thread knows nothing of the lane, so it gives it back, and then it leases one. */
+/*
+ * Thread ids are reused. The new thread does not use the former thread's lane: it gives the lane back, and then it
+ * leases one.
+ */
 Test(life, a_thread_with_the_id_of_one_that_ended_by_a_raw_exit)
 {
 	struct sums sums;

@@ -61,7 +61,7 @@ struct machine_item {
 struct machine_request {
 	int issuer, waiter; /* 0: no thread waits for it */
 	int begin, end;	    /* end 0: it has not been completed */
-	int irq;	    /* the interrupt, the innermost one, that completed it */
+	int irq;	    /* the innermost interrupt that completed it */
 	uint32_t device, sectors;
 	uint64_t sector;
 	int due, cpu;

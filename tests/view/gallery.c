@@ -78,7 +78,7 @@ static void fill_torn(uint32_t group)
 		add_span(row, 0, i * 2000000 + 100000, i * 2000000 + 1100000, "span", flags[i]);
 }
 
-/* Threads that work for tasks, and give them on. */
+/* Threads that work for tasks, and hand them on. */
 static void fill_threads(void)
 {
 	const uint32_t group = add_row(VIEW_GROUP, 5, VIEW_NO_ROW, "Threads"),
