@@ -44,7 +44,7 @@ void put_kallsyms(struct out *o);
 void put_printk(struct out *o);
 void put_cmdlines(struct out *o);
 
-/* dat_pages.c: whether a CPU of a buffer has pages; and these, with their events. */
+/* dat_pages.c: whether a CPU of a buffer has pages; and the pages, with their events. */
 bool has_data(const struct out *o, unsigned int cpu, unsigned int buffer);
 void put_cpu(struct out *o, unsigned int cpu, unsigned int buffer);
 

@@ -179,7 +179,7 @@ static void check_told(const struct rec_page *page, const struct account *accoun
 		o.doubtful = true;
 	else
 		o.told += (uint32_t)page->lost - account->missing;
-	/* It is not known when the first of the refusals was that are still to be reported. */
+	/* The time of the first refusal that is still to be reported is not known. */
 	if (page->lost > account->missing) {
 		o.refused_at = o.told == o.refused ? 0 : 1;
 		o.refused_by = UINT64_MAX;

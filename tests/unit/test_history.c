@@ -407,8 +407,8 @@ Test(history, h35_counts_after_a_recovery)
 	for (i = 0; i < 20; i++) {
 		ledger_write_some(&book, 1 + i % 6, SIZE);
 		/*
-		 * Killed here, inside a reservation, with nested events after it that cross zero to three page ends.
-		 * All of them are torn.
+		 * The writer is killed here, inside a reservation, with nested events after it that cross zero to three
+		 * page ends. All of them are torn.
 		 */
 		cr_assert_not_null(ledger_reserve(&book, SIZE, &slot));
 		torn++;

@@ -17,7 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The kernel's; glibc has no name for it. */
+/* A flag of the kernel, for which glibc has no name. */
 #define AUTODISARM (INT_MAX + 1u)
 
 static struct worker *jumper;

@@ -196,7 +196,7 @@ static void switch_on(void *data)
 	}
 }
 
-/* Edge W1: switched on by one and stopped by another at the same time, it is stopped. */
+/* Edge W1: if one process switches an event on while another one stops the program's recording, the event is off. */
 Test(reader_control, stopped_while_switched)
 {
 	struct race *race = beside_memory(sizeof(*race));

@@ -187,9 +187,9 @@ Test(forms, the_last_event_is_unreserved)
 }
 
 /*
- * An event is discarded after another one was reserved, so its room becomes padding. Readers that add a padding's delta
- * and readers that do not find the same times of later events, except for the delta of 1 that a padding must have
- * (facts A4.2).
+ * An event is discarded after another one was reserved, so its room becomes padding. Some readers add a padding
+ * record's delta, others do not. Both find the same times of later events, except for the delta of 1 that padding must
+ * have (facts A4.2).
  */
 static void discard_below_another(uint32_t size, uint64_t gap)
 {

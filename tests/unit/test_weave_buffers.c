@@ -140,7 +140,7 @@ static void put_switch(struct both *b, unsigned int cpu, uint64_t time, int32_t 
 }
 
 /*
- * A thread's own name takes precedence over the kernel's last one, that over the events', that over the process's name.
+ * A thread gets the first of these names that exists: its own, the kernel's last one, the one in events, the process's.
  */
 Test(weave_buffers, names)
 {
