@@ -262,9 +262,10 @@ struct rec_handle *rec_share_begin(int err)
 	const uint32_t tid = rec_thread_id();
 	const struct rec_event_common common = { .pid = (int32_t)tid };
 
+	/* In a child of fork, own_tid may still be its parent's id, which is replaced. */
 	if (rec_is_thread_id(tid))
 		own_tid = tid;
-	else if (!own_tid || rec_is_thread_id(own_tid)) /* An id here is that of the parent: this is a child of fork. */
+	else if (!own_tid || rec_is_thread_id(own_tid))
 		own_tid = NO_ID | (__atomic_fetch_add(&nr_without_id, 1, __ATOMIC_RELAXED) & NO_ID_MASK);
 	rec_store_relaxed(&starved, (uint32_t)-err);
 	own_handle = (struct rec_handle){

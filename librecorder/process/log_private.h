@@ -14,7 +14,7 @@ int rec_log_append_locked(const struct rec_log_record *record);
 /* Count an event, a name, a call site or a condition for which there is no room in the buffer. Signal-safe. */
 void rec_log_count_lost(void);
 
-/* rec_process describes a new buffer, whose log is empty. The caller holds the process lock. */
+/* Begin with the empty log of a new buffer, which rec_process describes. The caller holds the process lock. */
 void rec_log_restart(void);
 
 #endif

@@ -349,7 +349,7 @@ unsigned char *rec_ring_reserve(uint32_t size, bool nested, uint64_t start, stru
 	for (tries = 0; tries < TRIES_MAX; tries++) {
 		enum step step;
 
-		/* A: the tail first, as in rec_reserve(). */
+		/* A: the tail is read first, as in rec_reserve_fast(). */
 		plan.old = rec_load_relaxed(&lane->tail);
 		rec_signal_fence();
 		/*

@@ -108,7 +108,7 @@ int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_r
 	if (index >= rec_view_lanes(view))
 		return -EINVAL;
 	lane = lane_at(view, index);
-	/* Acquire: the ring of a lane that has just been made (edge N1). */
+	/* Acquire: if the lane has just been made, its ring is complete (edge N1). */
 	subbuf_size = rec_load_acquire(&lane->subbuf_size);
 	/* The lane is not made yet, or is empty and being remade: it has no events. */
 	if (!subbuf_size)
