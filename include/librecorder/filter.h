@@ -71,8 +71,8 @@ struct rec_filter_error {
 int rec_filter_check(const char *text, struct rec_filter_error *ret_error);
 
 /*
- * Compile a filter for an event; `event` NULL: that of rec_printf, which has only the common fields and CPU. The
- * condition is stored in the `size` bytes at `ret_condition`, aligned to 8. Returns its size, which is at most
+ * Compile a filter for an event. `event` NULL means the event of rec_printf, which has only the common fields and CPU.
+ * The condition is stored in the `size` bytes at `ret_condition`, aligned to 8. Returns its size, which is at most
  * REC_CONDITION_MAX; -EINVAL: the text is not a filter or does not fit the event, with the reason in *ret_error;
  * -ENOSPC: `size` is too small; -EBADMSG: the description is malformed.
  */

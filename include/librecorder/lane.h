@@ -29,8 +29,8 @@ extern __thread struct rec_handle *rec_thread_handle __attribute__((tls_model("i
  * Lease a lane for the calling thread, which must not have one. Returns a handle with a lane of its own; or, at the
  * limit of lanes or without memory, a handle whose reservations each take a shared lane, and are counted as lost if
  * none is free. Returns NULL if this process has no buffer; if it is vfork's child and its parent's thread has no lane;
- * or while another thread takes over the lane of an ended thread with the same id. If it returns NULL, one lost event
- * is counted. Signal-safe, any thread.
+ * or while another thread takes over the lane of an ended thread with the same id. If it returns NULL although there is
+ * a buffer, one lost event is counted. Signal-safe, any thread.
  */
 struct rec_handle *rec_lane_lease(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keys that a file's author chose to collide do not. */
+/* Keys do not collide, even if a file's author chose them so that they would. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
