@@ -375,9 +375,7 @@ unsigned char *rec_ring_reserve(uint32_t size, bool nested, uint64_t start, stru
 		if (!rec_local_cmpxchg64(&lane->tail, plan.old, plan.new))
 			continue;
 		REC_TESTPOINT(slow_tail);
-		/*
-		 * Edge I1: a reader that copies a byte of what we write to the new sub-buffer also sees the new tail.
-		 */
+		/* Edge I1: a reader that copies a byte that we write from here on also sees the new tail. */
 		if (plan.cross)
 			rec_fence_release();
 		at = rec_at_position(handle, plan.cross ? plan.new - plan_words(&plan) : plan.old);
