@@ -195,7 +195,8 @@ int profile_hooks_check(const struct opt_list *hooks)
 	return 0;
 }
 
-static int make_hook(struct profile *p, const char *text, const struct hook *hook)
+/* False: the file has no such event or field. */
+static bool make_hook(struct profile *p, const struct hook *hook)
 {
 	struct profile_kind *begin = make_kind(p, hook->begin.system, hook->begin.event);
 	struct profile_kind *end = make_kind(p, hook->end.system, hook->end.event);
@@ -205,27 +206,45 @@ static int make_hook(struct profile *p, const char *text, const struct hook *hoo
 		connect(begin, hook->begin.field, end, hook->end.field);
 	if (begin && hook->begin.more)
 		begin->task = field_of(begin, hook->begin.more);
-	if (!begin || !end || !begin->end || (hook->begin.more && !begin->task)) {
-		complain(opts_command(), "%s: -H '%s': the file has no such event or field", p->r->path, text);
-		return EXIT_FAILURE;
-	}
+	if (!begin || !end || !begin->end || (hook->begin.more && !begin->task))
+		return false;
 	begin->is_migrating = end->is_migrating = !strpbrk(flags, "pP");
 	begin->is_global = end->is_global = strpbrk(flags, "gG") != NULL;
-	return 0;
+	return true;
 }
 
 static int make_hooks(struct profile *p, const struct opt_list *hooks)
 {
-	int status = 0;
+	bool is_made = true;
 
-	for (unsigned int i = 0; !status && i < hooks->nr; i++) {
+	for (unsigned int i = 0; is_made && i < hooks->nr; i++) {
 		struct hook hook = { 0 };
 
 		if (split_hook(hooks->items[i], &hook))
-			status = make_hook(p, hooks->items[i], &hook);
+			is_made = make_hook(p, &hook);
+		free(hook.text);
+		if (!is_made)
+			complain(opts_command(), "%s: -H '%s': the file has no such event or field", p->r->path,
+				 hooks->items[i]);
+	}
+	return is_made ? 0 : EXIT_FAILURE;
+}
+
+/*
+ * The hooks with which trace-cmd recorded the file, the last one first as there. One that is invalid, or whose events
+ * were not recorded, is ignored.
+ */
+static void make_hooks_of_file(struct profile *p)
+{
+	const struct dat_file *file = p->r->file;
+
+	for (size_t i = file->nr_options; i-- > 0;) {
+		struct hook hook = { 0 };
+
+		if (file->options[i].id == DAT_HOOK && split_hook(file->options[i].data, &hook))
+			make_hook(p, &hook);
 		free(hook.text);
 	}
-	return status;
 }
 
 int profile_kinds_make(struct profile *p, bool global, const struct opt_list *hooks)
@@ -237,6 +256,7 @@ int profile_kinds_make(struct profile *p, bool global, const struct opt_list *ho
 	make_sched(p);
 	make_calls(p);
 	status = make_hooks(p, hooks);
+	make_hooks_of_file(p);
 	for (int i = 0; !status && i < tep_get_events_count(tep); i++) {
 		struct tep_event *event = tep_get_event(tep, i);
 		struct profile_kind *kind;

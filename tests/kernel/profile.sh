@@ -30,6 +30,23 @@ same "a hook" plain.dat -H sched:sched_waking,pid,pid/sched:sched_switch,next_pi
 same "a hook that belongs to no task" plain.dat -H sys_enter,id/sys_exit,id,g
 like "it has times" "$(cat ours)" 'Event: sys_enter:0x[0-9a-f]+ \([0-9]+\) Total: [1-9]'
 same "a hook of one CPU" plain.dat -H sys_enter,id/sys_exit,id,gp
+"$RECORDER" convert --file-version 7 --compression none -i plain.dat -o hooks.dat
+# Two options follow those of the file, in a section of their own.
+python3 - <<'END'
+import struct
+dat = bytearray(open("hooks.dat", "rb").read())
+at = dat.index(b"\0", dat.index(b"\0", 18) + 1) + 1
+options = struct.unpack_from("<Q", dat, at)[0]
+done = options + 16 + struct.unpack_from("<Q", dat, options + 8)[0] - 14
+assert dat[done:done + 14] == struct.pack("<HIQ", 0, 8, 0)
+struct.pack_into("<Q", dat, done + 6, len(dat))
+hooks = [b"sys_enter,id/sys_exit,id,g\0", b"nothing:here,a/nothing:there,b\0"]
+more = b"".join(struct.pack("<HI", 6, len(hook)) + hook for hook in hooks) + struct.pack("<HIQ", 0, 8, 0)
+open("hooks.dat", "wb").write(dat + struct.pack("<HHIQ", 0, 0, 0xffffffff, len(more)) + more)
+END
+same "hooks in the file" hooks.dat
+like "one of them has times" "$(cat ours)" 'Event: sys_enter:0x[0-9a-f]+ \([0-9]+\) Total: [1-9]'
+same "and one more" hooks.dat -H sched:sched_waking,pid,pid/sched:sched_switch,next_pid
 same "names" plain.dat --by-comm
 like "there are groups" "$(cat ours)" $'\ngroup: stalls\n'
 ok "a recording with stacks" "$RECORDER" record -q -b 65536 -T -o stacks.dat -e sched:sched_switch -e sched:sched_wakeup -e raw_syscalls \
