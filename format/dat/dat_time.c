@@ -92,30 +92,48 @@ static int read_shift(const struct dat_file *file, const struct dat_option *opti
 	return b.error;
 }
 
-bool dat_clock_name(const struct dat_file *file, char *ret_name, size_t size)
+/* Copies the clock, which is in brackets if the text names several. */
+static void copy_clock(const char *text, char *ret_name, size_t size)
 {
-	const struct dat_option *option = dat_option(file, DAT_TRACECLOCK);
-	const char *text = NULL, *end;
+	const char *begin = strchr(text, '[');
 	size_t len;
 
-	/* Version 6 stores the text after the CPU table; the option only shows that it is there. */
-	if (file->version == 6)
-		text = file->nr_buffers && option ? file->buffers[0].clock : NULL;
-	else if (file->version == 7)
-		for (size_t i = 0; i < file->nr_buffers && !text; i++)
-			text = file->buffers[i].name[0] ? NULL : file->buffers[i].clock;
-	if (!text || !*text)
-		text = option && option->size ? option->data : NULL;
-	if (!text || !*text)
-		return false;
-	end = strchr(text, '[');
-	if (end)
-		text = end + 1;
+	text = begin ? begin + 1 : text;
 	len = strcspn(text, "] \n");
 	if (len >= size)
 		len = size - 1;
 	memcpy(ret_name, text, len);
 	ret_name[len] = '\0';
+}
+
+static bool has_brackets(const char *text)
+{
+	const char *begin = text ? strchr(text, '[') : NULL;
+
+	return begin && strchr(begin, ']');
+}
+
+/* The clock's text after the CPU table of version 6, which is there if there is the option. */
+static const char *text_after_table(const struct dat_file *file, const struct dat_option *option)
+{
+	return file->version == 6 && file->nr_buffers && option ? file->buffers[0].clock : NULL;
+}
+
+bool dat_clock_name(const struct dat_file *file, char *ret_name, size_t size)
+{
+	const struct dat_option *option = dat_option(file, DAT_TRACECLOCK);
+	const char *text = text_after_table(file, option);
+
+	/* In version 7 times are shown by the option (trace-dat.md 8.3). Without it the top buffer may name the clock. */
+	if (file->version == 7 && !(option && has_brackets(option->data))) {
+		for (size_t i = 0; i < file->nr_buffers && !text; i++)
+			text = file->buffers[i].name[0] ? NULL : file->buffers[i].clock;
+	}
+	if (!text || !*text)
+		text = option && option->size ? option->data : NULL;
+	if (!text || !*text)
+		return false;
+	copy_clock(text, ret_name, size);
 	return true;
 }
 
@@ -129,6 +147,23 @@ static bool counts_nanoseconds(const char *clock)
 			return true;
 	}
 	return !strncmp(clock, "mono", 4);
+}
+
+/* Whether the times are shown in seconds: not if a clock is named that does not count nanoseconds. */
+static bool shows_seconds(const struct dat_file *file, const struct dat_time *t)
+{
+	const struct dat_option *option = dat_option(file, DAT_TRACECLOCK);
+	const char *texts[] = { option ? option->data : NULL, text_after_table(file, option) };
+	char clock[64];
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		if (!has_brackets(texts[i]))
+			continue;
+		copy_clock(texts[i], clock, sizeof(clock));
+		if (t->raw || !(counts_nanoseconds(clock) || t->mult))
+			return false;
+	}
+	return true;
 }
 
 /* The option DATE in ns; its text is in microseconds. */
@@ -173,8 +208,7 @@ static int read_option(const struct dat_file *file, const struct dat_option *o, 
 int dat_time_open(const struct dat_file *file, unsigned int flags, struct dat_time *ret_time,
 		  struct dat_error *ret_error)
 {
-	struct dat_time t = { .seconds = true, .raw = flags & DAT_TIME_RAW };
-	char clock[64];
+	struct dat_time t = { .raw = flags & DAT_TIME_RAW };
 	int err = 0;
 
 	for (size_t i = 0; !err && !(flags & DAT_TIME_RAW) && i < file->nr_options; i++) {
@@ -189,8 +223,7 @@ int dat_time_open(const struct dat_file *file, unsigned int flags, struct dat_ti
 		dat_time_close(&t);
 		return err;
 	}
-	if (dat_clock_name(file, clock, sizeof(clock)))
-		t.seconds = !(flags & DAT_TIME_RAW) && (counts_nanoseconds(clock) || t.mult);
+	t.seconds = shows_seconds(file, &t);
 	*ret_time = t;
 	return 0;
 }

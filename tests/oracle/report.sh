@@ -44,6 +44,21 @@ for flags in "" -t -R -l "-l -R" "-l -t" -N --ts-diff "-t --ts-diff" --nodate --
 	[ $bad -eq 0 ] && pass "report $flags, $(wc -w <<< "$chosen") made files"
 done
 
+# The clock is named by the option and, in version 6, after the tables of CPUs; those of version 7's buffers do not count.
+bad=0 nr=0
+for name in v6-instances v7-instances; do
+	for place in $(grep -abo '\[mono\]' "$TMP/$name.dat" | cut -d : -f 1); do
+		for text in '[boot]' ' mono '; do
+			cp "$TMP/$name.dat" "$TMP/clock.dat"
+			printf '%s' "$text" | dd of="$TMP/clock.dat" bs=1 seek="$place" conv=notrunc 2> /dev/null
+			nr=$((nr + 1))
+			same "$name, clock '$text' at $place" "$TMP/clock.dat" || bad=$((bad + 1))
+			same "$name, clock '$text' at $place, --raw-ts" "$TMP/clock.dat" --raw-ts || bad=$((bad + 1))
+		done
+	done
+done
+is "report, $nr files with clocks that differ: differences" $bad 0
+
 for filter in 'sched/sched_switch:next_prio > 110' 'print' 'sched:common_pid == 1002' '.*:common_pid != 1001'; do
 	same "filter $filter" "$TMP/v6-kernel.dat" -F "$filter" && pass "report -F '$filter'"
 done
