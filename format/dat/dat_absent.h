@@ -10,8 +10,9 @@
 /* All zeros: nothing is absent. Times are in the units of the file's pages; both ends are included. */
 struct dat_absent {
 	bool some_threads;   /* only the switches of some threads were recorded */
-	bool is_listed_only; /* with some_threads: all of them are listed */
-	int32_t *listed;     /* with some_threads: these threads are some of them */
+	/* an event in a thread that is not `listed` does not show that it is one of these threads */
+	bool is_listed_only;
+	int32_t *listed;     /* with some_threads: these are among the threads */
 	size_t nr_listed;
 	struct dat_losses some_times; /* with some_threads: only at these times; empty: always */
 	struct dat_losses no_switches;

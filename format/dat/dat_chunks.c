@@ -8,7 +8,8 @@
 #include <string.h>
 
 /*
- * What the streams of a file may hold together. A stream has more only while a record before its current part is kept.
+ * Bytes of unpacked chunks that all streams of a file together may hold. A stream has more than its share only while
+ * the part with the previous record is kept.
  */
 #define ROOM (UINT32_C(12) << 20)
 

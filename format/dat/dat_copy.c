@@ -76,8 +76,8 @@ static bool is_of_layout(const struct dat_file *file, const struct dat_option *o
 }
 
 /*
- * Append the copied threads whose switches the file has. Without the others, those of a thread that the file does not
- * list may or may not be there.
+ * Append those copied threads whose switches are certainly in the file: all of them, or if the file has only the
+ * switches of some threads, those that it lists. Whether it has the switches of another thread is not known.
  */
 static void put_threads(struct blob *list, const struct dat_absent *before, const struct dat_copy_absent *absent)
 {

@@ -57,7 +57,10 @@ void dat_cursor_close(struct dat_cursor *cursor)
 void dat_cursor_keep(struct dat_cursor *cursor)
 {
 	cursor->kept = cursor->now;
-	/* The other block had what was kept before. That of plain data is read into again. */
+	/*
+	 * What was kept before is in the other block, and no longer needed. For uncompressed data that block stays
+	 * allocated, because the next read goes there.
+	 */
 	if (cursor->buffer->compressed) {
 		free(cursor->blocks[!cursor->kept]);
 		cursor->blocks[!cursor->kept] = NULL;

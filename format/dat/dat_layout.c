@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The blobs, and the order of the parts in a file of version 6 (trace-dat.md, parts 3 and 4). Where the format permits
- * a choice, both versions are written so:
+ * a choice, this writer chooses:
  *
  * - The clock is always given, with text: trace-cmd 3.1.6 reads beyond an empty one.
  * - Version 6 carries no CPUCOUNT option: it breaks files whose table has another length.

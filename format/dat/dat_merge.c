@@ -96,8 +96,9 @@ static bool find_record(struct dat_merge *m, struct stream *s, int ret, struct d
 }
 
 /*
- * Skips from an event with these data to the next one of a type that is needed. The last event before a time stamp or
- * another page remains: the next one may be earlier, and the order of the streams depends on when it is found.
+ * Skips from an event with these data to the next one of a type that is needed. The last event before a time stamp or a
+ * new page is not skipped: the event after it may be earlier, and the order of the streams depends on when that one is
+ * found.
  */
 static const unsigned char *pass_over(const struct dat_merge *m, struct stream *s, const unsigned char *data)
 {
@@ -157,7 +158,7 @@ static bool before(const struct stream *a, const struct stream *b)
 {
 	if (a->next.ts != b->next.ts)
 		return a->next.ts < b->next.ts;
-	return a < b; /* both in m->streams */
+	return a < b; /* both point into m->streams */
 }
 
 static void sift_down(struct dat_merge *m, uint32_t i)

@@ -233,7 +233,7 @@ static void put_some_threads(struct blob *text, const struct dat_notes *notes)
 void dat_notes_put(struct blob *text, const struct dat_notes *notes)
 {
 	blob_printf(text, "%.*s", (int)strcspn(notes->program, ";"), notes->program);
-	/* Those that were read have lost their first words. */
+	/* dat_notes_read() returns the offsets without their first words; then these are put in front again. */
 	if (notes->offsets)
 		put_value(text, strncmp(notes->offsets, OFFSETS, strlen(OFFSETS)) ? OFFSETS : "", notes->offsets);
 	if (notes->some_threads)

@@ -17,11 +17,11 @@
  * files of several clocks.
  *
  * What is known to be absent: the switches of all threads except a list ("switches of some threads alone: 100 101",
- * with "and no others" if events in other threads do not show that these are listed, too; with "from 5 to 7, 9 to 10"
- * only at these times); the events of CPUs; and the switches of all threads, all events of the kernel, or all of
- * programs at some times, which is what no file of a merged one covers. These times are those of all machines together:
- * if a file of another machine covers a time, it is not noted. The first and the last ns of a time are included; "800
- * on": until the end.
+ * with "and no others" if an event in another thread does not show that its switches were recorded, too; with "from 5
+ * to 7, 9 to 10" only at these times); the events of CPUs; and the switches of all threads, all events of the kernel,
+ * or all of programs at some times, which is what no file of a merged one covers. These times are those of all machines
+ * together: if a file of another machine covers a time, it is not noted. The first and the last ns of a time are
+ * included; "800 on": until the end.
  */
 #ifndef FORMAT_DAT_NOTES_H
 #define FORMAT_DAT_NOTES_H
@@ -77,11 +77,12 @@ struct dat_notes {
 	bool some_threads;   /* the kernel recorded only the switches of some threads */
 	/*
 	 * With some_threads: the numbers of threads that the kernel recorded, in the form of `hidden`; of other
-	 * threads, it recorded only the switches and wake-ups that these have a part in. NULL: events were left out
-	 * otherwise.
+	 * threads, it recorded only the switches and wake-ups that these have a part in. NULL: events were left out by
+	 * another rule, such as a filter.
 	 */
 	const char *listed;
-	bool is_listed_only;	/* with `listed`: an event in another thread does not show that it is listed, too */
+	/* with `listed`: an event in another thread does not show that its switches were recorded, too */
+	bool is_listed_only;
 	const char *some_times; /* with some_threads: only at these times, in the form of dat_losses.h; NULL: always */
 	const char *no_cpus;	/* CPUs whose events were not recorded: "1-3,5"; NULL: none */
 	const char *no_switches; /* when no switch was recorded, in the form of dat_losses.h; NULL: never */

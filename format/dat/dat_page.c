@@ -20,7 +20,10 @@ uint32_t dat_walk_marker(const struct dat_walk *walk, const struct dat_record *p
 	return walk->rule & PAGE_SWAPPED ? cpu : page_marker_cpu(walk->page + padding->pos, &record, cpu);
 }
 
-/* The rule of most files, which have this machine's byte order and commit words of 8 bytes: a constant is faster. */
+/*
+ * The rule of most files, which have this machine's byte order and commit words of 8 bytes. It is a constant, because
+ * that is faster.
+ */
 #define RULE_PLAIN (PAGE_STRICT | PAGE_KBUFFER | (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? PAGE_BIG : 0u))
 
 int dat_walk_open(const struct dat_file *file, const struct dat_page *page, struct dat_walk *ret_walk,

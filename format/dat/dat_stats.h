@@ -29,7 +29,7 @@ void dat_stats_put_buffer(struct blob *text, const char *name);
 /* A heading: the lines after it count the programs' events of this CPU; those before count the kernel's. */
 void dat_stats_put_programs(struct blob *text, uint32_t cpu);
 
-/* Whether the line has this value. */
+/* Whether the line has this statistic; its value is stored in *ret_value. */
 bool dat_stats_get(const char *line, enum dat_stat what, uint64_t *ret_value);
 /* The name in the heading of a buffer, up to the end of the line; NULL: the line is something else. */
 const char *dat_stats_get_buffer(const char *line);

@@ -29,7 +29,10 @@ struct diff_collect {
 	/* for the run that is being read */
 	unsigned int run;
 	const struct event_table *table;
-	/* events of programs, and of the kernel: all; and, in nr_before, those before the current one */
+	/*
+	 * numbers of events of programs and of the kernel: nr_all: in the whole run; nr_before: before the current
+	 * event
+	 */
 	uint64_t nr_all[2];
 	uint64_t nr_before[2];
 	size_t *of_event; /* by id: place in `series` plus one */

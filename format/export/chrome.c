@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INTERRUPTS 10000000 /* the number of a process whose threads are CPUs; the kernel has no such number */
+#define INTERRUPTS 10000000 /* the pid of a made-up process whose threads are the CPUs; no real process has this pid */
 #define NAME_ROOM  320u
 
 struct chrome {

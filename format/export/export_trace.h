@@ -37,7 +37,7 @@ void export_trace_close(struct export_trace *trace);
 /* Read the values of rec_context_set(). 0; -ENOMEM. */
 int export_contexts_open(struct export_trace *trace);
 
-/* What a thread belongs to: "context." and the key, and the value. */
+/* A context value of a thread: "context.KEY", and the value. */
 struct export_context {
 	char name[64];
 	const char *value;

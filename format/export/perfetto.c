@@ -4,8 +4,8 @@
  * threads, of tracks and of different texts, not by the number of events.
  *
  * All packets have one sequence, whose texts are interned and whose times are differences. Events of programs are track
- * events, and so are the spans of both. Those of the kernel are ftrace events in bundles of a CPU: sched_switch and
- * sched_waking in the compact form, the others in messages that the trace itself describes.
+ * events, and so are spans, those of programs and of the kernel. Events of the kernel are ftrace events in bundles of a
+ * CPU: sched_switch and sched_waking in the compact form, the others in messages that the trace itself describes.
  */
 #include "format/export/perfetto_private.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events of the kernel, in a bundle for each CPU that is written when it is full. Of sched_switch and sched_waking
- * there are lists: times as differences, a task's name as its place in a list of names. The lists name only the next
+ * Events of the kernel, in a bundle for each CPU that is written when it is full. sched_switch and sched_waking are
+ * written as lists: times as differences, a task's name as its place in a list of names. The lists name only the next
  * task of a switch; the previous one is that of the switch before. So the first switch of a CPU is written in the long
  * form.
  *
  * Perfetto counts an error if the previous task of a switch is another one than the last switch named. That is so after
  * a loss, and after the switch to a thread whose events are hidden. Then a switch is inserted at the first event that
- * shows who runs instead: the time before that is counted for the task that was known to run.
+ * shows which task runs instead; the time before that event counts for the task that was known to run.
  */
 #include "format/export/perfetto_private.h"
 

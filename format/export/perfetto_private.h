@@ -117,7 +117,7 @@ void perfetto_arguments(struct perfetto *p, const struct export_event *event, ui
 void perfetto_argument_text(struct perfetto *p, const char *name, const char *text);
 void perfetto_argument_int(struct perfetto *p, const char *name, int64_t value);
 void perfetto_argument_uint(struct perfetto *p, const char *name, uint64_t value);
-/* The values that the thread belonged to. */
+/* The context values of the thread at this time, as arguments. */
 void perfetto_contexts(struct perfetto *p, int32_t tid, uint64_t ts);
 
 /*

@@ -256,8 +256,9 @@ struct model_thread_state {
 struct model_loss {
 	uint64_t ts;   /* time of the event after the loss */
 	/*
-	 * The lost events came after this time: that of the last event before the loss of the same ring of the kernel,
-	 * which is that of the CPU in `buffer`; or of the CPU if is_program; or of the first event of the trace.
+	 * The lost events came after this time: the time of the last event before the loss in the same ring of the
+	 * kernel, which is the ring of the CPU in `buffer`; if is_program, of the last event of the CPU; but not before
+	 * the first event of the trace.
 	 */
 	uint64_t since;
 	uint32_t cpu;
@@ -267,9 +268,10 @@ struct model_loss {
 };
 
 /*
- * Whether the events that were lost before an event are programs' alone. In all files of recorder, the event after a
- * loss is of the same lane, or of the same ring of the kernel. The thread 0 ends the kernel's part of a recording. A
- * damaged page is a loss of an unknown number, of any events.
+ * Whether the events that were lost before an event are all events of programs. This holds if the event is a program's,
+ * because in all files of recorder the event after a loss is of the same lane, or of the same ring of the kernel. But a
+ * recorder:end of thread 0 reports losses of the kernel; and a loss of unknown number may be damage of a page, and
+ * concern any events.
  */
 bool model_loss_is_programs(const struct event_table *table, const struct dat_event *event);
 

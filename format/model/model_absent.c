@@ -4,12 +4,13 @@
  *
  * At some times of a merged file no switches were recorded, or only those of some threads: no file that has switches
  * covers these times. There, states are unknown. A state ends where the time begins; after it, a thread is in one state
- * again, as after a loss. If no file with events of the kernel, or none with those of programs, covers a time, spans of
- * the kernel, or of programs, that are open may have ended there.
+ * again, as after a loss. If no file with events of the kernel covers a time, open spans of the kernel may have ended
+ * there; the same holds for programs and their spans.
  *
- * If a CPU was not recorded, a thread that waits for another CPU may be taken to it, run there, sleep and come back
- * without an event. So only a thread that runs on a recorded CPU, or that sleeps until a recorded wake-up, is known. A
- * thread that sleeps, and then runs without having been woken, was woken on such a CPU; it may have run there before.
+ * If a CPU was not recorded, a thread that waits for another CPU may be moved to the unrecorded one, run there, sleep
+ * and come back without an event. So only a thread that runs on a recorded CPU, or that sleeps until a recorded
+ * wake-up, is known. A thread that sleeps, and then runs without having been woken, was woken on such a CPU; it may
+ * have run there before.
  */
 #include "format/model/model_private.h"
 
@@ -86,7 +87,10 @@ static int change_thread(struct model *m, struct model_thread *thread, enum mode
 		return model_sched_forget(m, thread, ts);
 	if (was_known || !is_known(scope, thread) || !thread->has_state || state->state == MODEL_DEAD)
 		return 0;
-	/* Among the switches of some threads, other states of this one seemed to follow. */
+	/*
+	 * Any other state was derived while only the switches of other threads were recorded, and may be wrong: drop
+	 * it.
+	 */
 	if (state->state == MODEL_UNKNOWN && state->absent == MODEL_NO_TIME)
 		thread->settled = ts;
 	else

@@ -85,7 +85,7 @@ int model_single_begin(struct model *m, const struct model_step *step, struct mo
 			model_open_give(m, open);
 			return err;
 		}
-		/* After a loss, what it was begun in is no longer there. */
+		/* cut_single() may have ended the span that was its parent. */
 		open->span.parent = thread->stack.top ? thread->stack.top->span.id : 0;
 		open->span.depth = thread->stack.depth;
 		return model_stack_push(m, &thread->stack, open);

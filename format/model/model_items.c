@@ -142,7 +142,7 @@ static int grow(struct model_items *items)
 	return 0;
 }
 
-/* The place of the last state with the keys of `like`, which is made if necessary. NULL: out of memory. */
+/* Find or make the entry for the last state with the keys of `like`. NULL: out of memory. */
 static struct last_state *last_of(struct model_items *items, const struct model_state *like)
 {
 	struct last_state **chain, *last;

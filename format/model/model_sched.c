@@ -71,7 +71,7 @@ void model_state_set(struct model_thread *thread, enum model_run state, uint32_t
 	};
 }
 
-/* An event shows that the thread has waited for a CPU since the events after a loss. */
+/* An event shows that the thread has waited for a CPU since the first event after a loss. */
 static int settle(const struct model *m, struct model_thread *thread, uint32_t cpu, uint64_t ts)
 {
 	const uint64_t since = thread->settled;

@@ -145,9 +145,10 @@ static uint64_t loss_of(const struct model_step *step)
 }
 
 /*
- * The time after which a begin would have been seen: after it, nothing was lost of the thread or, for an interrupt, of
- * the CPU. A CPU was in no interrupt when it switched threads, and an interrupt began after the end of the one before.
- * A new thread begins with the end of the system call that made it, and no event of it came before.
+ * The time after which a begin would have been seen: since then nothing was lost of the thread or, for an interrupt, of
+ * the CPU. An interrupt also began after the last switch of its CPU, because a CPU does not switch threads within an
+ * interrupt, and after the end of the last interrupt whose begin was not seen. A new thread begins with the end of the
+ * system call that made it, and no event of it came before.
  */
 static uint64_t known_since(const struct model *m, const struct model_step *step)
 {

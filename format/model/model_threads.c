@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The threads of a trace, by their numbers. A hostile file may have ever new ones: if MODEL_KNOWN_MAX are known, those
- * half of them are given up whose last events, or states, are the oldest. Most of them have ended, and nothing of them
- * is open. Those that run are kept, because their CPUs know them, and those that the file lists.
+ * The threads of a trace, by their numbers. A hostile file may have any number of threads: if MODEL_KNOWN_MAX are
+ * known, half of them are given up, those whose last events, or states, are the oldest. Most of these threads have
+ * ended and have no open spans. Threads that are running are kept, because their CPUs refer to them, and so are those
+ * that the file lists.
  */
 #include "format/model/model_private.h"
 
@@ -29,7 +30,7 @@ static struct model_thread *add(struct model *model, int32_t tid)
 		return NULL;
 	}
 	thread->tid = tid;
-	/* It may be one that was given up. */
+	/* The thread may have been known before, and given up: so its events may be missing until then. */
 	thread->loss_ts = thread->kernel_loss_ts = model->given_up_ts;
 	model->list[model->nr_list++] = thread;
 	return thread;

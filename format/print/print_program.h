@@ -30,7 +30,10 @@ struct print_function {
 
 struct print_context {
 	struct tep_handle *tep;
-	/* The handle for functions, if it is another one: *later is set before a program needs it. NULL: it is not. */
+	/*
+	 * If functions are looked up in a handle other than `tep`: *later is that handle, and is set before a program
+	 * needs it. NULL: `tep` is used.
+	 */
 	struct tep_handle *const *later;
 	struct print_function functions[PRINT_FUNCTIONS];
 };

@@ -180,7 +180,7 @@ static bool run_array(const struct run *run, const struct print_step *step)
 	return true;
 }
 
-/* The highest byte first, with a comma after each four bytes, counted from the lowest. */
+/* Print a bitmask: its highest byte first, with a comma between groups of four bytes, counted from the lowest. */
 static bool run_mask(const struct run *run, const struct print_step *step)
 {
 	uint32_t offset, length;

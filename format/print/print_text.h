@@ -36,7 +36,7 @@ static inline char *print_text_room(struct print_text *text, size_t more)
 	return text->text + text->size;
 }
 
-/* Up to 16 characters, without a call: two moves that overlap. */
+/* Copy up to 16 characters without a call, by two moves that may overlap. */
 static inline void print_copy_short(char *to, const char *from, size_t size)
 {
 	if (size >= 8) {

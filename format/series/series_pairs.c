@@ -125,8 +125,9 @@ int series_pair_begin(const struct series_tap *tap, const struct dat_event *even
 
 /*
  * Whether an event of the pair may be missing between two events: events were lost, or the file notes that no events of
- * its kind were recorded for a time. If any thread may write them, a loss that concerns the pair may be marked only
- * after it, with the next event of another lane; the notes have the times of such losses.
+ * its kind were recorded for a time. If the two events have a key, any thread may have written the missing ones, and
+ * their loss may be reported only after the pair, with a later event of that thread's lane. So the times of losses in
+ * the file's notes are used, too.
  */
 static bool is_cut(const struct series *series, const struct series_open *open, const struct dat_event *end)
 {

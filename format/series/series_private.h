@@ -48,7 +48,8 @@ struct series {
 	/* For pairs: */
 	bool has_key;
 	bool is_period; /* both events are the same */
-	bool has_programs, has_kernel, has_switches; /* an event of it is a program's, the kernel's, sched_switch */
+	/* it uses events of programs, events of the kernel, sched_switch */
+	bool has_programs, has_kernel, has_switches;
 	struct series_open **chains;
 	size_t nr_chains; /* a power of two, or 0 */
 	size_t nr_open;

@@ -83,7 +83,7 @@ void hist_put_name(struct blob *out, const struct hist_statement *s, struct hist
 /* Write tokens as SQL: operators of C, texts, and words of the dialect. */
 void hist_put_range(struct blob *out, const struct hist_statement *s, struct hist_range range);
 
-/* Takes the next of the conditions that AND, or a comma, separates out of a range. False: the range is empty. */
+/* Takes the next condition, which ends before AND or a comma, out of a range. False: the range is empty. */
 bool hist_take_term(const struct hist_statement *s, struct hist_range *range, struct hist_range *ret_term);
 
 /* The event that a condition concerns; -1: it concerns both events, or names none. */

@@ -10,8 +10,8 @@
 int sql_model_run(struct sql_trace *trace, struct sql_cells *cells, struct model_sink *sink);
 
 /*
- * Appends the fields of a record to the members of a JSON object, which begins with a brace; except those that the
- * record `before` also has; it may be NULL.
+ * Appends the fields of a record as members to a JSON object, of which at least the opening brace is there. Fields that
+ * the record `before` also has are left out; `before` may be NULL.
  */
 void sql_json_fields(struct sql_trace *trace, const struct model_record *record, const struct model_record *before,
 		     struct blob *out);

@@ -263,9 +263,10 @@ static int change_schema(struct making *m, const struct sql_trace *trace)
 }
 
 /*
- * Make all tables of the trace, or none. If SQLite runs out of memory within a function, it executes nothing more until
- * the statement that called the function has ended, and so nothing that undoes a change. But if a statement that reads
- * tables ends after memory ran out, SQLite rolls back the transaction. So such a statement runs meanwhile.
+ * Make all tables of the trace, or none. If SQLite runs out of memory within a function, it refuses every statement,
+ * also one that undoes a change, until the statement that called the function has ended. But if a statement that reads
+ * tables ends after memory ran out, SQLite rolls back the transaction. So such a statement is kept running during the
+ * change.
  */
 static int add_tables(struct making *m, const struct sql_trace *trace)
 {

@@ -107,7 +107,7 @@ static double cost_of(const struct sql_table *table, const char *ops, int nr_bou
 {
 	double rows = table->cells ? (double)table->cells->nr_rows + 1 : table->trace->rows;
 
-	/* Each equality reduces the cost, or SQLite would leave out those that depend on another table. */
+	/* Each equality reduces the cost; otherwise SQLite would not use those that depend on another table. */
 	if (strchr(ops, SQL_EQ)) {
 		rows /= 100;
 		for (; *ops; ops++)

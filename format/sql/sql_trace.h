@@ -49,7 +49,7 @@ struct sql_trace {
 	double rows;  /* an estimate of its events */
 	struct sql_gaps gaps;
 	bool has_gaps; /* gaps is complete: a pass has read all events */
-	uint64_t given_up; /* as in struct model_sink, by the last pass with a model that gave up any */
+	uint64_t given_up; /* as in struct model_sink; of the last pass in which the model gave up any */
 	uint64_t nr_read; /* by all passes over the file */
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statistics: pure functions of numbers. Nothing here knows what the numbers mean. A probability p is two-sided: if
- * there is no difference, how probable is a result that is at least this far from "no difference", in either direction.
+ * Statistics: pure functions of numbers. Nothing here knows what the numbers mean. A probability p is two-sided: it is
+ * the probability of a result that is at least this far from "no difference", in either direction, if there is no
+ * difference.
  */
 #ifndef FORMAT_STATS_H
 #define FORMAT_STATS_H
@@ -63,9 +64,9 @@ double stats_rank_least_p(size_t nr_a, size_t nr_b);
 double stats_welch_p(const double *a, size_t nr_a, const double *b, size_t nr_b);
 
 /*
- * Holm's correction for many comparisons: `ret_adjusted` can be compared with the level for one. The probability that
- * any positive result is wrong stays below the level, however the comparisons depend on each other. 0; -ENOMEM. Both
- * arrays may be the same.
+ * Holm's correction for many comparisons: each value of `ret_adjusted` can be compared with the level, as the p of a
+ * single comparison. The probability that any positive result is wrong stays below the level, however the comparisons
+ * depend on each other. 0; -ENOMEM. Both arrays may be the same.
  */
 int stats_holm(const double *p, size_t nr, double *ret_adjusted);
 

@@ -17,7 +17,7 @@ static size_t below(uint64_t *state, size_t nr)
 
 struct sample {
 	const double *values;
-	size_t nr;   /* number of values from which is drawn */
+	size_t nr;   /* number of values to draw from */
 	double mean; /* mean of the values */
 	double widen;
 	size_t drawn; /* number of values that are drawn for a mean */

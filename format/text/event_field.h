@@ -9,9 +9,9 @@
 #include <traceevent/event-parse.h>
 
 /*
- * For a dynamic field, these are its text or its elements. A field without a size extends to the end of the record. So
- * does an array that the record is too short for, such as a stack of the kernel with fewer entries than its format.
- * False: the value is not in the record.
+ * The place of a field's value; for a dynamic field, of its text or its elements. A field without a size extends to the
+ * end of the record. So does an array that the record is too short for, such as a stack of the kernel with fewer
+ * entries than its format. False: the value is not in the record.
  */
 bool event_field_place(const struct tep_format_field *field, const void *data, uint32_t size, bool big,
 		       uint32_t *ret_offset, uint32_t *ret_length);

@@ -125,7 +125,8 @@ static bool bounded(const struct tep_event *event, const struct tep_print_arg *a
 }
 
 /*
- * The kinds of expression that can divide by zero or read beyond the record; data NULL asks only whether there are any.
+ * Whether an expression neither divides by zero nor reads beyond the record. With data NULL: whether it does neither
+ * for any record.
  */
 static bool arg_is_safe(const struct tep_event *event, const struct tep_print_arg *arg, void *data);
 
@@ -139,7 +140,7 @@ static bool op_is_safe(const struct tep_event *event, const struct tep_print_arg
 		if (!data || !right || !evaluate(event, right, data, &divisor) || !divisor)
 			return false;
 	}
-	/* Checks an index: elements are at most 8 bytes long. */
+	/* Check the index: elements are at most 8 bytes long. */
 	if (op && !strcmp(op, "[") && (!data || !bounded(event, right, data, EVENT_FIELD_MAX / 8)))
 		return false;
 	return (!left || arg_is_safe(event, left, data)) && (!right || arg_is_safe(event, right, data));
@@ -298,7 +299,7 @@ static int parse_formats(struct event_table *t, const struct dat_file *file)
 	for (size_t i = 0; !err && i < file->nr_formats; i++) {
 		const struct dat_format *format = &file->formats[i];
 
-		errno = 0; /* libtraceevent prints it with its messages */
+		errno = 0; /* libtraceevent adds the text of errno to its messages */
 		if (bad[i] || !may_parse(&format->text)) {
 			leave_out(&t->left_out, format);
 			leave_out(&t->failed, format);

@@ -250,7 +250,7 @@ static int take_user(struct verify *v, const struct dat_event *event)
 	int64_t pid;
 
 	v->figures.user_events++;
-	/* In raw files the number is that of a lane. */
+	/* In raw files the number of the CPU is that of a lane. */
 	if (!strcmp(event->buffer->name, "lanes") || v->table->pid_size != 4 ||
 	    !get(v, event, (struct verify_field){ v->table->pid_offset, 4 }, &pid) || pid <= 0 ||
 	    number_map_get(&v->other_pids, (uint64_t)pid)) {
@@ -260,7 +260,10 @@ static int take_user(struct verify *v, const struct dat_event *event)
 	return verify_cpu_user(v, event, (int32_t)pid);
 }
 
-/* Take an event of the thread's own. If the file does not state whose switches are recorded, this event shows it. */
+/*
+ * Take an event of the thread's own. If the file does not state whose switches were recorded, this event shows that
+ * this thread's were.
+ */
 static int take_own(struct verify *v, const struct dat_event *event)
 {
 	int64_t tid;

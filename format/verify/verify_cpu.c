@@ -94,7 +94,7 @@ static void say_outside(struct verify *v, const struct verify_cpu *cpu, const st
 						  &group->first.event, end });
 }
 
-/* A switch away from another thread than the one to which the CPU switched before. */
+/* Report a switch from a thread that is not the one to which the CPU switched before. */
 static void say_contradiction(struct verify *v, const struct verify_cpu *cpu, const struct dat_event *event,
 			      const struct verify_switch *now)
 {

@@ -9,8 +9,8 @@
  * wrong therefore waits until every CPU is past it, and is dropped if one turns out to have a gap there.
  *
  * Virtual machines may hide what certain tasks do: the idle tasks, or those of the host's operators. Then switches from
- * these tasks are missing, and so is sched_wakeup if an idle CPU does the second half of a wake-up. So sched_waking is
- * decisive, which the waking CPU records.
+ * these tasks are missing, and so is sched_wakeup if an idle CPU does the second half of a wake-up. So sched_waking,
+ * which the waking CPU records, is decisive.
  */
 #include "format/verify/verify_private.h"
 
@@ -186,7 +186,7 @@ void verify_thread_lost(struct verify *v, uint64_t since)
 
 /*
  * Whether a thread asleep should have been woken. Filters may suppress its wake-ups, so one must have been seen; and
- * sched_waking may come before the switch that puts it to sleep, because its state is set before.
+ * sched_waking may come before the switch that puts the thread to sleep, because the thread sets its state earlier.
  */
 static bool lacks_wake(const struct verify *v, const struct verify_thread *thread)
 {

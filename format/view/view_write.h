@@ -41,10 +41,13 @@ struct view_texts {
 int view_write_texts(const struct view_trace *trace, struct event_printer *printer, struct dat_merge *merge,
 		     size_t room, const struct view_sink *sink, struct view_texts *texts);
 
-/* Then this makes the columns in compressed form: all levels of all lines, and the arrows. 0; -ENOMEM. */
+/* Call this second. It makes the columns in compressed form: all levels of all lines, and the arrows. 0; -ENOMEM. */
 int view_pack_columns(const struct view_trace *trace, int effort, struct blob *ret_index, struct blob *ret_packed);
 
-/* At last this writes those columns, then the index, which has rows and strings. 0; -ENOMEM; or the sink's result. */
+/*
+ * Call this last. It writes those columns, then the index, which has rows and strings. 0; -ENOMEM; or the sink's
+ * result.
+ */
 int view_write_index(const struct view_trace *trace, const struct view_head *head, const struct view_texts *texts,
 		     const struct blob *index, const struct blob *packed, const struct view_sink *sink);
 

@@ -11,7 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Segment mult is ns per tick in units of 2^-TIME_MAP_SHIFT: up to 255 ns, to a hundredth of a ns over a month. */
+/*
+ * The `mult` of a segment is ns per tick in units of 2^-TIME_MAP_SHIFT. It is at most 255 ns, and so precise that the
+ * error over a month is a hundredth of a ns.
+ */
 #define TIME_MAP_SHIFT 56u
 
 struct time_segment {
@@ -24,7 +27,7 @@ struct time_map {
 	bool identity;
 	struct time_segment *segments; /* the last one begins at the last anchor */
 	unsigned int nr_segments;
-	uint64_t first_clock; /* of the first anchor; below it the first segment's line is `before` */
+	uint64_t first_clock; /* the clock of the first anchor; for earlier times the rate is `before_mult` */
 	uint64_t before_mult;
 	uint64_t error;	   /* between the first and the last anchor; UINT64_MAX: not known */
 	double slope_error; /* beyond them: ns per ns of distance */

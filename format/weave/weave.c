@@ -204,7 +204,7 @@ static int merge(struct weave *weave)
 	if (!heap.inputs)
 		return -ENOMEM;
 	err = fill_heap(weave, &heap);
-	/* If nothing is merged, the file uses the kernel's clock, and has its pages unchanged. */
+	/* If nothing is merged, the file has the kernel's clock, and the kernel's pages unchanged. */
 	if (!heap.nr && weave->kernel)
 		weave->raw_tsc = weave->kernel->clock == REC_CLOCK_TSC;
 	joins = has_kernel && heap.nr && !weave->meta.split;

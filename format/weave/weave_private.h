@@ -121,7 +121,7 @@ struct weave_meta {
 	const struct weave_text *maps;
 	unsigned int nr_maps;
 	uint64_t date;
-	bool raw;   /* lanes are unchanged; beside the kernel, in one buffer of their own */
+	bool raw;   /* lanes are unchanged; if the kernel is recorded, they have one buffer of their own */
 	bool split; /* each process has a buffer */
 };
 

@@ -97,7 +97,7 @@ static int leave_out_all(struct raw *raw)
 	return err;
 }
 
-/* Handle ids, threads and times of the events on the copy; if it is damaged, it ends there. */
+/* Handle ids, threads and times of the events on the copy; if the page is damaged, the copy ends at the damage. */
 static int walk(struct raw *raw)
 {
 	struct weave *weave = raw->weave;

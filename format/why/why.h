@@ -80,8 +80,8 @@ long why_explain(struct why *why, const struct why_span *span, const struct why_
 const char *why_missing(struct why *why);
 
 /*
- * Whether why_explain() has needed interrupts that came in other threads than those whose events were recorded, which
- * `recorder record -F` or -P chose.
+ * Whether why_explain() has needed interrupts that are not in the trace, because they came while other threads ran than
+ * those that `recorder record -F` or -P chose.
  */
 bool why_lacks_threads(const struct why *why);
 

@@ -2,8 +2,8 @@
 /*
  * Finds the threads that worked on a span, one after the other, if one thread began the span and another one ended it.
  *
- * If the span belongs to a logical task, the events of the task show who had it: the thread that took up the task last
- * works on the span. Between two such threads the span waits for the next one.
+ * If the span belongs to a logical task, the events of the task show which thread had it: the thread that took up the
+ * task last works on the span. Between two such threads the span waits for the next one.
  *
  * Otherwise wake-ups show it, backwards from the end of the span: some wake-up gave the span to the thread that ended
  * it, another wake-up gave it to that waker, and so on, back to the thread that began it. A thread may sleep for other
@@ -68,7 +68,7 @@ int why_sort_workers(struct why *why)
 	return why->workers.error;
 }
 
-/* The place after the last worker of a task that began before `ts`. */
+/* The index after the last worker of a task, among those that began before `ts`. */
 static size_t worker_before(const struct why_worker *workers, size_t nr, uint64_t task, uint64_t ts)
 {
 	size_t low = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Marks as unknown what losses make unknown. While events of a CPU are missing, a thread may have been woken there,
- * have run there and slept again, whatever the events of other CPUs show. Within a loss, only a thread that runs on
- * another CPU is known to run; all else is unknown. For the time after a loss, the model has already marked what is
+ * Marks states as unknown if losses make them doubtful. While events of a CPU are missing, a thread may have been woken
+ * there, have run there and slept again, whatever the events of other CPUs show. Within a loss, only a thread that runs
+ * on another CPU is known to run; all else is unknown. For the time after a loss, the model has already marked what is
  * unknown.
  */
 #include "format/why/why_private.h"

@@ -104,7 +104,7 @@ struct why {
 	int error;
 };
 
-/* What an explained span needed, and was not recorded: kinds of kernel events, or interrupts of other threads. */
+/* What was needed to explain a span and was not recorded: kinds of kernel events, or interrupts of other threads. */
 enum why_lack {
 	LACK_SWITCHES = 1,
 	LACK_WAKES = 2,

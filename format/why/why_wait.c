@@ -103,7 +103,10 @@ static bool is_left_out(const struct why *why, int32_t tid)
 	const struct dat_absent *absent = &why->table->absent;
 	const struct why_thread *thread = why_thread(why, tid);
 
-	/* A thread that a chosen one creates is chosen, too; the file lists only the first ones. Its states show it. */
+	/*
+	 * The file does not list a thread that a chosen one created, although the kernel records it, too. Such a thread
+	 * has states in the trace.
+	 */
 	if (!absent->some_threads || absent->some_times.nr || !absent->nr_listed ||
 	    (tid && thread && thread->states.size))
 		return false;
