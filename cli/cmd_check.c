@@ -80,7 +80,7 @@ int cmd_check(int argc, char **argv)
 		OPT_STRING('i', "input", "FILE", "check FILE; same as the operand", &path),
 		OPT_NUMBER(0, "limit", "N", 0, UINT32_MAX, "show at most N problems, count the others (20)",
 			   &printing.limit),
-		OPT_FLAG(0, "strict", "report also what viewers accept, and kernels or trace-cmd write",
+		OPT_FLAG(0, "strict", "also report what viewers accept although no writer should write it",
 			 &printing.strict),
 		OPT_END,
 	};

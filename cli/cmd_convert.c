@@ -61,7 +61,8 @@ static int weave(const struct convert *c, struct dat_copy *copy)
 	err = dat_woven(copy, &time, &damaged, &error);
 	dat_time_close(&time);
 	if (err == -ENODATA) {
-		complain(COMMAND, "%s: no lane names CPUs: it is not a raw recording (record --raw)", c->input);
+		complain(COMMAND, "%s: it is not a raw recording (record --raw): no lane has markers of CPUs",
+			 c->input);
 		return EXIT_FAILURE;
 	}
 	if (err) {

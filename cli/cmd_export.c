@@ -113,7 +113,7 @@ static int write_events(struct export *e, int fd)
 	return err ? err : end;
 }
 
-/* Report what the output lacks: ends of spans, and with damage events that the file should have. */
+/* Report what the output lacks: ends of spans and, if the file is damaged, events. */
 static int check_damage(const struct export *e)
 {
 	struct dat_error error;

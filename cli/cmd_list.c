@@ -45,8 +45,8 @@ static const char *const meaning_words[] = {
 };
 
 /*
- * Print fields, as written, from `first` up to the first that is not part of the key (`keys`), or up to the first that
- * is (not `keys`). `before` is printed before the first one. Returns the next field.
+ * Print fields, as written, from `first` on: with `keys`, fields of the key, up to the first other field; otherwise
+ * other fields, up to the first field of the key. `before` is printed before the first one. Returns the next field.
  */
 static uint32_t print_fields(const struct rec_event_info *info, uint32_t first, bool keys, const char *before)
 {

@@ -55,8 +55,8 @@ static void report_clocks(const struct merge *merge)
 		const uint64_t move = clock->move < 0 ? -(uint64_t)clock->move : (uint64_t)clock->move;
 
 		if (clock->is_guessed)
-			printf("%s: taken for the first file's boot, because it began at most 60 s apart: "
-			       "there is no boot id to compare\n",
+			printf("%s: assumed to be of the first file's boot: there is no boot id to compare, "
+			       "but the boots began at most 60 s apart\n",
 			       merge->files[i].path);
 		if (!clock->by_readings)
 			continue;
@@ -77,9 +77,9 @@ static void report_texts(const struct merge *merge)
 {
 	if (merge->hides_symbols)
 		complain(COMMAND,
-			 "the files' kernels have different symbols: the result has none, and addresses instead");
+			 "the files' kernels have different symbols: the result has addresses instead of symbols");
 	if (merge->ambiguous.used)
-		complain(COMMAND, "%zu printk format%s left out: the files have different ones at one address",
+		complain(COMMAND, "%zu printk format%s left out: the files have different ones at the same address",
 			 merge->ambiguous.used, merge->ambiguous.used == 1 ? " is" : "s are");
 }
 
@@ -151,7 +151,8 @@ int cmd_merge(int argc, char **argv)
 	const struct opt table[] = {
 		OPT_STRING('o', "output", "FILE", "write to FILE", &merge.output),
 		OPT_CHOICE(0, "buffers", "woven|split",
-			   "events of a CPU together, or buffers for each file (of several machines: split)", &buffers),
+			   "put events of a CPU together, or keep each file's buffers (several machines: split)",
+			   &buffers),
 		OPT_CHOICE(0, "file-version", "6|7", "version of the output (7)", &version),
 		OPT_STRING(0, "compression", "METHOD", "none, any, zstd, or zstd:LEVEL (any; version 6: none)",
 			   &compression),

@@ -148,7 +148,7 @@ static bool cannot(const struct pages *pages, unsigned int number, int err)
 	complain(NAME, "cannot read %s %u: %s", kind(pages), number,
 		 err == -EBUSY	       ? "another recorder reads it"
 		 : err == -EBADMSG     ? "it is damaged"
-		 : err == -EOPNOTSUPP ? "this kernel cannot map it, so looking takes the events: use --take"
+		 : err == -EOPNOTSUPP ? "this kernel cannot map it, so its events can only be consumed: use --take"
 				      : strerror(-err));
 	return false;
 }
@@ -175,7 +175,8 @@ static int open_map(struct pages *pages, unsigned int number)
 		page_text_print_meta(kind(pages), number, rec_map_meta(pages->maps[number]),
 				     rec_map_is_copy(pages->maps[number]));
 	/*
-	 * The program is just making the lane or changing its size: try again next time. A CPU may have gone offline.
+	 * The program may be making the lane or changing its size at this moment: try again next time. A CPU may have
+	 * gone offline.
 	 */
 	return err == -EAGAIN || err == -ENODATA || (err == -ENODEV && number && pages->cpu == UINT64_MAX) ? 0 : err;
 }
@@ -239,7 +240,7 @@ static bool look_at_lanes(struct pages *pages)
 		if (pages->lane != UINT64_MAX && pages->lane != lane)
 			continue;
 		err = pages_look_meta(pages->view, lane, &meta);
-		/* The program is just making the lane. */
+		/* The program is making the lane at this moment: skip it. */
 		if (err == -EAGAIN)
 			continue;
 		if (!err)

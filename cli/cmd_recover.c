@@ -172,8 +172,8 @@ static void report_stage(const struct spool *spool)
 		complain(
 			RECOVER,
 			"cannot find '%s', whose pages '%s' lacks: recover it in the mount namespace where it was "
-			"recorded, or remove it to recover the buffers without it",
-			spool->head.stage, spool->path);
+			"recorded, or remove '%s' to recover the buffers alone",
+			spool->head.stage, spool->path, spool->path);
 	else if (spool->stage_is_gone)
 		complain(RECOVER,
 			 "'%s' is gone: the pages in it that were not yet written to '%s' are lost",
@@ -239,8 +239,8 @@ static int gather_place(struct recover *recover, struct left_place *place)
 }
 
 /*
- * A spool without a session names running programs: take what they have recorded since, and the events that were
- * switched on for it.
+ * A spool without a session names programs that were running: take what they have recorded since, and switch off the
+ * events that are still on for the killed recorder.
  */
 static int gather_program(struct recover *recover, const struct spool_process *process, const struct session *dir)
 {
@@ -293,7 +293,7 @@ static int gather(struct recover *recover)
 	return err;
 }
 
-/* Whether some data could not be read now, to which the spool leads. */
+/* Whether some data that the spool leads to could not be read now. */
 static bool is_to_be_tried_again(const struct recover *recover)
 {
 	return recover->trouble.unread && recover->dir.fd >= 0 && !recover->only[0] && !recover->temporary;
@@ -341,7 +341,8 @@ static bool recover_all(struct recover *recover)
 {
 	const struct drain_trouble *trouble = &recover->trouble;
 	/*
-	 * Chunks of a stage that cannot be reached have their places in the spool: the other chunks still make a file.
+	 * If the stage cannot be reached, nothing may be appended to the spool: the stage's chunks have their places
+	 * after its end. A file is made from the chunks that the spool has.
 	 */
 	const bool apart = recover->spool->stage_is_unseen;
 	const int err = apart ? 0 : gather(recover);
@@ -371,7 +372,10 @@ static bool recover_all(struct recover *recover)
 		report_stage(recover->spool);
 	if (good)
 		say_rest(recover, full);
-	/* The spool is empty or in the file, unless another attempt may complete it. */
+	/*
+	 * The spool is removed, because it is empty or the file has its contents; but it stays if another attempt may
+	 * recover more.
+	 */
 	if (good && (apart || is_to_be_tried_again(recover)))
 		return false;
 	output_remove_spool(&recover->output, recover->spool);

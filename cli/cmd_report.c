@@ -103,7 +103,7 @@ static report_form choose_form(const struct forms *forms, const struct report_li
 	OPT_LIST(0, "ts-offset", "N", "add N to the times of the file before it, in the unit of the clock",            \
 		 &(inputs)),                                                                                           \
 	OPT_LIST(0, "ts2secs", "HZ",                                                                                   \
-		 "the clock of the file before it has HZ; before the second -i: that of all files", &(inputs)),        \
+		 "the clock of the file before it ticks at HZ; before the second -i: of all files", &(inputs)),        \
 	OPT_FLAG(0, "align-ts", "print times from the first event on", &(r).align),                                    \
 	OPT_FLAG(0, "nodate", "ignore the file's date offset", &(r).no_date),                                          \
 	OPT_FLAG(0, "raw-ts", "print times as stored in the file", &(r).raw_ts),                                       \
@@ -132,7 +132,7 @@ static report_form choose_form(const struct forms *forms, const struct report_li
 	OPT_FLAG(0, "first-event", "print the time of the first event of each CPU", &(lists)->first),                  \
 	OPT_FLAG(0, "last-event", "print the time of the last event of each CPU", &(lists)->last),                     \
 	OPT_FLAG(0, "stat", "print the kernel's statistics of the recording", &(lists)->stat),                         \
-	OPT_FLAG(0, "uname", "print the kernel, and the recorder's version", &(lists)->uname),                         \
+	OPT_FLAG(0, "uname", "print the kernel's uname, and the recorder's version", &(lists)->uname),                 \
 	OPT_FLAG(0, "version", "print the recorder's version", &(lists)->version)
 
 /* Options: what is computed from events. */

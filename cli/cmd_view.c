@@ -97,7 +97,7 @@ static int run(const struct view_request *request, const char *output)
 	else if (err)
 		complain(COMMAND, "%s: %s", request->path, result.error.text);
 	else if (result.left_out)
-		complain(COMMAND, "%s: the fields of %" PRIu64 " events are not in '%s', which would be too large",
+		complain(COMMAND, "%s: the fields of %" PRIu64 " events are left out of '%s', which would be too large",
 			 request->path, result.left_out, output);
 	if (!err)
 		complain_given_up(COMMAND, request->path, result.given_up);

@@ -8,7 +8,10 @@
 
 /* -------------------------------------------------------------------------------------------------------- measuring */
 
-/* Inserts a point in order, and drops the last one. `sign` 0: points stay in the order of their arrival. */
+/*
+ * Inserts a point at its place; if the list is full, the last point is dropped. `sign` 1: the largest value is first;
+ * -1: the smallest; 0: points stay in the order of their arrival.
+ */
 static void keep(struct assert_kept *kept, const struct series_point *point, int sign)
 {
 	unsigned int at = kept->nr;

@@ -121,7 +121,7 @@ static enum assert_op turned(enum assert_op op)
 	}
 }
 
-/* The points among which are those that offend most. */
+/* The list of kept points that includes the worst ones: those that violate the comparison by most. */
 static const struct assert_kept *kept_for(const struct assert_node *node, enum assert_op op)
 {
 	const struct assert_measure *m = &node->measure;
@@ -139,7 +139,7 @@ static const struct assert_kept *kept_for(const struct assert_node *node, enum a
 static void put_points(struct body *b, const struct assert_node *node, enum assert_op op, double limit)
 {
 	const bool counts = node->function == ASSERT_COUNT || node->function == ASSERT_RATE;
-	/* Of a number, a rate or a sum, all values are shown: none of them breaks the limit on its own. */
+	/* For a count, a rate or a sum, all values are shown: none of them breaks the limit on its own. */
 	const bool takes_all = counts || node->function == ASSERT_SUM;
 	const struct assert_kept *kept;
 	bool has_head = false;

@@ -74,8 +74,7 @@ static int run_query(struct sql_session *session, struct assertion *assertion, c
 		complain(input->command, "--sql: a query expected, not '%s'", assertion->text);
 		code = SQLITE_MISUSE;
 	} else if (code == SQLITE_OK && rest[strspn(rest, "; \t\r\n")]) {
-		complain(input->command, "--sql: one query expected; give each of several to a --sql of its own: '%s'",
-			 assertion->text);
+		complain(input->command, "--sql takes one query; repeat --sql for more: '%s'", assertion->text);
 		code = SQLITE_MISUSE;
 	} else {
 		if (code == SQLITE_OK)

@@ -90,7 +90,7 @@ static void print_rows(const struct hist_shown *shown)
 	while (hist_rows_next(&rows, &row)) {
 		unsigned int length = (unsigned int)((double)row.count / (double)rows.highest * BAR_WIDTH + 0.5);
 
-		/* A row with a value has at least a visible bar. */
+		/* If a row has values, its bar is visible, however few there are. */
 		length = row.count && !length ? 1 : length;
 		hist_text(row.low, shown->is_ns, low);
 		hist_text(row.high, shown->is_ns, high);

@@ -33,7 +33,7 @@ void sql_session_report(struct sql_session *session)
 		trace_report_left_out(COMMAND, trace->path, trace->table);
 		if (!trace->file->missing.text[0])
 			continue;
-		complain(COMMAND, "%s: %s; results are those of the rest", trace->path, trace->file->missing.text);
+		complain(COMMAND, "%s: %s; results cover only the rest", trace->path, trace->file->missing.text);
 		session->is_cut = true;
 	}
 }
@@ -272,7 +272,10 @@ int sql_session_run(struct sql_session *session, const char *text)
 
 /* ------------------------------------------------------------------------------------------------------------- save */
 
-/* The table's columns, each after a comma; NULL: no memory. *ret_rowid names the row's number as no column is named. */
+/*
+ * The table's columns, each after a comma; NULL: no memory. *ret_rowid is a name for the row's number that no column
+ * has.
+ */
 static char *columns_of(struct sql_session *session, const char *name, const char **ret_rowid)
 {
 	static const char *const rowids[] = { "rowid", "oid", "_rowid_" };

@@ -20,18 +20,19 @@ struct sql_session {
 	bool written; /* false: standard output cannot be written */
 };
 
-/* 0, or the exit status of a failure, which is reported. Call sql_session_close() in either case. */
+/* 0; or the exit status of a failure, which was reported. Call sql_session_close() in either case. */
 int sql_session_open(const char *path, struct sql_session *ret_session);
 void sql_session_close(struct sql_session *session);
 
 /*
- * Reports once for each trace that it was cut off, and the events that have no table. Statements, which may open
- * traces, call this when they have ended.
+ * Reports for each trace, once, whether it was cut off and which events have no table. Statements may open traces, so
+ * each statement calls this at its end.
  */
 void sql_session_report(struct sql_session *session);
 
 /*
- * Runs statements, separated by semicolons, or a dot command. The exit status of the first failure, which is reported.
+ * Runs statements, separated by semicolons, or a dot command. Stops at the first failure, reports it, and returns its
+ * exit status; 0: all succeeded.
  */
 int sql_session_run(struct sql_session *session, const char *text);
 

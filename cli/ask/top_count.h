@@ -15,7 +15,7 @@ struct top_row {
 	uint64_t events;   /* number of events, or of spans */
 	uint64_t running;  /* ns on a CPU; for a span: its duration */
 	uint64_t runnable; /* ns waiting for a CPU; for a span: its own time */
-	bool has_times;	   /* of a thread or process: `running` and `runnable` are known at some time */
+	bool has_times;	   /* of a thread or process: `running` and `runnable` are known for some of the time */
 	uint64_t longest;  /* of a span: the longest one, ns */
 };
 
@@ -24,7 +24,7 @@ enum top_kind { TOP_PROCESSES, TOP_THREADS, TOP_EVENTS, TOP_SPANS, TOP_KINDS };
 struct top_list {
 	struct top_row *rows;
 	size_t nr, room;
-	struct number_map places; /* by key: place plus one */
+	struct number_map places; /* index + 1 of a key */
 };
 
 struct top {

@@ -23,7 +23,8 @@ void why_trace_close(struct why_trace *t);
 
 struct why_wanted {
 	const char *span; /* system:name, or name */
-	uint64_t slowest; /* the most spans; 0: all that match `id` or `over`, or the slowest one if neither is given */
+	/* maximum number of spans; 0: all that match `id` or `over`, or the slowest one if neither is given */
+	uint64_t slowest;
 	const char *id;	  /* a number; NULL: any */
 	bool is_over;
 	uint64_t over; /* ns: only spans that took longer */

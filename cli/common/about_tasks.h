@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which events are of tasks, or about them: the field pid or next_pid of those is a task's (wake-ups, switches). */
+/*
+ * Which events tasks wrote, and which are about tasks: those whose field pid or next_pid is a task's (wake-ups,
+ * switches).
+ */
 #ifndef CLI_ABOUT_TASKS_H
 #define CLI_ABOUT_TASKS_H
 

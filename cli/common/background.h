@@ -24,9 +24,9 @@ struct background {
 int background_fork(struct background *background, int *ret_status);
 
 /*
- * The work has begun: let the first process end, and close the terminal: what is printed from now on is lost unless it
- * goes to a file. If the first process was killed while it waited, this process gets SIGTERM. Does nothing without a
- * fork.
+ * Report that the work has begun: the first process ends, and this one closes the terminal, so what it prints from now
+ * on is lost unless it goes to a file. If the first process was killed while it waited, this process gets SIGTERM. Does
+ * nothing without a fork.
  */
 void background_begun(struct background *background);
 

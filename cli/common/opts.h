@@ -27,7 +27,10 @@ enum opt_kind {
 	OPT_KIND_CALL,	 /* struct opt_call *: called for every argument, once the options before it are stored */
 };
 
-/* Arguments of options that may be given several times, and by which of them. The strings are those of argv. */
+/*
+ * Arguments of options that may be given several times, and for each argument its option. The strings are those of
+ * argv.
+ */
 struct opt;
 struct opt_list {
 	const char **items;
@@ -82,7 +85,7 @@ struct opts {
  */
 bool opts_parse(const struct opts *opts, int argc, char **argv, char ***ret_operands, int *ret_status);
 
-/* The command whose options were parsed, for messages of what several commands share. */
+/* The command whose options were parsed, for messages of code that several commands share. */
 const char *opts_command(void);
 
 /* False: no memory. */

@@ -12,7 +12,7 @@
 int trace_events_open(const char *command, const char *path, const struct dat_file *file, unsigned int flags,
 		      struct event_table **ret_table);
 
-/* Reports on standard error the formats that the table does not have. A table that is NULL has none. */
+/* Reports on standard error the formats that were left out of the table. If the table is NULL, reports nothing. */
 void trace_report_left_out(const char *command, const char *path, const struct event_table *table);
 
 #endif

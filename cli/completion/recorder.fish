@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Completion of recorder's commands and options for fish. Nothing is listed here: recorder's own help says what there is.
+# Completion of recorder's commands and options for fish. Nothing is listed here: the words come from recorder's help.
 
 # A line for each command: its name, a tab, what it does.
 function __recorder_commands

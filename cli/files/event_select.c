@@ -161,7 +161,7 @@ static int find_cpus(const struct event_select *select, const char *command, con
 				return 0;
 		}
 	}
-	complain(command, "the file has no CPU of '%s'", select->cpus);
+	complain(command, "the file has none of the CPUs '%s'", select->cpus);
 	return -ENOENT;
 }
 

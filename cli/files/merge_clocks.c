@@ -164,7 +164,7 @@ static int join_one_clock(const struct facts *file, const struct facts *first, b
 	if (is_one_boot)
 		clock->move = (int64_t)((uint64_t)first->date - (uint64_t)file->date);
 	else if (!dat_option(file->file, DAT_DATE) != !dat_option(first->file, DAT_DATE))
-		return refuse(error, "only one of it and the first file has times of the day (option date)");
+		return refuse(error, "only one of this file and the first one has times of day (option date)");
 	return 0;
 }
 
@@ -178,12 +178,14 @@ int merge_clock_find(const struct dat_file *file, const struct dat_file *first, 
 	*ret_clock = (struct merge_clock){ .is_elsewhere = boot == BOOT_OTHER || are_peers(file, first) };
 	if (has_offset(file) != has_offset(first))
 		return refuse(ret_error,
-			      "only one of it and the first file has an offset added to its times (option offset)");
+			      "only one of this file and the first one has an offset added to its times "
+			      "(option offset)");
 	if (is_one && are_peers(file, first))
 		return join_one_clock(&a, &b, false, ret_clock, ret_error);
 	if (dat_option(file, DAT_TIME_SHIFT) || dat_option(first, DAT_TIME_SHIFT))
 		return refuse(ret_error,
-			      "only one of it and the first file has times of another machine (option time_shift)");
+			      "only one of this file and the first one has times of another machine "
+			      "(option time_shift)");
 	ret_clock->is_guessed = boot == BOOT_SAME && !(a.notes.boot && b.notes.boot);
 	if (is_one && boot != BOOT_OTHER)
 		return join_one_clock(&a, &b, boot == BOOT_SAME, ret_clock, ret_error);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file covers the times from its first event to its last one, except those that its own notes exclude. The absence of
- * each file is a list of times; what the result lacks is in the absences of all files. Only files with sched_switch
- * count for switches, and only those with any formats of the kernel, or of programs, for its or their events. A file
- * with few events of the kernel counts as one with all.
+ * A file covers the times from its first event to its last one, except those that its own notes exclude; all other
+ * times are the file's absence. The result lacks the times that are in the absences of all files. For switches, only
+ * files with sched_switch count; for the kernel's events, only files with a format of such an event, and the same for
+ * programs' events. A file that recorded only a few of the kernel's events counts as if it had all.
  *
- * The result lacks a CPU if a file lacks it, except if another file has the CPU at all times of this file. Files that
- * 'recorder split -C' made of one recording have the same times, although their first events differ.
+ * The result lacks a CPU if one of the files lacks it, unless another file has the CPU at all times of that file. Files
+ * that 'recorder split -C' made of one recording have the same times, although their first events differ.
  *
- * Notes and readers do not tell the machines of threads apart. A file of another machine has none of this one's CPUs;
- * if one has only the switches of some threads, this is so at all times. But the times without events are those that no
- * file of any machine covers: where only another machine's file does, states and spans seem to go on.
+ * Notes and readers do not distinguish the machines of threads. If the files are of several machines, a file never
+ * supplies a CPU that a file of another machine lacks; and if one file has only the switches of some threads, the
+ * result states this for all times. But a time counts as lacking only if no file of any machine covers it: where only
+ * another machine's file covers it, states and spans seem to continue.
  */
 #include "cli/files/merge_cover.h"
 

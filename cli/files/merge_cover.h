@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What no merged file has: the times between them, and the CPUs and threads whose switches were not recorded. */
+/* What no merged file has: the times between the files, and the CPUs and threads whose switches were not recorded. */
 #ifndef CLI_MERGE_COVER_H
 #define CLI_MERGE_COVER_H
 
@@ -13,12 +13,15 @@ void merge_cover_open(struct merge_file *file);
 void merge_cover_event(struct merge_file *file, uint16_t type, uint64_t time);
 
 /*
- * What the result lacks, after all events were written: the listed threads are not set. Times are those of its pages.
- * 0; -ENOMEM. Call dat_absent_free() in any case.
+ * Find what the result lacks; call it after all events were written. The list of threads is not set. Times are those of
+ * its pages. 0; -ENOMEM. Call dat_absent_free() in any case.
  */
 int merge_cover(const struct merge *merge, struct dat_absent *ret_absent);
 
-/* The time of a CPU in the result. Nothing can be shown before time 0: an earlier time is 0. */
+/*
+ * Convert a time of one of the file's CPUs to the time in the result. Nothing can be shown before time 0: an earlier
+ * time is 0.
+ */
 uint64_t merge_raw_time(const struct merge *merge, const struct merge_file *file, uint32_t cpu, uint64_t time);
 
 #endif

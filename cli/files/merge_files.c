@@ -41,9 +41,9 @@ static int check_file(const struct merge *merge, unsigned int number, unsigned i
 	if (dat_latency(file->file))
 		return refuse(error, ret_file, number, "it has the text of a latency tracer, not events");
 	if (file->file->page_size < REC_SUBBUF_MIN || file->file->page_size > REC_SUBBUF_MAX)
-		return refuse(error, ret_file, number, "pages of its size are not written");
+		return refuse(error, ret_file, number, "pages of its size cannot be written");
 	if (file->file->big != first->file->big || file->file->commit_size != first->file->commit_size)
-		return refuse(error, ret_file, number, "byte order or size of long are not those of the first file");
+		return refuse(error, ret_file, number, "its byte order or size of long is not that of the first file");
 	return 0;
 }
 
@@ -156,8 +156,8 @@ static int has_name(const struct merge *merge, unsigned int number, unsigned int
 }
 
 /*
- * What makes the names of a file's buffers unique: 0, if nothing is needed; or a number. The second of two files with
- * the same name is "FILE#2", if it is the second on the command line and no file has that name. -ENOMEM.
+ * The number that makes the names of a file's buffers unique; 0: they are unique without one. The second of two files
+ * with the same name is "FILE#2", if it is the second on the command line and no file has that name. -ENOMEM.
  */
 static int find_position(const struct merge *merge, unsigned int number)
 {

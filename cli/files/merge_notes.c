@@ -37,8 +37,8 @@ static const char *text_of(const struct merge_file *file)
 }
 
 /*
- * Add a file's losses, with their times converted to the result's. If the CPUs' clocks differ, each loss has the times
- * of all CPUs.
+ * Add a file's losses, with their times converted to the result's. If each CPU's times are converted in another way,
+ * each loss is added once for each CPU.
  */
 static int add_losses(const struct merge *merge, const struct merge_file *file, const char *text,
 		      struct dat_losses *all)

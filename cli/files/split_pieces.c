@@ -157,7 +157,7 @@ uint64_t split_damaged(const struct split *split, struct dat_error *ret_error, u
 
 /* -------------------------------------------------------------------------------------------------------- events */
 
-/* As model_loss_is_programs() tells them apart. */
+/* Whether a loss before this event counts as one of programs: the same rule as model_loss_is_programs(). */
 static bool is_programs(const struct split *split, const struct dat_event *event)
 {
 	const struct event_table *table = split->select.table;
@@ -167,8 +167,9 @@ static bool is_programs(const struct split *split, const struct dat_event *event
 }
 
 /*
- * Losses before a left-out event are reported with the CPU's next event: a program's if programs lost events, the
- * kernel's if the kernel did, so that it stays known who lost them. An unknown number may be damage, of any events.
+ * Losses before a left-out event are reported with a later event of the CPU: losses of programs with a program's event,
+ * those of the kernel with the kernel's, so that readers still see which of them lost events. A loss of unknown number
+ * may be damage and concern both, so it is reported with the next event of either.
  */
 static bool carry(const struct split *split, struct split_carried *carried, struct dat_event *event)
 {

@@ -45,7 +45,7 @@ void split_close(struct split *split);
 
 /*
  * Write the next file. 1: done, with *ret_events events; 0: no event is left, and no file was written; or -errno, with
- * a text in ret_error if the file that is read is the reason.
+ * a text in ret_error if the input is the reason.
  */
 int split_piece(struct split *split, const char *path, uint64_t *ret_events, struct dat_error *ret_error);
 

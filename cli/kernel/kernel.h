@@ -36,8 +36,8 @@ int kernel_stop(struct kernel *kernel);
 
 /*
  * Record these threads, too. For -F, because COMMAND's pid is not known earlier: call it between COMMAND's fork and
- * exec. Children follow if the request asks for it. Pass all at once: a call takes the kernel some tens of
- * milliseconds. 0 or -errno (-ESRCH: it is gone), nothing printed.
+ * exec. Their children are recorded, too, if the request asks for it. Pass all threads in one call, because each call
+ * takes the kernel some tens of milliseconds. 0 or -errno (-ESRCH: a thread has ended), nothing printed.
  */
 int kernel_add_tids(struct kernel *kernel, const pid_t *tids, unsigned int nr);
 
@@ -46,7 +46,7 @@ int kernel_add_tids(struct kernel *kernel, const pid_t *tids, unsigned int nr);
 /* The directory of its instance, below which are per_cpu/cpuN/trace_pipe_raw and the rest. */
 const char *kernel_dir(const struct kernel *kernel);
 
-/* Its clock by the name in trace_clock: "x86-tsc", "mono". */
+/* The name of its clock, as in trace_clock: "x86-tsc", "mono". */
 const char *kernel_clock(const struct kernel *kernel);
 
 /* Bytes of a sub-buffer with its header, as trace_pipe_raw returns it. */

@@ -17,7 +17,7 @@ static inline bool kernel_clock_is_shared(const char *name)
 	return kernel_clock_is_tsc(name) || !strcmp(name, "mono");
 }
 
-/* The clock of programs that matches one of the kernel's: the TSC; CLOCK_MONOTONIC for everything else. */
+/* The clock of programs that matches a clock of the kernel: the TSC for x86-tsc, otherwise CLOCK_MONOTONIC. */
 static inline uint32_t kernel_clock_program(const char *name)
 {
 	return kernel_clock_is_tsc(name) ? REC_CLOCK_TSC : REC_CLOCK_MONO;

@@ -77,7 +77,7 @@ uint64_t kernel_drain_bytes(const struct kernel_drain *drain);
 
 /*
  * Lost events of all CPUs: those counted by the kernel, those in rings that have failed, and those not yet in their
- * side files. Reads statistics, so do not call it often.
+ * side files. Do not call it often: it reads files of statistics.
  */
 uint64_t kernel_drain_lost(const struct kernel_drain *drain);
 

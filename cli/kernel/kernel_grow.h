@@ -31,7 +31,10 @@ struct kernel_grower {
 /* The main function of the thread. */
 void *kernel_grower_main(void *grower);
 
-/* Called when a ring's thread begins or ends a turn of a ring that was half full. Any thread may call it. */
+/*
+ * Wake the thread, because a ring may need to grow: a ring's thread calls it at the beginning of a turn if it found its
+ * ring half full. The drain calls it to end the thread. Any thread may call it.
+ */
 void kernel_grower_wake(struct kernel_grower *grower);
 
 #endif

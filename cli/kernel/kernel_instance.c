@@ -95,8 +95,8 @@ static unsigned long long own_start_time(void)
 }
 
 /*
- * Lock the directory of an instance. 0; -EWOULDBLOCK: its recorder lives; -ESTALE: it no longer exists; or open's
- * errno. Only a process that has the lock, and finds that the directory is still in its place, may remove it.
+ * Lock the directory of an instance. 0; -EWOULDBLOCK: its recorder is still running; -ESTALE: it no longer exists; or
+ * open's errno. Only a process that has the lock, and finds that the directory is still in its place, may remove it.
  */
 static int lock_dir(const char *dir, int *ret_lock)
 {

@@ -19,7 +19,10 @@
 #include "cli/kernel/kernel_texts.h"
 #include "format/io/out_file.h"
 
-/* The most pages of all CPUs together, and the fewest of each CPU. In a side file each takes a whole page. */
+/*
+ * The maximum number of pages for all CPUs together, and the minimum for each CPU. In a side file each takes a whole
+ * page.
+ */
 #define PIECES	   4096u
 #define PIECES_MIN 64u
 

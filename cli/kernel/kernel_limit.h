@@ -16,8 +16,8 @@ struct kernel_ring;
 int kernel_limit_begin(struct kernel_ring *ring, uint64_t kb);
 
 /*
- * All functions below do nothing if the ring has no limit. Returns the number of bytes that can be written before the
- * first place follows.
+ * All functions below do nothing if the ring has no limit. Returns how many of `bytes` may be written at once: not
+ * beyond the last place, and at most half of all places.
  */
 uint64_t kernel_limit_run(const struct kernel_ring *ring, uint64_t bytes);
 

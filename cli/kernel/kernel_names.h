@@ -28,7 +28,7 @@ struct kernel_pattern {
 	const char *event; /* NULL: the word may be either */
 };
 
-/* False: it is too long for any event. "all" stands for all events. The result leads into `pattern`. */
+/* False: it is too long for any event. "all" stands for all events. The result points into `pattern`. */
 bool kernel_pattern_parse(const char *pattern, struct kernel_pattern *ret);
 bool kernel_pattern_matches(const struct kernel_pattern *pattern, const struct kernel_name *name);
 /* Whether the pattern selects the event's whole system. */

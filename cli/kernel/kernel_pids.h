@@ -23,8 +23,8 @@ struct kernel_pids {
 
 /*
  * Put the threads of the processes with these pids, or of this name, into the request; if an id is a thread's, only
- * that thread. With `programs` the processes use librecorder; if which->ret_lacks is set, others are included. False:
- * one line was printed. The caller closes the pids in any case.
+ * that thread. With `programs`, the processes must use librecorder, unless which->ret_lacks is set. False: one line was
+ * printed. The caller closes the pids in any case.
  */
 bool kernel_pids_find(const struct message_sink *sink, const struct programs *which, bool programs,
 		      struct kernel_request *request, struct kernel_pids *pids);
@@ -34,9 +34,9 @@ bool kernel_pids_threads(const struct message_sink *sink, const char *tids, stru
 			 struct kernel_pids *pids);
 
 /*
- * Record the threads and children, too, that these processes began between kernel_pids_find() and kernel_open(), and
- * their descendants; since then the kernel itself follows forks. They are added to the request. False: one line was
- * printed.
+ * Also record the threads and children that these processes began between kernel_pids_find() and kernel_open(), and
+ * their descendants: add them to the request. From kernel_open() on the kernel itself follows forks. False: one line
+ * was printed.
  */
 bool kernel_pids_catch_up(const struct message_sink *sink, const struct kernel_pids *pids,
 			  struct kernel_request *request, struct kernel *kernel);

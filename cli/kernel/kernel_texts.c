@@ -198,8 +198,8 @@ static void put_processes(FILE *out, const char *pids, const char *before)
 }
 
 /*
- * Note the processes of the threads in set_event_pid, after "first pids" or "pids" was noted: those of threads that
- * existed at one of these times.
+ * Note the processes of the threads in set_event_pid. Called after "first pids" was noted and again after "pids" was
+ * noted, so threads that exist at either time are included.
  */
 static int add_processes(const struct place *place, const char *pids, const char *pids_before)
 {
@@ -257,7 +257,7 @@ static int add_no_cpus(const struct kernel *kernel, const struct place *place)
 	return err;
 }
 
-/* Note the depth from which on calls are left out of the file. */
+/* Note the depth limit of the function graph: the file leaves out deeper calls. */
 static int add_graph_depth(const struct kernel *kernel, const struct place *place)
 {
 	const uint64_t depth = kernel_graph_depth(kernel);

@@ -10,8 +10,8 @@
 #include "cli/recording/spool.h"
 
 /*
- * 0; -ENOMEM; the error of the spool; or the reason why tracefs does not describe its pages and events. Other texts
- * may be missing.
+ * 0; -ENOMEM; the error of the spool; or the errno of reading the descriptions of pages and events in tracefs. If
+ * another text cannot be read, it is left out.
  */
 int kernel_texts_begin(const struct kernel *kernel, struct spool *spool, unsigned int process);
 int kernel_texts_end(const struct kernel *kernel, struct spool *spool, unsigned int process);
@@ -23,7 +23,7 @@ int kernel_texts_end(const struct kernel *kernel, struct spool *spool, unsigned 
  */
 int kernel_texts_some(const struct kernel *kernel, struct spool *spool, unsigned int process);
 
-/* The names that tasks have now, and printk_formats, which grows with modules, instead of earlier ones. 0 or -errno. */
+/* Replace the names of tasks, and printk_formats, which grows with modules, by the present ones. 0 or -errno. */
 int kernel_texts_names(struct spool *spool, unsigned int process);
 
 /*
@@ -32,7 +32,9 @@ int kernel_texts_names(struct spool *spool, unsigned int process);
  */
 int kernel_texts_own_threads(struct spool *spool, unsigned int process);
 
-/* If the kernel is still the one that was recorded, add its symbols, which a spool never has. 0 or -ENOMEM. */
+/*
+ * If the kernel is still the one that was recorded, add its symbols, which are never stored in a spool. 0 or -ENOMEM.
+ */
 int kernel_texts_recover(struct spool *spool, unsigned int process);
 
 #endif

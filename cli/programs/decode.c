@@ -168,7 +168,7 @@ static bool translate(const struct decoder *decoder, unsigned char *record, size
 	return event->id != 0;
 }
 
-/* Whether the record's print format may be evaluated. A print format of the kernel always may. */
+/* Whether the record's print format may be evaluated. The kernel's own print formats are trusted. */
 static bool may_print(const struct decoder *decoder, unsigned char *record, size_t size, bool *ret_raw)
 {
 	struct rec_event_common common;

@@ -74,7 +74,7 @@ static void print_event(const struct kernel_name *name, bool full, unsigned int 
 
 /* ---------------------------------------------------------------------------------------------------- the patterns */
 
-/* The pattern between two commas, without the ! of one that leaves events out. */
+/* The pattern between two commas, without the ! by which a pattern excludes events. */
 struct part {
 	char text[256];
 	bool excluded;

@@ -10,7 +10,7 @@
 
 /*
  * Lists those that match `patterns`, NULL: all of them; with `full`, their fields. Patterns are those of record's -e,
- * separated by commas; one after ! leaves out. The exit status; a failure is reported.
+ * separated by commas; ! before a pattern excludes its events. The exit status; a failure is reported.
  */
 int list_kernel(const char *patterns, bool full);
 

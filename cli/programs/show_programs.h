@@ -6,7 +6,7 @@
 #include "cli/common/opts.h"
 #include "cli/recording/programs.h"
 
-/* The options by which the user selects programs: both options, and only the second one. */
+/* The options by which the user selects programs: -P and --dir together, and --dir alone. */
 #define OPT_PROGRAMS(programs)                                                                                         \
 	OPT_STRING('P', "pid", "PROGRAM", "only these: pids separated by commas, or a name", &(programs).word),        \
 		OPT_PROGRAMS_DIR(programs)

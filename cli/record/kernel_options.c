@@ -95,8 +95,8 @@ bool kernel_options_events(const char *command, const struct opt_list *given, st
 			good = !waits;
 			if (waits)
 				complain(command,
-					 "'-v' needs an -e after it; a -B after it would remove a buffer of the "
-					 "kernel, which the recorder does only to its own");
+					 "'-v' needs an -e after it; before a -B it would remove a buffer of the "
+					 "kernel, and the recorder removes only its own");
 			request = *++requests;
 			excluded = waits = false;
 		} else {

@@ -33,7 +33,7 @@ struct record {
 	struct opt_list events; /* -u, -x, -f, --rate, -e, -R, -v */
 	struct opt_list user_events; /* those of `events` that are -u, -x, -f or --rate */
 	bool user;		/* programs are recorded */
-	bool user_is_asked; /* -u was given; otherwise the kernel alone records programs without librecorder */
+	bool user_is_asked; /* -u was given; otherwise, if the kernel is recorded, programs need not use librecorder */
 	const char *threads;
 	uint64_t subbuf_kb;
 	uint64_t sleep_us;	  /* -s; UINT64_MAX: not given */

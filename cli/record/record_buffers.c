@@ -20,7 +20,7 @@ static bool is_name(const struct record_buffers *buffers, const char *name)
 	for (unsigned int i = 0; i < buffers->nr; i++)
 		given |= buffers->before[i].name && !strcmp(buffers->before[i].name, name);
 	if (given)
-		return refuse(name, "is there twice");
+		return refuse(name, "is given twice");
 	for (const char *at = name; *at; at++)
 		if (*at == '/' || (unsigned char)*at < ' ')
 			return refuse(name, "has a character that a name of an instance cannot have");

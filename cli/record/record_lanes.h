@@ -12,8 +12,8 @@
 struct record_lanes {
 	uint64_t lane_kb;   /* 0: the program's default */
 	uint64_t subbuf_kb; /* 0: the program's default */
-	const char *mode;   /* "overwrite", "discard"; NULL: the same */
-	const char *clock;  /* "tsc", "mono"; NULL: the same */
+	const char *mode;   /* "overwrite", "discard"; NULL: the program's default */
+	const char *clock;  /* "tsc", "mono"; NULL: the program's default */
 	char numbers[3][24];
 };
 

@@ -23,7 +23,7 @@
 #define SLEEP_MIN_US  100u
 #define SLEEP_MAX_US  4000u
 #define SLEEP_PERCENT 30u
-#define SLEEP_GROWTH  256u /* the sleep grows by one part in this number each round */
+#define SLEEP_GROWTH  256u /* the sleep grows by 1 / SLEEP_GROWTH each round */
 
 /* If a lane was this full, the next round begins at once. */
 #define URGENT_PERCENT 60u
@@ -117,8 +117,8 @@ static void say_full(struct record *record)
 	if (!record->quiet)
 		complain(
 			RECORD,
-			"'%s' is written slower than the programs write, and %s wait in memory, which is the limit: "
-			"events that do not fit into the lanes until there is room again are lost",
+			"'%s' is written more slowly than the programs write, and %s wait in memory, which is the "
+			"limit: until there is room again, events that do not fit into the lanes are lost",
 			record->output.spool, human_size(bytes, size, sizeof(size)));
 }
 

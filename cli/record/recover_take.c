@@ -202,8 +202,8 @@ static bool say_no_image(const struct recover *recover, const char *word, bool b
 
 	if (!by_pid)
 		complain(RECOVER,
-			 "no dead program '%s' has left a buffer%s; of a running one "
-			 "'recorder snapshot -P %s' copies the events",
+			 "no dead program '%s' has left a buffer%s; 'recorder snapshot -P %s' copies the events "
+			 "of a running one",
 			 word, more, word);
 	else if (is_running(strtoul(word, NULL, 10)))
 		complain(RECOVER,

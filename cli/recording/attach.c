@@ -375,7 +375,10 @@ static void end_all(struct attach *attach)
 		}
 }
 
-/* Switch everything off; a child that was being forked while its parent gave back still has the loan. 0 or -errno. */
+/*
+ * Switch everything off, repeatedly: a child that was forked while its parent's loan was given back still has that
+ * loan. 0 or -errno.
+ */
 static int end_programs(struct attach *attach)
 {
 	const struct timespec wait = { .tv_nsec = UNREADY_WAIT_NS };
@@ -464,7 +467,7 @@ void attach_say_missed(const struct attach *attach)
 	if (attach->waiting)
 		message(attach->sink,
 			"up to %u %s that started meanwhile waited for file descriptors, two for each; the limit is "
-			"%" PRIu64 " (ulimit -Hn): the events that they wrote before are not recorded",
+			"%" PRIu64 " (ulimit -Hn): events that they wrote until then are not recorded",
 			attach->waiting, attach->waiting == 1 ? "process" : "processes", file_limit());
 	if (missed->nr)
 		message(attach->sink, "%u %s that started meanwhile %s not recorded, %s%s (%s): %s", missed->nr,

@@ -2,7 +2,7 @@
 /*
  * Buffers that appear during a recording and belong to it: a copy of a recorded process's memory (recognised by its
  * loan, see reader.h), the same process with another program, or a program that it started. Buffers that existed when
- * the recording began are not children of that time and are left alone.
+ * the recording began are not of processes that were started meanwhile, and are left alone.
  */
 #include "cli/recording/attach_private.h"
 

@@ -33,7 +33,7 @@ struct child {
 	void *at_end_arg;
 	int trace_errno; /* why it could not be traced: at_end is not called */
 	unsigned int interrupts;
-	int stopped_by; /* the signal that ended the recording before the command; 0 */
+	int stopped_by; /* the signal that ended the recording before the command; 0: none */
 };
 
 #define CHILD_INIT { .signals = -1, .go = -1, .tell = -1 }

@@ -40,7 +40,7 @@
 #define SEGMENTS_MAX (UINT64_C(1) << 18)
 #define MAPPINGS_MAX 1024u
 
-/* No buffer is so large. With this limit, every offset in the file is a positive off_t. */
+/* No buffer is larger than this. With this limit, every offset in the file is a positive off_t. */
 #define BUFFER_MAX (UINT64_C(1) << 42)
 
 /* This many bytes more than the core file's size may be written, because segments need not begin and end at a page. */
@@ -112,7 +112,7 @@ static int read_segments(struct core *core)
 	if (err)
 		return err;
 	core->nr_segments = header.e_phnum;
-	/* More than fits into the header's field: the number is in the first section header. */
+	/* The number of segments does not fit into the header's field: it is in the first section header. */
 	if (header.e_phnum == PN_XNUM) {
 		err = read_core(core, &first, sizeof(first), header.e_shoff);
 		if (err)
@@ -199,7 +199,7 @@ static int copy_mapping(struct core *core, const struct mapping *mapping, int fd
 	return err;
 }
 
-/* Make the copy of a lane state that it has no reader. */
+/* Change the copied lane so that it has no reader. */
 static int free_lane(struct core *core, int fd, uint64_t at)
 {
 	static const uint64_t no_owner;
@@ -211,7 +211,7 @@ static int free_lane(struct core *core, int fd, uint64_t at)
 	return err || !owner ? err : out_write_at(fd, &no_owner, sizeof(no_owner), at);
 }
 
-/* The copy has no writer and no reader any more: make its header and lanes state that. */
+/* Change the header and the lanes of the copy so that it has no writer and no reader. */
 static int release(struct core *core, int fd, uint64_t size)
 {
 	static const uint32_t state = REC_BUFFER_REPLACED;

@@ -16,7 +16,7 @@
 int dirs_each(const struct message_sink *sink, const char *dir, int (*each)(int fd, const char *path, void *data),
 	      void *data);
 
-/* A directory in one of these that belongs to the same owner: a descriptor, or -errno. */
+/* Open a directory in one of these, which must have the same owner. Returns a descriptor, or -errno. */
 int dirs_open_below(int dir, const char *name);
 
 /* The reason why a directory was refused, from the -errno. */

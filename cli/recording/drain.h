@@ -38,8 +38,13 @@ struct drain_trouble {
 	int no_buffer_errno;	    /* the reason of the last one */
 	unsigned int living;	    /* buffers of programs that were still running at the end */
 	unsigned int stopped;	    /* buffers of programs that were stopped at the end (rec_stop()) */
-	unsigned int halted;	    /* buffers of other programs that were stopped by a signal at the end */
-	unsigned int off; /* buffers of other programs whose events were all off at the end; not with DRAIN_NAMED */
+	/* buffers of programs, other than the `stopped`, that were stopped by a signal at the end */
+	unsigned int halted;
+	/*
+	 * buffers of programs, other than the `stopped`, whose events were all off at the end; not counted with
+	 * DRAIN_NAMED
+	 */
+	unsigned int off;
 	int bad_errno;		    /* reason why the first bad buffer could not be opened: positive errno */
 	char bad_file[256];
 };
@@ -82,9 +87,9 @@ int drain_add_rates(struct drain *drain);
 int drain_finish(struct drain *drain);
 
 /*
- * Wait for helpers that still read a lane: the spool then has what they took, and may be settled or closed. After an
- * error drain_run() and drain_finish() do it by themselves, and drain_finish() leaves no helper at work. If one of
- * several drains of a spool fails, the others need it.
+ * Wait for helpers that still read a lane. Afterwards the spool has what they took, and may be settled or closed. After
+ * an error drain_run() and drain_finish() do this by themselves, and no helper is at work after drain_finish(). If one
+ * of several drains of a spool fails, call this for the others.
  */
 void drain_stop(struct drain *drain);
 

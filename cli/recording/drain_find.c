@@ -131,8 +131,8 @@ void drain_note_bad(struct drain *drain, const struct drained *one, int err)
 }
 
 /*
- * Whether a buffer for which there is no descriptor waits until another one is closed. It is not tried in each round,
- * because only this process can free a descriptor.
+ * Whether a buffer for which there is no descriptor waits until another one is closed. Such a buffer is not tried in
+ * each round, because only this process can free a descriptor.
  */
 static bool waits(struct drain *drain, int err)
 {

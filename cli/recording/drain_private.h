@@ -17,8 +17,8 @@ struct drained {
 	unsigned int unrecorded; /* rec_view_unrecorded() when we attached to the program; otherwise 0 */
 	uint64_t log_at;
 	uint64_t grown_ms; /* when its threads were last permitted to grow; 0: never */
-	uint64_t alive_ms; /* when its program was last known to live */
-	bool lives;	   /* whether its program lived when this round began */
+	uint64_t alive_ms; /* when its program was last known to be alive */
+	bool lives;	   /* whether its program was alive when this round began */
 	bool rates_added;
 	unsigned int nr_lanes;
 	unsigned char *lane_off; /* LANE_, by lane */
@@ -98,7 +98,7 @@ int drain_take_turns(struct drain *drain, bool helped);
 /* Whether a lane of the buffer was not read to its end: its turn ended earlier, or a helper still has it. */
 bool drain_has_more(const struct drained *one);
 
-/* Take the lane's pages. Any thread may; the results are in the turn. */
+/* Take the lane's pages, and store the results in the turn. Any thread may call it. */
 void drain_take_turn(struct spool *spool, struct drain_turn *turn);
 
 /*

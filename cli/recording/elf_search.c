@@ -91,7 +91,7 @@ static bool search_list(const struct elf_needer *needer, const char *list, const
 	return false;
 }
 
-/* The text at `place` of the cache; NULL: it does not end there. */
+/* The text at `place` of the cache; NULL: it has no end within the cache. */
 static const char *cache_text(const char *cache, size_t size, uint32_t place)
 {
 	return place < size && memchr(cache + place, '\0', size - place) ? cache + place : NULL;

@@ -24,9 +24,10 @@ static bool has_same_pid(const struct process *one, const struct process *other)
 }
 
 /*
- * Whether a process is the parent of another one. The buffer of a new image after exec does not have its parent's start
- * time; but the parent started no later than this process. The buffer of a forked child has it, and the child may be in
- * another pid namespace than its parent.
+ * Whether process `one` is the parent of `self`, according to the `parent` in the buffer of `self`. The buffer of a
+ * forked child has its parent's start time, and the child may be in another pid namespace than its parent. The buffer
+ * of a new image after exec lacks the start time; then the parent is the process with the same pid that started no
+ * later than `self`.
  */
 static bool is_parent(const struct process *one, const struct process *self, const struct process *parent)
 {

@@ -44,7 +44,7 @@ static int last_in_lane(struct rec_view *view, unsigned int lane, uint64_t *last
 	return found;
 }
 
-/* The newest anchor of the buffer and one of now give the rate of the clock. */
+/* The newest anchor of the buffer and one taken now give the rate of the clock. */
 static uint64_t seconds_of(const struct rec_view *view, uint64_t clock)
 {
 	struct rec_anchor then, now;

@@ -41,7 +41,7 @@ struct left_place {
 struct leftovers {
 	struct left_place *places;
 	unsigned int nr;
-	unsigned int busy; /* sessions of living recorders */
+	unsigned int busy; /* sessions whose recorders are running */
 };
 
 /*
@@ -51,7 +51,8 @@ bool leftovers_find_all(const struct message_sink *sink, const char *dir, struct
 
 /*
  * Add what is in one session, or one buffer, to `left`, which begins as { 0 }; the caller frees it in any case. 0,
- * -ENOMEM, or the reason why it cannot be read; -EBUSY: the session's recorder lives, or the buffer's program may.
+ * -ENOMEM, or the reason why it cannot be read; -EBUSY: the session's recorder is running, or the buffer's program may
+ * be.
  */
 int leftovers_find_session(const char *path, struct leftovers *left);
 int leftovers_find_buffer(const char *path, struct leftovers *left);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Maps of processes: which file lies where in their memory, in the words of a trace.dat's option PROCMAPS. A map must
- * be taken while the process lives.
+ * Maps of processes: which file lies where in their memory, in the words of a trace.dat's option PROCMAPS. A map can be
+ * taken only while the process exists.
  */
 #ifndef CLI_PROC_MAPS_H
 #define CLI_PROC_MAPS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The directory of one recording, in which its programs put their buffers. It is private (0700, inside the user's
- * buffer directory), and a lock on it ends with the recorder, in any case. The link "spool" in it points to the
- * recording's spool, so that each leads to the other after a kill.
+ * buffer directory). The recorder holds a lock on it until it ends, in whatever way. The link "spool" in it points to
+ * the recording's spool, so that each leads to the other after a kill.
  */
 #ifndef CLI_SESSION_H
 #define CLI_SESSION_H
@@ -35,13 +35,13 @@ bool session_create(const struct message_sink *sink, struct session *ret_session
 bool session_link_spool(const struct message_sink *sink, const struct session *session, const char *spool);
 
 /*
- * The target of the link, which the caller frees. NULL: there is no link; the spool is gone, or its name is now that of
- * another session's spool; or the session belongs to another user, who could lead root to files that this user may not
- * access.
+ * The target of the link, which the caller frees. NULL: there is no link; or the spool is gone, or another session's
+ * spool now has its name; or the session belongs to another user, whose link could lead root to a file that this other
+ * user may not access.
  */
 char *session_spool(const struct session *session);
 
-/* Lock an existing directory. 0; -EBUSY: its recorder lives; or the errno of open. */
+/* Lock an existing directory. 0; -EBUSY: its recorder is still running; or the errno of open. */
 int session_lock(const char *path, struct session *ret_session);
 
 /* The same for an open directory: the session takes over the descriptor, or closes it. `fd` may itself be an error. */

@@ -17,7 +17,8 @@
  * file but, back to back, in one file for each CPU beside it: see spool_side_open(). Its log is empty; it has texts
  * instead. If its events are in several buffers of the trace.dat, it is there once for each: see spool_buffer().
  *
- * One thread at a time uses a spool. The holder of a writable spool has a lock on the file that ends with the holder.
+ * One thread at a time uses a spool. A process that has a writable spool holds a lock on the file until it closes the
+ * spool or ends.
  */
 #ifndef CLI_SPOOL_H
 #define CLI_SPOOL_H
@@ -32,11 +33,11 @@
 #include "cli/recording/spool_format.h"
 #include "format/io/clock_reading.h"
 
-/* The process that wrote: the data of a buffer that are needed when it is gone. */
+/* A process that wrote events: the data of its buffer that are needed once the buffer is gone. */
 struct spool_process {
 	struct rec_view_info info;
 	uint64_t inode; /* of the buffer file; with the file's name it identifies the buffer */
-	bool other_pids; /* its pids are of another namespace than the kernel's own */
+	bool other_pids; /* its pids are not of the initial pid namespace, whose pids the kernel's events have */
 	char file[256]; /* its name in the session's directory */
 };
 
@@ -189,9 +190,9 @@ int spool_append(struct spool *spool, const struct spool *other);
 
 /*
  * Give the spool a stage (stage.h): from now on chunks go there, and the stage's thread writes them to the file. Only
- * spool_settle() waits for the disk, and, when the stage is full, calls that append something other than pages. `max`:
- * bytes in the stage; 0: derived from the available memory. `priority`: of the thread. 0; on an error of stage_open()
- * the spool stays without a stage.
+ * these calls wait for the disk: spool_settle() and, when the stage is full, those that append something other than
+ * pages. `max`: bytes in the stage; 0: derived from the available memory. `priority`: of the thread. 0; on an error of
+ * stage_open() the spool stays without a stage.
  */
 int spool_stage(struct spool *spool, uint64_t max, unsigned int priority);
 
@@ -272,7 +273,8 @@ int spool_side_create(struct spool *spool, unsigned int process, unsigned int cp
 struct spool_side {
 	uint64_t pages;	      /* number of whole pages */
 	uint64_t offset;      /* offset of the first page */
-	uint64_t begin, end;  /* the page that ends at `end` is followed by the one at `begin`; end 0: not so */
+	/* after the page that ends at `end` comes the one at `begin`; end 0: pages are in their order in the file */
+	uint64_t begin, end;
 	uint64_t events;      /* events that were before the first page, and are not in the file any more (-m) */
 	uint64_t lost;	      /* losses that were reported by the pages of these events */
 };
@@ -284,8 +286,8 @@ int spool_side_open(const struct spool *spool, unsigned int process, unsigned in
 uint64_t spool_side_bytes(const struct spool *spool);
 
 /*
- * Remove the side files, then the spool's file, which stays open. 0 or the first errno of write or of unlink other
- * than ENOENT. A process that is killed in between leaves a spool with head.done.
+ * Remove the side files, then the spool's file, which stays open. 0 or the first errno of write or of unlink other than
+ * ENOENT. If the process is killed in between, a spool with head.done set stays.
  */
 int spool_remove(struct spool *spool);
 
@@ -298,7 +300,7 @@ struct spool_stream {
 	int side;	/* the side file that the pages come from, one after the other; -1: none */
 	uint64_t pages; /* number of pages in the side file */
 	uint64_t not_kept; /* number of events before those of the side file (-m) */
-	bool goes_round;   /* the pages are not one after the other */
+	bool goes_round;   /* the pages are used in a circle, so they are not in their order in the file */
 	uint64_t reported;	/* losses that the pages of a side file reported so far */
 	uint64_t gaps;	/* number of gaps without a count so far */
 	uint64_t *lost; /* if set: where to store the other losses of the CPU at the end of a side file's stream */

@@ -157,7 +157,7 @@ struct spool_disk_process {
 	uint32_t reserved3;
 	uint64_t inode; /* of the buffer file: with its name it identifies the buffer */
 	char file[256]; /* its name in the session's directory */
-	uint32_t other_pids; /* 1: its pids are of another namespace than the kernel's own */
+	uint32_t other_pids; /* 1: its pids are not of the initial pid namespace, whose pids the kernel's events have */
 	uint32_t reserved4;
 };
 

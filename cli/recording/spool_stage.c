@@ -46,8 +46,8 @@ static uint64_t tail_of(const struct spool *spool, const struct spool_chunk *chu
 
 /*
  * Add the chunk at `at` of the block to the model; it will be the last one in the file. If the lane's previous chunk is
- * in an earlier block, the chunk stores its place, for the stage's thread. If it is in this block, *ret_tail is its
- * place there; otherwise 0.
+ * in this block, *ret_tail is the offset of that chunk in the file; otherwise 0, and the new chunk stores that offset,
+ * for the stage's thread.
  */
 static int note_chunk(struct spool *spool, const struct stage_block *block, size_t at, const void *payload,
 		      uint64_t *ret_tail)
@@ -66,8 +66,9 @@ static int note_chunk(struct spool *spool, const struct stage_block *block, size
 }
 
 /*
- * Sets the link from the lane's previous chunk, if that is in this block. The link is set only to a chunk that counts:
- * otherwise a successor of a killed recorder could put another lane's chunk at the place where the link leads.
+ * Sets the link from the lane's previous chunk, if that is in this block. The link is set only after the chunk was
+ * counted by stage_add(). Otherwise, if the recorder were killed, its successor could put another lane's chunk at the
+ * place where the link leads.
  */
 static void link_chunk(const struct stage_block *block, uint64_t tail, size_t at)
 {
@@ -76,7 +77,10 @@ static void link_chunk(const struct stage_block *block, uint64_t tail, size_t at
 	if (!tail)
 		return;
 	next = block->at + (tail - block->offset) + offsetof(struct spool_chunk, next);
-	/* Release: after stage_add(), also for the compiler. Chunks begin at multiples of eight. */
+	/*
+	 * Release: the link must not be stored before stage_add() has counted the chunk. The cast is valid, because
+	 * chunks begin at multiples of eight.
+	 */
 	__atomic_store_n((uint64_t *)(void *)next, block->offset + at, __ATOMIC_RELEASE);
 }
 
@@ -309,8 +313,8 @@ static int keep(struct spool *spool, const unsigned char *bytes, size_t size, ui
 }
 
 /*
- * Drop pages of chunks without an offset that the file has: a recovery that was killed may have appended them. The
- * others are moved to the start of `bytes`; returns their size.
+ * Drop those pages among the chunks without an offset that the file already has: a recovery that was killed may have
+ * appended them. The others are moved to the start of `bytes`; returns their size.
  */
 static size_t drop_known(const struct spool *spool, unsigned char *bytes, size_t size)
 {

@@ -3,7 +3,7 @@
  * The blocks of a stage: how they are made, taken, filled and handed over.
  *
  * A block gets memory when it is first taken, by fallocate, so a full file system is an error at once instead of a
- * signal later. Written blocks are taken again, the last one first, so the rest of the stage stays untouched while the
+ * signal later. The block that was written last is used again first, so the rest of the stage stays untouched while the
  * disk keeps up. The bound counts bytes: free blocks give their memory to a block that must be larger. The lock
  * inherits priority, because the drain may be a real-time thread.
  */

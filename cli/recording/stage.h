@@ -37,8 +37,8 @@ struct stage_block {
 
 /* What stage_take() does when the bound is reached. */
 enum stage_bound {
-	STAGE_REFUSE, /* fail, and leave some memory for STAGE_WAIT */
-	STAGE_WAIT,   /* use that memory; when it is used up, wait */
+	STAGE_REFUSE, /* fail; some memory stays reserved for STAGE_WAIT */
+	STAGE_WAIT,   /* use the reserved memory; when it is used up, wait */
 };
 
 /*
@@ -64,7 +64,7 @@ void stage_place(struct stage *stage, struct stage_block *block, uint64_t offset
 /* Count `size` more bytes as used, which the caller has stored. From then on they survive a kill of the recorder. */
 void stage_add(struct stage *stage, struct stage_block *block, size_t size);
 
-/* Give the block to the thread, which writes blocks in the order in which they come. */
+/* Give the block to the thread, which writes blocks in the order of these calls. */
 void stage_hand_over(struct stage *stage, struct stage_block *block);
 
 /* Whether stage_take() has refused a block so far; and the number of bytes that wait for the thread. */
@@ -81,8 +81,8 @@ int stage_settle(struct stage *stage);
 struct stage *stage_close(struct stage *stage, bool remove);
 
 /*
- * Implemented by the spool: the thread calls it after it has written a block, whose memory this is, to correct earlier
- * parts of the file. 0 or -errno.
+ * Implemented by the spool: the thread calls it after it has written a block, to correct earlier parts of the file.
+ * `bytes` is the memory of the block. 0 or -errno.
  */
 int stage_written(int fd, const unsigned char *bytes, size_t size, uint64_t offset);
 

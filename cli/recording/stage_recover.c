@@ -21,8 +21,8 @@
 #include "cli/recording/dir_watch.h"
 
 /*
- * How long to wait for a stage's lock. It is a sweep that holds the lock, and only for a moment: if the recorder lived,
- * the spool would be locked, too.
+ * How long to wait for a stage's lock. Only a sweep can hold the lock, for a moment: the stage's recorder is gone,
+ * because otherwise the spool would be locked, too.
  */
 #define LOCK_TRIES   1000u
 #define LOCK_WAIT_NS 1000000

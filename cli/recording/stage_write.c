@@ -29,7 +29,7 @@ static int write_all(int fd, const unsigned char *bytes, size_t size, uint64_t o
 	return 0;
 }
 
-/* Wait for the oldest block of the queue. NULL: the stage ends. With the lock held. */
+/* Wait for the oldest block of the queue. NULL: the stage ends. Call it with the lock held. */
 static struct stage_block *next_block(struct stage *stage)
 {
 	while (stage->written == stage->handed && !stage->ends)

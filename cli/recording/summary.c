@@ -115,9 +115,9 @@ static void say_reasons(const struct output *output, const struct spool *spool, 
 	add_reasons(&all, spool);
 	say_remedy(sink, all.lanes.overrun, "overwritten before they were read", "larger lanes", WORD_LANE_SIZE);
 	say_remedy(sink, all.lanes.dropped_events, "dropped, the lane was full", "larger lanes", WORD_LANE_SIZE);
-	say_setting(sink, all.lanes.too_long, "longer than a sub-buffer takes", WORD_SUBBUF_SIZE);
+	say_setting(sink, all.lanes.too_long, "too long for a sub-buffer", WORD_SUBBUF_SIZE);
 	say_remedy(sink, all.lanes.commit_overrun,
-		   "refused, signal handlers filled the lane above an unfinished event", "larger lanes",
+		   "refused, signal handlers filled the lane after an unfinished event", "larger lanes",
 		   WORD_LANE_SIZE);
 	say_count(sink, all.lanes.nested_limit, "refused, interrupted too often while being written");
 	say_no_lane(sink, &all);
@@ -241,11 +241,10 @@ static void say_kernel(const struct output *output, const struct spool_to_weave_
 			kernel->cpus == 1 ? "CPU" : "CPUs", kernel->lost);
 	say_remedy(sink, kernel->why.overrun, "overwritten before they were read", "larger rings", WORD_RING_SIZE);
 	say_remedy(sink, kernel->why.dropped, "dropped, the ring was full", "larger rings", WORD_RING_SIZE);
-	say_remedy(sink, kernel->why.commit_overrun, "refused, interrupts filled the ring above an unfinished event",
+	say_remedy(sink, kernel->why.commit_overrun, "refused, interrupts filled the ring after an unfinished event",
 		   "larger rings", WORD_RING_SIZE);
 	say_count(sink, kernel->why.left, "left in the ring when an error ended its drain");
-	say_setting(sink, kernel->not_kept, "older than the last ones of each CPU that were to be kept",
-		    WORD_KEEP_LAST);
+	say_setting(sink, kernel->not_kept, "older than the last events of each CPU, which are kept", WORD_KEEP_LAST);
 	say_count(sink, kernel->gaps, "and gaps of unknown size");
 	if (output->drained[0])
 		message_summary(sink, "  drained by %s", output->drained);

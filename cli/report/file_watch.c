@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See file_watch.h. A file has no writers if the kernel grants a read lease for it. The lease is given up at once;
- * until then, a program that opens the file for writing waits.
+ * See file_watch.h. A file has no writers if the kernel grants a read lease for it. The lease is given up at once,
+ * because a program that opens the file for writing waits for that.
  */
 #include "cli/report/file_watch.h"
 

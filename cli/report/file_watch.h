@@ -21,8 +21,8 @@ void file_watch_close(struct file_watch *watch);
 
 /*
  * Wait until the file may have changed since the last call, or since it was opened. 1; 0: it has not, and has no
- * writer; -EINTR: *stopped became true, which the handler of a signal in `signals` does; -EPIPE: nobody reads `out`,
- * a descriptor, any more.
+ * writer; -EINTR: *stopped became true, set by the handler of a signal in `signals`; -EPIPE: nobody reads `out`, a
+ * descriptor, any more.
  *
  * Only the owner of a file, and root, can ask the kernel whether it has a writer. For other users, the first close by a
  * writer counts as the last.

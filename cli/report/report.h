@@ -66,7 +66,10 @@ int report_latency(struct report *r);
 /* Print the version of an open file, and its unknown options, if the level or --debug requests them. */
 void report_verbose(const struct report *r);
 
-/* Likewise print the CPUs without events: of buffers with a name, after the first line; or of the others. */
+/*
+ * Likewise print the CPUs without events. `named`: those of the buffers with a name, for which it is called after the
+ * first line; otherwise those of the other buffers.
+ */
 void report_verbose_cpus(const struct report *r, bool named);
 
 /* Switch verbosity off, for forms of the report that print only events. */

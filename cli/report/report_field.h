@@ -52,7 +52,7 @@ struct report_value {
 	const char *data; /* within the record */
 };
 
-/* The value in a record of this many bytes. */
+/* The value of a field in a record of `size` bytes. */
 struct report_value report_field_value(const struct report_field *field, const void *data, uint32_t size);
 
 /* Number i of the value, with its sign extended. */

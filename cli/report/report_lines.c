@@ -94,7 +94,7 @@ static int print_events(struct report_lines *lines, struct report_crew *crew)
 		}
 		if (printed <= 0 || report_window_is_full(&select->window))
 			break;
-		/* This comes after the print, because it invalidates the event's data. */
+		/* Move to the next event only after the print, because this invalidates the printed event's data. */
 		if (ahead)
 			event = next;
 		else

@@ -359,7 +359,7 @@ int report_list(struct report *r)
 	const int status = r->lines.escapes ? show_escaped(print_list, r) : print_list(r);
 
 	report_written(r);
-	/* With -V, libtraceevent reports what it undoes in the end. trace-cmd prints this only after other lists. */
+	/* With -V, libtraceevent prints messages when it is closed. After these lists trace-cmd prints none of them. */
 	if (is_of_first_file(&r->lists) || r->lists.cpus || r->lists.first || r->lists.last)
 		tep_set_loglevel(TEP_LOG_NONE);
 	return status == -ENOMEM ? report_fail_memory(r) : status;

@@ -249,7 +249,7 @@ static int no_buffer(const char *name, const struct dat_file *file)
 	return EXIT_FAILURE;
 }
 
-/* Report a pattern that matches no buffer, for the same reason. */
+/* Report a pattern that matches no buffer: otherwise nothing would be printed, without a reason. */
 static int check_buffers(const struct report_select *select, const struct dat_file *file)
 {
 	for (unsigned int i = 0; i < select->choice->buffers.nr; i++) {

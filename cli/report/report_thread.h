@@ -32,8 +32,9 @@ struct report_thread_contexts {
 };
 
 /*
- * Use the values of the keys that the filter names, and of which filters have no field of their own. Returns the number
- * of these keys; -ENOMEM. Until then there are only tgid and process. The contexts must outlive the thread.
+ * Use the values of the keys that the filter names, except keys with the name of a field that filters have for any
+ * event. Returns the number of these keys; -ENOMEM. Before this call there are only tgid and process. The contexts must
+ * outlive the thread.
  */
 int report_thread_read(struct report_thread *thread, const struct dat_file *file, const struct dat_time *time,
 		       struct report_thread_contexts *contexts, const char *filter);

@@ -22,7 +22,7 @@ struct report_window {
 
 /*
  * Find the times and events that the texts name, in the opened file. 0; or the exit status, and one line was printed.
- * The file is read only near its beginning and end, except for events by name.
+ * The file is read only near its beginning and end, unless a text names an event.
  */
 int report_window_open(struct report *r);
 

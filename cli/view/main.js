@@ -169,7 +169,7 @@ class Page {
 		this.changed();
 	}
 
-	/* Chooses the item of a row at a time. */
+	/* Chooses the item that a row has at this time. */
 	goTo(row, time) {
 		const item = this.view.itemAround(row, time);
 		if (item)

@@ -219,8 +219,8 @@ class View {
 	}
 
 	/*
-	 * The item of a row that begins next after, or last before, a time. Only lines of spans and points are
-	 * searched.
+	 * The next item of a row that begins after a time or, if not `forward`, the last one that begins before it.
+	 * Only lines of spans and points are searched.
 	 */
 	neighbour(row, time, forward) {
 		let best = null;

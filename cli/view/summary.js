@@ -205,7 +205,10 @@ function placeOf(row, line) {
 	return row * 0x100000 + line;
 }
 
-/* The match that begins next after the time of an item, or last before it. Matches of one moment are in the order of rows. */
+/*
+ * The next match that begins after the time of an item or, if not `forward`, the last one that begins before it.
+ * Matches of one moment are in the order of rows.
+ */
 function nextMatch(trace, matches, time, place, forward) {
 	let best = null;
 	const before = (a, b) => a.time - b.time || a.place - b.place;

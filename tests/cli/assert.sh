@@ -116,7 +116,7 @@ is "shows them as SQL writes them" "$(sed -n 2p <<<"$out")" "  bytes=x'0041ff' n
 fails "no query" "$RECORDER" assert trace.dat --sql 'CREATE TABLE x(y)'
 is "is a wrong command line" "$status" 2
 fails "two queries in one" "$RECORDER" assert trace.dat --sql 'SELECT 1 WHERE 0; SELECT * FROM submit'
-like "are refused" "$err" "^recorder assert: --sql: one query expected; give each of several to a --sql of its own: 'SELECT 1"
+like "are refused" "$err" "^recorder assert: --sql takes one query; repeat --sql for more: 'SELECT 1"
 ok "a semicolon at the end is not one" "$RECORDER" assert trace.dat --sql 'SELECT 1 WHERE 0; '
 fails "a query that is wrong" "$RECORDER" assert trace.dat --sql 'SELECT absent FROM submit'
 like "is reported" "$err" "^recorder assert: --sql 'SELECT absent FROM submit': no such column: absent$"

@@ -134,8 +134,8 @@ else
 	mkdir -m 0700 small/run
 	RECORDER_DIR=$TMP/small/run run slow 1000000 "$RECORDER" record -o bound.dat "$producer" 1 1000000
 	is "a disk that is too slow for a long time is not a failure" "$status" 0
-	like "it is reported, once" "$(grep -c 'is written slower' <<<"$err") $err" \
-		"^1 .*bound.dat.spool' is written slower than the programs write, and [0-9.]+ MB wait in memory, which is the limit"
+	like "it is reported, once" "$(grep -c 'is written more slowly' <<<"$err") $err" \
+		"^1 .*bound.dat.spool' is written more slowly than the programs write, and [0-9.]+ MB wait in memory, which is the limit"
 	is "the counts are exact" "$(($(events_in "$err") + $(lost_in "$err")))" 1000000
 	ok "something is lost" test "$(lost_in "$err")" -gt 0
 	is "nothing is left there" "$(ls small/run)" ""

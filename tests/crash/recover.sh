@@ -32,7 +32,7 @@ fails "a living program is not recovered" "$RECORDER" recover -o no.dat "$pid"
 like "the reason is reported" "$err" "^recorder recover: process $pid has left no buffer, it is still running: 'recorder snapshot -P $pid'"
 ok "no file was begun" test ! -e no.dat -a ! -e no.dat.spool
 fails "nor by its name" "$RECORDER" recover -o no.dat mortal
-like "the message shows what to do" "$err" "no dead program 'mortal' has left a buffer; of a running one 'recorder snapshot -P mortal'"
+like "the message shows what to do" "$err" "no dead program 'mortal' has left a buffer; 'recorder snapshot -P mortal' copies the events of a running one"
 # A process that has ended still exists as a zombie, because its parent does not wait for it.
 cat >zombie.py <<'END'
 import subprocess, sys

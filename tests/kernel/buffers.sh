@@ -149,7 +149,7 @@ ok "killed: its instances go with the next recordings" wait_until are_swept
 # ---- what is refused
 
 refused "-B without events" "-B is for the kernel's events" -B one touch started
-refused "a name twice" "buffer 'one' \(-B\) is there twice" -B one -e sched -B one -e irq touch started
+refused "a name twice" "buffer 'one' \(-B\) is given twice" -B one -e sched -B one -e irq touch started
 refused "no name" "buffer '' \(-B\) needs a name" -B '' -e sched touch started
 refused "a name that is a path" "buffer 'a/b' \(-B\) has a character" -B a/b -e sched touch started
 refused "-v before -B" "'-v' needs an -e after it" -v -B one -e sched touch started

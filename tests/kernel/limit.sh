@@ -49,7 +49,7 @@ for way in splice read mmap; do
 			[ $kb = 1 ] || ok "$name: as many as there is room for" test "$nr" -gt $(((kb - size) * 1024 / 69 - 8))
 			is "$name: the others are lost before them" "$(dropped last.dat)" $((all - nr))
 			like "$name: the summary has their number" "$told" \
-				"$((all - nr)) older than the last ones of each CPU that were to be kept \(-m\)"
+				"$((all - nr)) older than the last events of each CPU, which are kept \(-m\)"
 			like "$name: as lost" "$told" "recorded $nr kernel events from [0-9]+ CPUs?; $((all - nr)) lost"
 			"$RECORDER" report -i last.dat >ours
 			trace-cmd report -i last.dat >theirs 2>/dev/null

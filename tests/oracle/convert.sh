@@ -130,7 +130,7 @@ is "none is on another CPU" "$(places woven.dat | awk '{ print ($1 > 0), $2 }')"
 is "the losses are there" "$(sed -n 's/.*\[\([0-9]*\) EVENTS DROPPED\].*/\1/p' woven.dat.txt | awk '{ sum += $1 } END { print sum + 0 }')" "$lost"
 cp in.dat plain.dat
 fails "a file without markers" "$RECORDER" convert --woven -i plain.dat -o woven.dat
-like "is no raw recording" "$err" "^recorder convert: plain.dat: no lane names CPUs: it is not a raw recording"
+like "is no raw recording" "$err" "^recorder convert: plain.dat: it is not a raw recording"
 is "and nothing was written" "$(places woven.dat | awk '{ print ($1 > 0), $2 }')" "1 0"
 
 # ---- what is refused

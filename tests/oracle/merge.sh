@@ -89,14 +89,14 @@ refused()
 "$mkdat" v6-long4 >long4.dat
 "$mkdat" v6-boot >boot.dat
 "$mkdat" v6-tsc >tsc.dat
-refused "byte orders" 1 "big.dat: byte order or size of long are not those of the first file" -o out.dat a.dat big.dat
-refused "sizes of long" 1 "long4.dat: byte order or size of long" -o out.dat a.dat long4.dat
+refused "byte orders" 1 "big.dat: its byte order or size of long is not that of the first file" -o out.dat a.dat big.dat
+refused "sizes of long" 1 "long4.dat: its byte order or size of long" -o out.dat a.dat long4.dat
 refused "clocks" 1 "boot.dat: its clock is not that of the first file" -o out.dat a.dat boot.dat
 refused "converted times" 1 "tsc.dat: its clock is not that of the first file" -o out.dat a.dat tsc.dat
 for shift in date offset time_shift; do
 	"$mkdat" "v6-${shift#time_}" >shift.dat
-	refused "option $shift in the second file alone" 1 "shift.dat: only one of it and the first file .*\(option $shift\)" -o out.dat a.dat shift.dat
-	refused "option $shift in the first file alone" 1 "a.dat: only one of it and the first file .*\(option $shift\)" -o out.dat shift.dat a.dat
+	refused "option $shift in the second file alone" 1 "shift.dat: only one of this file and the first one .*\(option $shift\)" -o out.dat a.dat shift.dat
+	refused "option $shift in the first file alone" 1 "a.dat: only one of this file and the first one .*\(option $shift\)" -o out.dat shift.dat a.dat
 	ok "option $shift in both" "$RECORDER" merge -o out.dat shift.dat shift.dat
 done
 # The times of shift.dat were moved to the clock of a machine with the id 0x1234: that of host.dat.

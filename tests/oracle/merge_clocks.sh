@@ -169,7 +169,7 @@ ok "report --clock of one clock" "$RECORDER" report --clock out.dat
 unlike "nothing was merged by readings" "$out" merged
 made idless.dat 0 mono "recorder 1.0; clocks: $(reading 5000000000 $((day + 59000000000)) 5000000000)"
 ok "a file without a boot id" "$RECORDER" merge -o out.dat a.dat idless.dat
-has "that is reported" "$out" "idless.dat: taken for the first file's boot, because it began at most 60 s apart: there is no boot id to compare"
+has "that is reported" "$out" "idless.dat: assumed to be of the first file's boot: there is no boot id to compare, but the boots began at most 60 s apart"
 made idless.dat 0 mono "recorder 1.0; clocks: $(reading 5000000000 $((day + 61000000000)) 5000000000)"
 ok "an earlier boot" "$RECORDER" merge -o out.dat a.dat idless.dat
 unlike "is another one" "$out" "boot id"
@@ -206,7 +206,7 @@ sed 's/ffffffff81000100 t do_two/ffffffff81000100 t bad_fn/' b.dat >symbols.dat
 "$RECORDER" merge -o out.dat a.dat b.dat >/dev/null
 is "the symbols of two machines that have the same" "$("$RECORDER" dump --kallsyms out.dat | grep -c do_two)" 1
 ok "two machines, and their kernels' symbols differ" "$RECORDER" merge -o out.dat a.dat symbols.dat
-is "that is reported on one line" "$err" "recorder merge: the files' kernels have different symbols: the result has none, and addresses instead"
+is "that is reported on one line" "$err" "recorder merge: the files' kernels have different symbols: the result has addresses instead of symbols"
 is "there are none" "$("$RECORDER" dump --kallsyms out.dat | grep -cE 'do_|bad_fn')" 0
 is "trace-cmd prints the same" "$(times out.dat | wc -l)" "$(($(times a.dat | wc -l) * 2))"
 sed 's/ffffffff81000\(... [tT] do\)/7265630000000\1/' a.dat >without.dat
@@ -221,7 +221,7 @@ ok "one boot: a module came later" "$RECORDER" merge -o out.dat a.dat symbols.da
 is "the symbols of both are there" "$("$RECORDER" dump --kallsyms out.dat | grep -cE 'do_two|bad_fn')" 2
 sed 's/x=%d s=%s/z=%d t=%s/' b.dat >printk.dat
 ok "a printk format of one address differs" "$RECORDER" merge -o out.dat a.dat printk.dat
-is "it is left out" "$err" "recorder merge: 1 printk format is left out: the files have different ones at one address"
+is "it is left out" "$err" "recorder merge: 1 printk format is left out: the files have different ones at the same address"
 is "from both" "$("$RECORDER" dump --printk out.dat | grep -c '=%d')" 0
 sed -z 's/0xffffffff82000000 : "x=%d s=%s\\n"/0x1 : "x"\n0x1 : "yyyyyyyyyyyyyyyy"/' a.dat >twice.dat
 is "a file of two formats at one address" "$("$RECORDER" dump --printk twice.dat | grep -c '^0x1 : ')/$(stat -c %s twice.dat)" "2/$(stat -c %s a.dat)"

@@ -140,7 +140,7 @@ refused "a negative time" 2 "'5x' is not a time" 0 5x
 refused "no CPUs" 2 "'1-' is not a list of CPUs" -C 1-
 refused "no threads" 2 "'a' is not a list of threads" --pid a
 refused "no pattern" 2 "'a:' is not a pattern of events" --event a:
-refused "a CPU that is not there" 1 "the file has no CPU of '7'" -C 7
+refused "a CPU that is not there" 1 "the file has none of the CPUs '7'" -C 7
 refused "a name that is not there" 1 "no thread of the file is called 'nobody'" --comm nobody
 refused "events that are not there" 1 "no event of the file matches 'io:nothing'" --event io:nothing
 refused "a time after all" 1 "in.dat: no event is selected" 6
