@@ -32,7 +32,7 @@ class Hover {
 		this.place = null; /* of the pointer; null: it is elsewhere */
 		this.isQuiet = false;
 		this.tip = document.getElementById("tip");
-		this.described = ""; /* what the tip tells of */
+		this.described = ""; /* the item that the tip describes */
 		this.pointer = document.getElementById("pointer");
 	}
 
@@ -104,7 +104,10 @@ class Hover {
 		this.putTip();
 	}
 
-	/* The fields may have to be loaded. Until then a tip that told of something else has none; in a live page, it keeps them. */
+	/*
+	 * The fields may have to be loaded. Until then a tip that described another item shows none; in a live page, it
+	 * keeps the old ones.
+	 */
 	async describe(item) {
 		const { panels, view } = this.page, about = panels.describe(item);
 		const key = `${view.key(about.row)} ${view.trace.absolute(about.time)} ${about.name}`;

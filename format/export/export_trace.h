@@ -22,7 +22,8 @@ struct export_trace {
 	unsigned int nr_readings; /* 0: the file has none */
 	struct event_contexts contexts; /* empty before export_contexts_open() */
 	uint64_t given_up; /* as in struct model_sink; only for the writers that use the model */
-	bool is_ending; /* set by the writer after the last event: what the model gives then may be open */
+	/* set by the writer after the last event: only items that the model gives after that may be open */
+	bool is_ending;
 	const struct overlay *overlay; /* for the writers that show them; NULL: none */
 };
 
