@@ -42,7 +42,7 @@ struct buffer *watched_dir_add(struct watched_dir *watched, const char *name, ui
 /* Drop buffers whose files the last scan did not find, unless they have a view. */
 void watched_dir_forget(struct watched_dir *watched);
 
-/* Close everything that it has open. */
+/* Close everything that is open for the directory. */
 void watched_dir_close(struct watched_dir *watched);
 
 #endif

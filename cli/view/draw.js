@@ -400,8 +400,8 @@ class Painter {
 	}
 
 	/*
-	 * Marks are 90 pixels apart or, if that is not enough for their texts, as far as these are wide. Of two neighbours, one
-	 * has all decimals: 1.998 s, 2 s.
+	 * Marks are 90 pixels apart or, if that is not enough for their texts, as far as these are wide. The last two
+	 * texts are measured, because of two neighbours at least one has all decimals: 1.998 s, 2 s.
 	 */
 	step() {
 		const step = this.stepOf(90), last = Math.floor(this.view.to / step);

@@ -67,7 +67,7 @@ static struct model_cpu *cpu_of(struct model *model, uint32_t cpu)
 	return &model->cpus[cpu];
 }
 
-/* Where the map of the CPU's rings has that of a buffer. */
+/* The key of a buffer's ring in a CPU's map of rings. */
 static uint64_t ring_key(const struct dat_buffer *buffer)
 {
 	return (uint64_t)(uintptr_t)buffer;
