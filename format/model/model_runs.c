@@ -136,7 +136,10 @@ static int note_first(const struct model *m, const struct model_step *step)
 				thread->state.prio);
 	if (thread->tid == IDLE || (thread->has_state && !thread->settled && thread->state.state != MODEL_DEAD))
 		return 0;
-	/* A thread that ended may have been followed by another one with its number. */
+	/*
+	 * A state that began later than `since`, such as that of a new thread with the number of one that ended, is not
+	 * extended back.
+	 */
 	if (thread->has_state && thread->state.begin > since)
 		since = thread->state.begin;
 	if (thread->has_state)
