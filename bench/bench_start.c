@@ -30,7 +30,7 @@ struct cost {
 	double lost;
 };
 
-/* Add the share of this run to the mean of RUNS runs. 0 or -1. */
+/* Add the share of this run to the mean of RUNS runs. Returns 0 or -1. */
 static int run(const char *program, struct cost *cost)
 {
 	char *const arguments[] = { (char *)(uintptr_t)program, NULL };

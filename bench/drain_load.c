@@ -33,8 +33,8 @@ REC_EVENT(drain, load, u64(number));
 #define BATCH 256u
 
 /*
- * A thread sleeps during longer pauses, and spins during shorter ones. If it is later than this, its schedule begins
- * anew.
+ * A thread sleeps during pauses that are longer than SLEEP_NS, and spins during shorter ones. If it is late by more
+ * than LATE_NS, its schedule begins anew.
  */
 #define SLEEP_NS 200000u
 #define LATE_NS	 100000u
