@@ -124,7 +124,7 @@ bool dat_clock_name(const struct dat_file *file, char *ret_name, size_t size)
 	const struct dat_option *option = dat_option(file, DAT_TRACECLOCK);
 	const char *text = text_after_table(file, option);
 
-	/* In version 7 the option decides how times are shown (trace-dat.md 8.3). It may be missing, or name no clock. */
+	/* In version 7 the option decides (trace-dat.md 8.3). It may be missing, or name no clock in brackets. */
 	if (file->version == 7 && !(option && has_brackets(option->data))) {
 		for (size_t i = 0; i < file->nr_buffers && !text; i++)
 			text = file->buffers[i].name[0] ? NULL : file->buffers[i].clock;
