@@ -75,6 +75,7 @@ struct perfetto {
 	uint64_t last_track;
 	struct number_map threads;   /* from a thread, or a CPU's idle task, to its track */
 	struct number_map processes; /* from a process to its track */
+	struct number_map nests;     /* from a track where slices nest to what is open there: perfetto_slices.c */
 	uint64_t losses;	     /* the track of losses; 0: none yet */
 
 	uint32_t nr_cpus;

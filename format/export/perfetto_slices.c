@@ -6,7 +6,10 @@
  * A span of a thread, or of a CPU, is begun and ended in time order on the thread's track, where slices nest. All
  * others are written when they have ended, on tracks of their own, none of which has two slices at a time: keyed spans,
  * spans that were written at their end, and spans whose begin was not seen. A slice that is open where the trace ends
- * has no end. One that is open where its thread ended, or that the model gave up, ends there.
+ * has no end. One that is open where its thread ended ends there.
+ *
+ * Perfetto nests a limited number of slices on a track. Deeper spans are written when they have ended, too. A slice
+ * ends only after those inside it, so that of a span that the model gave up ends with the last one inside it.
  */
 #include "format/export/perfetto_private.h"
 
@@ -18,6 +21,12 @@
 
 #define NAME_MAX_BYTES 320u
 #define POOLS_MAX      65536u /* see find_pool() */
+
+/*
+ * The most slices that nest on a track: kMaxDepth in Perfetto's slice_tracker.h (v55.3). A deeper slice never ends
+ * there, and its end ends another slice.
+ */
+#define NEST_MAX 512u
 
 /*
  * Tracks of the same name below the same parent, as many as there were slices at a time. `least` is a binary tree in an
@@ -57,6 +66,7 @@ static void free_pools(struct perfetto_pools *pools)
 
 void perfetto_slices_free(struct perfetto *p)
 {
+	number_map_free(&p->nests);
 	if (!p->pools)
 		return;
 	free_pools(p->pools);
@@ -217,15 +227,47 @@ static uint64_t track_of(struct perfetto *p, const struct model_span *span)
 	return span->rule->is_of_cpu ? perfetto_cpu_track(p, span->cpu) : perfetto_thread(p, span->tid, span->cpu);
 }
 
+/* The open spans of a track where slices nest, the outermost first. */
+struct nest {
+	uint64_t given_up; /* their slices are open */
+	uint64_t open;	   /* their slices are open, too */
+	uint64_t deep;	   /* they get a slice at their end */
+};
+
+static struct nest nest_of(const struct perfetto *p, uint64_t track)
+{
+	const uint64_t value = number_map_get(&p->nests, track);
+
+	return (struct nest){ value >> 1 & 0xffff, value >> 17 & 0xffff, value >> 33 };
+}
+
+/* 0; -ENOMEM. The lowest bit is set, because a value of the map is not 0. */
+static int set_nest(struct perfetto *p, uint64_t track, struct nest nest)
+{
+	return number_map_set(&p->nests, track, nest.deep << 33 | nest.open << 17 | nest.given_up << 1 | 1);
+}
+
 static int on_span_begin(void *arg, const struct model_span *span)
 {
 	struct perfetto *p = arg;
+	struct nest nest;
 	uint64_t track;
+	bool is_deep;
 
 	if (span->rule->is_keyed || span->is_beside)
 		return 0;
 	track = track_of(p, span);
-	return track ? put_begin(p, span, track, NULL) : -ENOMEM;
+	if (!track)
+		return -ENOMEM;
+	nest = nest_of(p, track);
+	is_deep = nest.given_up + nest.open == NEST_MAX;
+	if (is_deep)
+		nest.deep++;
+	else
+		nest.open++;
+	if (set_nest(p, track, nest))
+		return -ENOMEM;
+	return is_deep ? 0 : put_begin(p, span, track, NULL);
 }
 
 /*
@@ -253,19 +295,53 @@ static int put_whole(struct perfetto *p, const struct model_span *span, const ch
 	return err || is_open ? err : put_end(p, span, track, NULL);
 }
 
+/* The last slice inside those that were given up has ended. */
+static int end_given_up(struct perfetto *p, uint64_t track, uint64_t ts, struct nest *nest)
+{
+	int err = 0;
+
+	for (; !err && nest->given_up; nest->given_up--) {
+		const size_t event = perfetto_event_begin(p, ts, TYPE_END, track);
+
+		perfetto_argument_text(p, "incomplete", "cut: too many spans were open");
+		err = perfetto_event_end(p, event);
+	}
+	return err;
+}
+
+/* Ends a span of a track where slices nest. */
+static int end_nested(struct perfetto *p, const struct model_span *span, uint64_t track)
+{
+	struct nest nest = nest_of(p, track);
+	const bool is_given_up = span->is_given_up && nest.open;
+	int err = 0;
+
+	if (is_given_up) {
+		nest.open--;
+		nest.given_up++;
+	} else if (nest.deep) {
+		nest.deep--;
+		err = put_whole(p, span, export_incomplete(span));
+	} else {
+		nest.open--;
+		/* Open at the end of the trace: it gets no end. Open at the end of its thread: it ended then. */
+		if (!export_span_is_open(p->trace, span))
+			err = put_end(p, span, track, export_incomplete(span));
+	}
+	if (!err && !nest.open && !nest.deep && !export_span_is_open(p->trace, span))
+		err = end_given_up(p, track, span->end, &nest);
+	return err || set_nest(p, track, nest) ? -ENOMEM : 0;
+}
+
 static int on_span(void *arg, const struct model_span *span)
 {
 	struct perfetto *p = arg;
-	const char *incomplete = export_incomplete(span);
 	uint64_t track;
 
 	if (span->rule->is_keyed || span->is_beside || !span->first.data || span->rule->meaning == MODEL_TIMED)
-		return put_whole(p, span, incomplete);
-	/* If it is open at the end of the trace, it gets no end. If its thread ended before that, it ended then. */
-	if (export_span_is_open(p->trace, span))
-		return 0;
+		return put_whole(p, span, export_incomplete(span));
 	track = track_of(p, span);
-	return track ? put_end(p, span, track, incomplete) : -ENOMEM;
+	return track ? end_nested(p, span, track) : -ENOMEM;
 }
 
 /* --------------------------------------------------------------------------------------------------- other items */

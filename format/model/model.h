@@ -128,6 +128,8 @@ struct model_span {
 	 * events each, this is the second span.
 	 */
 	bool is_beside;
+	/* With MODEL_CUT: too many spans were open on its thread. It was the outermost; those inside are still open. */
+	bool is_given_up;
 	unsigned int depth; /* number of spans around it on its thread */
 	unsigned int flags;
 	uint64_t begin, end;   /* ns, as dat_event.ts */

@@ -90,6 +90,7 @@ static int give_up(struct model *m, struct model_stack *stack, uint64_t ts)
 	if (stack->single == open)
 		stack->single = NULL;
 	model_count_given_up(m);
+	open->span.is_given_up = true;
 	return model_open_end(m, open, ts, MODEL_CUT);
 }
 
