@@ -128,8 +128,8 @@ static int intersect(struct dat_losses *times, const struct dat_losses *other)
 }
 
 /*
- * The times at which all files that have something lack it; none if no file has it. Times outside the result are not in
- * the list.
+ * Find the times that are in the absences of all files that have such events at all; no times if no file has such
+ * events. Times outside the result are not in the list.
  */
 static int find_times(const struct merge *merge, enum what what, struct dat_losses *ret_times)
 {

@@ -75,7 +75,10 @@ struct model_cpu {
 	uint64_t loss_ts;	 /* the last loss on it; 0: none */
 	uint64_t kernel_loss_ts; /* the last loss of events of the kernel */
 	bool is_running_known;
-	/* A switch was seen, or an event of a second thread: not the same thread has run since the beginning. */
+	/*
+	 * A switch was seen, or an event of a second thread: so it is known that more than one thread has run since the
+	 * beginning.
+	 */
 	bool is_switched;
 	int32_t running;  /* the thread that runs; 0: idle */
 	uint64_t shown_ts; /* the last switch to it, or its last event: it ran at least until then */
