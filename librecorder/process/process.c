@@ -289,15 +289,17 @@ static int replace_buffer(const struct rec_options *options, bool forked)
 
 void rec_process_forked(void)
 {
-	const struct rec_options options = rec_options_present(&rec_process);
+	struct rec_options options;
 	const int saved = errno;
 
 	rec_lane_forked();
 	rec_process.parent_pid = rec_process.pid;
 	rec_process.parent_start = rec_process.start_time;
 	rec_process.pid = getpid();
-	if (rec_process.error == 0)
+	if (rec_process.error == 0) {
+		options = rec_options_present(&rec_process);
 		replace_buffer(&options, true);
+	}
 	errno = saved;
 }
 

@@ -46,6 +46,7 @@ says "no descriptor" "records nothing, no buffer in '$shm.*': Too many open file
 	"$BASH" -c 'exec 3>&- 4>&- 5>&- 6>&-; ulimit -n 4; exec "$@"' -
 says "sizes" "records nothing, no buffer in '$shm': the directory is not an absolute path, or a size or the clock is invalid" \
 	RECORDER_SUBBUF_KB=5
+ok "sizes: so do its children" env RECORDER_SUBBUF_KB=5 "$top_builddir/tests/programs/family" fork clone vfork
 mount -t tmpfs -o size=1m,mode=1777 none /dev/shm
 dd if=/dev/zero of=/dev/shm/fill bs=4096 2>/dev/null
 says "no room" "records nothing, no buffer in '$shm.*': no room in the file system, or no memory"
