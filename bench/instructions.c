@@ -12,7 +12,7 @@
  *
  * The program contains the ring and its fixture, and nothing else of the library; bench/instructions.sh compiles it.
  */
-#include "librecorder/process/process.h"
+#include "librecorder/process/event_private.h"
 #include "tests/unit/ring_fixture.h"
 
 #include <librecorder/event.h>
@@ -63,7 +63,7 @@ __thread struct rec_handle *rec_thread_handle __attribute__((tls_model("initial-
 static uint32_t on = REC_ENABLE_ON;
 
 /* The only condition, and the enable word that names it. */
-struct rec_process rec_process;
+unsigned char *rec_event_conditions;
 static _Alignas(16) unsigned char conditions[REC_CONDITIONS_SIZE];
 static uint32_t on_if = REC_ENABLE_ON | 1u << REC_ENABLE_CONDITION_SHIFT;
 
@@ -473,7 +473,7 @@ static bool make_condition(void)
 	struct rec_condition *condition = (struct rec_condition *)(void *)(conditions + REC_CONDITION_UNIT);
 	struct rec_filter_error error;
 
-	rec_process.conditions = conditions;
+	rec_event_conditions = conditions;
 	return rec_filter_compile(rec_event_bench__filtered.description, "n > 4", condition, REC_CONDITION_MAX,
 				  &error) > 0;
 }

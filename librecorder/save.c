@@ -349,14 +349,14 @@ static int save_to(const char *path, bool snapshot)
 	struct save save;
 	int err;
 
-	if (!rec_process_is_own() || !rec_process.header)
+	if (!rec_process_is_own() || !rec_process_header())
 		return -ENXIO;
 	/* Acquire, paired with the release below: the next save sees what this one stores in reported_no_lane. */
 	if (holder == self ||
 	    !__atomic_compare_exchange_n(&saving, &holder, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return -EBUSY;
 	memset(&save, 0, sizeof(save));
-	err = rec_view_open(rec_process.path, &save.view);
+	err = rec_view_open(rec_process_path(), &save.view);
 	if (!err)
 		err = save_view(&save, snapshot, path);
 	close_save(&save);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What happens automatically: at the program's start, at fork, at exit. */
 #include "librecorder/process/process.h"
+#include "librecorder/process/event_private.h"
 #include "librecorder/process/lane_life.h"
 #include "librecorder/os/signal_block.h"
 
@@ -15,14 +16,9 @@
 static __thread unsigned int open_forks __attribute__((tls_model("initial-exec")));
 static __thread struct rec_signal_block block_for_fork __attribute__((tls_model("initial-exec")));
 static __thread bool locked_for_fork __attribute__((tls_model("initial-exec")));
-static __thread const uint32_t *original_before_fork __attribute__((tls_model("initial-exec")));
+static __thread uint32_t buffer_before_fork __attribute__((tls_model("initial-exec")));
 
 const char rec_auto_linked;
-
-static bool has_own_buffer(void)
-{
-	return rec_process.pid == getpid() && (!rec_process.original || *rec_process.original);
-}
 
 /*
  * The lock is held for the child as well: nothing interrupts it until it has a buffer of its own. But if another
@@ -30,14 +26,14 @@ static bool has_own_buffer(void)
  */
 static void make_own_buffer(void)
 {
-	if (rec_process.original == original_before_fork) {
-		if (has_own_buffer())
+	if (rec_events_buffer() == buffer_before_fork) {
+		if (rec_process_is_maker())
 			return;
 		rec_process_forked();
 		if (locked_for_fork)
 			rec_process_unlock();
 	}
-	original_before_fork = rec_process.original;
+	buffer_before_fork = rec_events_buffer();
 	locked_for_fork = false;
 }
 
@@ -49,7 +45,7 @@ static void before_fork(void)
 	}
 	rec_signal_block_begin(&block_for_fork);
 	locked_for_fork = rec_process_lock();
-	original_before_fork = rec_process.original;
+	buffer_before_fork = rec_events_buffer();
 }
 
 static void after_fork_in_parent(void)

@@ -74,11 +74,11 @@ void rec_debug_start(void)
 	on = text && strcmp(text, "1") == 0;
 }
 
-void rec_debug_no_buffer(void)
+void rec_debug_no_buffer(int err)
 {
 	if (on)
 		say("librecorder: process %d records nothing, no buffer in '%.300s': %s\n", (int)getpid(),
-		    rec_process.path, reason(rec_process.error));
+		    rec_process_path(), reason(err));
 }
 
 void rec_debug_lost(const char *what, int err)
@@ -87,7 +87,7 @@ void rec_debug_lost(const char *what, int err)
 		return;
 	rec_store_relaxed(&reporter, getpid());
 	say("librecorder: process %d loses events, no memory for %s in '%.300s': %s\n", (int)getpid(), what,
-	    rec_process.path, reason(err));
+	    rec_process_path(), reason(err));
 }
 
 void rec_debug_event_abi(unsigned int abi, unsigned int known)

@@ -10,8 +10,8 @@
 /* Call it once, before the others: reads the environment. */
 void rec_debug_start(void);
 
-/* This process has no buffer; rec_process has the intended path, and the reason. */
-void rec_debug_no_buffer(void);
+/* This process has no buffer; rec_process_path() has the intended path. `err`, the reason: -errno. */
+void rec_debug_no_buffer(int err);
 
 /* Events are lost. `what` got no memory: "this thread's lane"; `err`: -errno. Reported once in a process. */
 void rec_debug_lost(const char *what, int err);

@@ -20,6 +20,7 @@
 #include "librecorder/core/conditions.h"
 #include "librecorder/process/debug.h"
 #include "librecorder/core/enable.h"
+#include "librecorder/process/geometry.h"
 #include "librecorder/process/log_private.h"
 #include "librecorder/process/process.h"
 #include "librecorder/process/requests.h"
@@ -69,6 +70,11 @@ static uint32_t nr_words;    /* enable words in use, from 0 */
 static uint32_t nr_pages = 1; /* pages of enable words with memory; the first comes with the buffer */
 static uint32_t buffer_number;
 
+/* Addresses in the present buffer. */
+static uint32_t *words;
+static struct rec_rules *rules;
+unsigned char *rec_event_conditions;
+
 uint32_t rec_events_buffer(void)
 {
 	return rec_load_relaxed(&buffer_number);
@@ -78,7 +84,7 @@ uint32_t rec_events_buffer(void)
 
 static void set_word(const struct known *known)
 {
-	rec_enable_word(&rec_process.header->stopped, known->word, known->wanted);
+	rec_enable_word(&rec_process_header()->stopped, known->word, known->wanted);
 }
 
 static int populate_conditions(void *conditions, size_t offset, size_t size)
@@ -88,12 +94,12 @@ static int populate_conditions(void *conditions, size_t offset, size_t size)
 
 static void start_or_stop(bool stop)
 {
-	rec_enable_stop(&rec_process.header->stopped, rec_process.enable, rec_load_acquire(&nr_words), stop);
+	rec_enable_stop(&rec_process_header()->stopped, words, rec_load_acquire(&nr_words), stop);
 }
 
 int rec_start(void)
 {
-	if (!rec_process_is_own() || !rec_process.header)
+	if (!rec_process_is_own() || !rec_process_header())
 		return -ENXIO;
 	start_or_stop(false);
 	return 0;
@@ -101,7 +107,7 @@ int rec_start(void)
 
 int rec_stop(void)
 {
-	if (!rec_process_is_own() || !rec_process.header)
+	if (!rec_process_is_own() || !rec_process_header())
 		return -ENXIO;
 	start_or_stop(true);
 	return 0;
@@ -117,13 +123,13 @@ static uint32_t follow(const struct known *known, const struct rec_selector *sel
 	uint32_t bits = 0;
 	int r;
 
-	if (!rec_process.header)
+	if (!rec_process_header())
 		return REC_ENABLE_WANTED;
 	r = rec_selector_compile(selector, known->description, (uint16_t)(REC_EVENT_ID_FIRST + known->index), condition,
 			     sizeof(bytes));
 	if (r > 0)
-		r = rec_conditions_place(rec_process.conditions, CONDITIONS_OF_PROGRAM, condition, populate_conditions,
-					 rec_process.conditions, &bits);
+		r = rec_conditions_place(rec_event_conditions, CONDITIONS_OF_PROGRAM, condition, populate_conditions,
+					 rec_event_conditions, &bits);
 	if (r < 0)
 		return r == -EINVAL ? UNFIT : NO_ROOM;
 	return REC_ENABLE_WANTED | bits;
@@ -143,7 +149,7 @@ static uint32_t follow_text(const struct known *known, const char *text)
 static uint32_t find_wanted(const struct known *known)
 {
 	char text[REC_RULES_SIZE];
-	const int said = rec_process.header ? rec_rules_say(rec_process.rules, &known->system, &known->name, text) : -1;
+	const int said = rec_process_header() ? rec_rules_say(rules, &known->system, &known->name, text) : -1;
 	const char *own;
 	bool on;
 
@@ -211,10 +217,10 @@ int rec_disable(const char *pattern)
 /* The word of an index in the present buffer, with memory; &no_word if no memory is available. */
 static uint32_t *word_of(uint32_t index)
 {
-	if (!rec_process.header)
+	if (!rec_process_header())
 		return &no_word;
 	while (index / WORDS_PER_PAGE >= nr_pages) {
-		if (rec_process_populate(rec_process.enable + nr_pages * WORDS_PER_PAGE, REC_MAP_PAGE) < 0) {
+		if (rec_process_populate(words + nr_pages * WORDS_PER_PAGE, REC_MAP_PAGE) < 0) {
 			rec_log_count_lost();
 			return &no_word;
 		}
@@ -222,7 +228,7 @@ static uint32_t *word_of(uint32_t index)
 	}
 	if (index >= nr_words)
 		rec_store_release(&nr_words, index + 1);
-	return rec_process.enable + index;
+	return words + index;
 }
 
 /* Put the event into the present buffer, if there is one: into the log, then switched as wanted. */
@@ -366,8 +372,18 @@ void rec_event_unregister(struct rec_event *event)
 	rec_process_unlock();
 }
 
-void rec_events_set_selectors(const char *selectors)
+static void use_buffer(const struct rec_geometry *geometry)
 {
+	unsigned char *base = (unsigned char *)rec_process_header();
+
+	words = (uint32_t *)(void *)(base + geometry->enable);
+	rules = (struct rec_rules *)(void *)(base + geometry->rules);
+	rec_store_relaxed(&rec_event_conditions, base + geometry->conditions);
+}
+
+void rec_events_begin(const struct rec_geometry *geometry, const char *selectors)
+{
+	use_buffer(geometry);
 	buffer_number++;
 	if (selectors)
 		rec_requests_add_lines(selectors);
@@ -376,13 +392,16 @@ void rec_events_set_selectors(const char *selectors)
 	count_no_room(&known_printf);
 }
 
-void rec_events_move(const unsigned char *conditions, bool needed)
+/*
+ * Remember all requests of the buffer before, until its events are switched in the next one: that may fail for lack of
+ * memory. Returns whether one of them has a condition.
+ */
+static bool remember_wanted(void)
 {
 	struct known *known;
+	bool needed = false;
 	uint32_t word;
-	int r = 0;
 
-	/* Remember all requests first, because switching an event below may fail for lack of memory. */
 	for (known = first; known; known = known->next) {
 		if (known->word != &no_word) {
 			word = rec_load_relaxed(known->word);
@@ -390,11 +409,28 @@ void rec_events_move(const unsigned char *conditions, bool needed)
 		}
 		needed |= REC_ENABLE_CONDITION(known->wanted) != 0;
 	}
-	/* Read it only now: a word without memory has no condition. */
-	if (needed && conditions && rec_process.header)
-		r = rec_conditions_copy(rec_process.conditions, conditions, populate_conditions,
-					rec_process.conditions);
-	rec_log_restart();
+	return needed;
+}
+
+void rec_events_move(const struct rec_buffer_header *before, const struct rec_geometry *geometry, bool needed)
+{
+	const unsigned char *conditions_before = rec_event_conditions;
+	const struct rec_rules *rules_before = rules;
+	const bool exists = rec_process_header();
+	struct known *known;
+	int r = 0;
+
+	if (exists)
+		use_buffer(geometry);
+	if (exists && before) {
+		rec_process_header()->stopped = before->stopped;
+		rec_rules_copy(rules, rules_before);
+	}
+	needed |= remember_wanted();
+	/* Read them only now: a word without memory has no condition. */
+	if (needed && exists && before)
+		r = rec_conditions_copy(rec_event_conditions, conditions_before, populate_conditions,
+					rec_event_conditions);
 	rec_store_relaxed(&nr_words, 0);
 	nr_pages = 1;
 	rec_store_relaxed(&buffer_number, buffer_number + 1);
@@ -402,12 +438,12 @@ void rec_events_move(const unsigned char *conditions, bool needed)
 		/*
 		 * In a child, whose stack may be small, requests are not searched: its events keep the parent's state.
 		 */
-		if (known->word == &no_word && rec_process.header && !conditions)
+		if (known->word == &no_word && exists && !before)
 			known->wanted = find_wanted(known);
 		else if (r < 0 && REC_ENABLE_CONDITION(known->wanted))
 			known->wanted = NO_ROOM;
 		settle(known);
-		if (rec_process.header)
+		if (exists)
 			count_no_room(known);
 	}
 }

@@ -15,7 +15,7 @@
 
 #include "librecorder/core/atomic.h"
 #include "librecorder/core/filter_step.h"
-#include "librecorder/process/process.h"
+#include "librecorder/process/event_private.h"
 #include "librecorder/ring/ring_private.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
@@ -44,7 +44,7 @@ static bool rate_allows(struct rec_condition *condition, uint32_t rate)
 static bool passes(uint32_t word, const struct rec_handle *handle, const void *record, size_t size)
 {
 	const uint64_t place = (uint64_t)REC_ENABLE_CONDITION(word) * REC_CONDITION_UNIT;
-	unsigned char *conditions = rec_load_relaxed(&rec_process.conditions);
+	unsigned char *conditions = rec_load_relaxed(&rec_event_conditions);
 	struct rec_condition *condition;
 	struct subject subject;
 	uint32_t rate;

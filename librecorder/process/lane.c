@@ -30,8 +30,8 @@
 
 static unsigned char *lane_base(uint32_t index)
 {
-	return (unsigned char *)rec_process.header + rec_process.geometry.lanes +
-	       (uint64_t)index * rec_process.geometry.lane_stride;
+	return (unsigned char *)rec_pool.header + rec_pool.geometry.lanes +
+	       (uint64_t)index * rec_pool.geometry.lane_stride;
 }
 
 struct rec_lane *rec_lane_at(uint32_t index)
@@ -41,25 +41,25 @@ struct rec_lane *rec_lane_at(uint32_t index)
 
 uint32_t rec_lane_index(const struct rec_handle *handle)
 {
-	return (uint32_t)(handle - rec_process.handles);
+	return (uint32_t)(handle - rec_pool.handles);
 }
 
 uint32_t rec_lanes(void)
 {
-	const uint32_t lanes = rec_load_acquire(&rec_process.header->nr_lanes);
+	const uint32_t lanes = rec_load_acquire(&rec_pool.header->nr_lanes);
 
-	return lanes < rec_process.geometry.max_lanes ? lanes : rec_process.geometry.max_lanes;
+	return lanes < rec_pool.geometry.max_lanes ? lanes : rec_pool.geometry.max_lanes;
 }
 
 bool rec_lane_is_made(uint32_t index)
 {
 	/* Acquire: its handle is complete (edge N2). */
-	return rec_load_acquire(&rec_process.own[index].made);
+	return rec_load_acquire(&rec_pool.own[index].made);
 }
 
 static void shape_handle(struct rec_handle *handle, uint32_t index, uint32_t subbuf_size, uint32_t nr_subbufs)
 {
-	handle->data = lane_base(index) + rec_process.geometry.lane_meta + subbuf_size + REC_SUBBUF_HEADER_SIZE;
+	handle->data = lane_base(index) + rec_pool.geometry.lane_meta + subbuf_size + REC_SUBBUF_HEADER_SIZE;
 	handle->shift = (uint32_t)__builtin_ctz(subbuf_size);
 	handle->capacity = (subbuf_size - REC_SUBBUF_HEADER_SIZE) / 4;
 	rec_store_relaxed(&handle->room, handle->capacity);
@@ -68,7 +68,7 @@ static void shape_handle(struct rec_handle *handle, uint32_t index, uint32_t sub
 
 void rec_lane_shape(struct rec_handle *handle, uint32_t index, const struct rec_shape *shape)
 {
-	struct rec_meta *meta = (struct rec_meta *)(void *)(lane_base(index) + rec_process.geometry.lane_meta);
+	struct rec_meta *meta = (struct rec_meta *)(void *)(lane_base(index) + rec_pool.geometry.lane_meta);
 
 	shape_handle(handle, index, shape->subbuf_size, shape->pages + 1);
 	*meta = (struct rec_meta){ .meta_page_size = shape->subbuf_size,
@@ -85,7 +85,7 @@ bool rec_lane_has_shape(const struct rec_handle *handle, const struct rec_shape 
 
 int rec_lane_populate(uint32_t index, const struct rec_shape *shape)
 {
-	return rec_process_populate(lane_base(index) + rec_process.geometry.lane_meta,
+	return rec_process_populate(lane_base(index) + rec_pool.geometry.lane_meta,
 				    (shape->pages + 2ul) * shape->subbuf_size);
 }
 
@@ -94,10 +94,10 @@ static void begin_handle(struct rec_handle *handle, uint32_t index)
 {
 	unsigned char *base = lane_base(index);
 
-	handle->clock = rec_process.clock;
-	handle->overwrite = rec_process.overwrite;
+	handle->clock = rec_pool.clock;
+	handle->overwrite = rec_pool.overwrite;
 	handle->subbufs = (struct rec_subbuf *)(void *)(base + sizeof(struct rec_lane));
-	handle->reader = (struct rec_lane_reader *)(void *)(base + rec_process.geometry.lane_reader);
+	handle->reader = (struct rec_lane_reader *)(void *)(base + rec_pool.geometry.lane_reader);
 	handle->links = (struct rec_link *)(void *)(handle->reader + 1);
 	handle->on_gate = rec_lane_on_gate;
 }
@@ -109,8 +109,8 @@ static void begin_handle(struct rec_handle *handle, uint32_t index)
  */
 static int make_lane(uint32_t index, struct rec_shape shape)
 {
-	const struct rec_geometry *g = &rec_process.geometry;
-	struct rec_handle *handle = &rec_process.handles[index];
+	const struct rec_geometry *g = &rec_pool.geometry;
+	struct rec_handle *handle = &rec_pool.handles[index];
 	/* If the lane was given up earlier, its event numbers continue. */
 	const bool again = rec_lane_at(index)->tail;
 	int r;
@@ -141,7 +141,7 @@ static int make_lane(uint32_t index, struct rec_shape shape)
 	else
 		rec_ring_init(handle);
 	handle->lane = NULL;
-	rec_store_release(&rec_process.own[index].made, 1);
+	rec_store_release(&rec_pool.own[index].made, 1);
 	return 0;
 }
 
@@ -154,14 +154,14 @@ static bool exchange_owner(uint32_t index, uint32_t was, uint32_t tid)
 
 bool rec_lane_is_shared(uint32_t index)
 {
-	return rec_load_relaxed(&rec_process.own[index].shared);
+	return rec_load_relaxed(&rec_pool.own[index].shared);
 }
 
 /* Call it when the caller has just become the owner of a lane that has its ring. */
 static void count_taken(uint32_t index)
 {
 	if (!rec_lane_is_shared(index))
-		__atomic_fetch_sub(&rec_process.free_lanes, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_sub(&rec_pool.free_lanes, 1, __ATOMIC_RELAXED);
 }
 
 bool rec_lane_claim(uint32_t index, uint32_t tid)
@@ -179,9 +179,9 @@ void rec_lane_give_back(uint32_t index)
 	/* The handle of a shared lane stays complete: a thread that takes the lane has no time to complete it. */
 	if (!shared) {
 		/* Pending requests were for the thread that had the lane before. */
-		rec_store_relaxed(&rec_process.handles[index].wanted_size, 0);
-		rec_store_relaxed(&rec_process.handles[index].wanted_subbuf, 0);
-		rec_process.handles[index].lane = NULL;
+		rec_store_relaxed(&rec_pool.handles[index].wanted_size, 0);
+		rec_store_relaxed(&rec_pool.handles[index].wanted_subbuf, 0);
+		rec_pool.handles[index].lane = NULL;
 		rec_signal_fence();
 	}
 	/* A broken lane stays as it is, for its readers: another thread would lose everything that it writes there. */
@@ -192,7 +192,7 @@ void rec_lane_give_back(uint32_t index)
 	/* Release: the next owner sees everything that we wrote (edge O1). */
 	rec_store_release(&rec_lane_at(index)->owner, 0);
 	if (!shared)
-		__atomic_fetch_add(&rec_process.free_lanes, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&rec_pool.free_lanes, 1, __ATOMIC_RELAXED);
 }
 
 bool rec_lane_is_usable(uint32_t index, const struct rec_shape *shape)
@@ -233,21 +233,21 @@ static int take_free(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_
 /* Count one more lane; any thread may own it. 0, also if another thread counted it; or -errno. */
 static int count_one_more(void)
 {
-	uint32_t n = rec_load_acquire(&rec_process.header->nr_lanes);
+	uint32_t n = rec_load_acquire(&rec_pool.header->nr_lanes);
 	int r;
 
-	if (n >= rec_process.geometry.max_lanes)
+	if (n >= rec_pool.geometry.max_lanes)
 		return -EDQUOT;
-	r = rec_process_populate(lane_base(n), (size_t)rec_process.geometry.lane_meta);
+	r = rec_process_populate(lane_base(n), (size_t)rec_pool.geometry.lane_meta);
 	if (r == 0)
 		/* A process that reads the count finds zeros in the new lane. */
-		rec_cmpxchg32(&rec_process.header->nr_lanes, &n, n + 1);
+		rec_cmpxchg32(&rec_pool.header->nr_lanes, &n, n + 1);
 	return r;
 }
 
 static bool is_gone(uint32_t owner)
 {
-	return syscall(SYS_tgkill, rec_process.pid, owner, 0) < 0 && errno == ESRCH;
+	return syscall(SYS_tgkill, rec_process_pid(), owner, 0) < 0 && errno == ESRCH;
 }
 
 /*
@@ -256,7 +256,7 @@ static bool is_gone(uint32_t owner)
  */
 bool rec_lane_take_over(uint32_t index, uint32_t owner, uint32_t tid)
 {
-	uint32_t *bereft = &rec_process.own[index].bereft, none = 0;
+	uint32_t *bereft = &rec_pool.own[index].bereft, none = 0;
 	bool taken;
 
 	/* Most owners are alive; then `bereft` need not be set. */
@@ -281,7 +281,7 @@ bool rec_lane_may_own(uint32_t tid)
 	/* No fence: the kernel's switch to the new thread is a full barrier after it exists for others (edge K3). */
 	for (index = 0; index < lanes; index++)
 		/* Acquire: edge O3. */
-		if (rec_load_acquire(&rec_process.own[index].bereft) == tid)
+		if (rec_load_acquire(&rec_pool.own[index].bereft) == tid)
 			return false;
 	return true;
 }
@@ -300,10 +300,10 @@ static int take_orphan(uint32_t tid, const struct rec_shape *shape, uint32_t *re
 		const uint32_t owner = rec_load_relaxed(&rec_lane_at(index)->owner);
 
 		if (!rec_lane_is_made(index) || rec_lane_is_shared(index) ||
-		    &rec_process.handles[index] == rec_thread_handle)
+		    &rec_pool.handles[index] == rec_thread_handle)
 			continue;
 		if (owner == tid ? !rec_thread_has_moved() : rec_lane_take_over(index, owner, tid)) {
-			rec_process.handles[index].lane = NULL;
+			rec_pool.handles[index].lane = NULL;
 			*ret_index = index;
 			if (rec_lane_is_usable(index, shape))
 				return 0;
@@ -315,7 +315,7 @@ static int take_orphan(uint32_t tid, const struct rec_shape *shape, uint32_t *re
 
 void rec_lane_repair(uint32_t index)
 {
-	struct rec_handle *handle = &rec_process.handles[index];
+	struct rec_handle *handle = &rec_pool.handles[index];
 	/*
 	 * Use a separate handle, because the lane's own may have no lane yet, or none any more; other threads may be
 	 * writing requests into it.
@@ -350,7 +350,7 @@ static int take_any(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_i
 		r = take_free(tid, shape, ret_index);
 		if (r == -EDQUOT)
 			more = count_one_more();
-	} while (r == -EDQUOT && more == 0 && rounds++ < rec_process.geometry.max_lanes);
+	} while (r == -EDQUOT && more == 0 && rounds++ < rec_pool.geometry.max_lanes);
 	if (r == -EDQUOT)
 		r = more;
 	if (r < 0 && take_orphan(tid, shape, ret_index) == 0)
@@ -366,7 +366,7 @@ void rec_lane_settle_orphans(uint32_t tid)
 	for (index = 0; index < lanes; index++) {
 		const uint32_t owner = rec_load_relaxed(&rec_lane_at(index)->owner);
 
-		if (owner != tid && rec_lane_is_made(index) && rec_load_relaxed(&rec_process.handles[index].movers) &&
+		if (owner != tid && rec_lane_is_made(index) && rec_load_relaxed(&rec_pool.handles[index].movers) &&
 		    rec_lane_take_over(index, owner, tid)) {
 			rec_lane_repair(index);
 			rec_lane_give_back(index);
@@ -419,8 +419,7 @@ int rec_lane_take_new(uint32_t tid, const struct rec_shape *shape, bool own_only
 
 int rec_lane_take(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)
 {
-	const struct rec_shape usual = { .subbuf_size = rec_load_relaxed(&rec_process.geometry.subbuf_size) },
-			       any = { 0 };
+	const struct rec_shape usual = { .subbuf_size = rec_load_relaxed(&rec_pool.geometry.subbuf_size) }, any = { 0 };
 	uint32_t index = 0;
 	int r;
 
@@ -436,7 +435,7 @@ int rec_lane_take(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_ind
 
 void rec_lane_count_lost(int err)
 {
-	struct rec_buffer_header *header = rec_process.header;
+	struct rec_buffer_header *header = rec_pool.header;
 
 	rec_store_relaxed(&header->lease_errno, (uint32_t)-err);
 	if (__atomic_fetch_add(&header->lost_no_lane, 1, __ATOMIC_RELAXED) == 0)
@@ -445,7 +444,7 @@ void rec_lane_count_lost(int err)
 
 void rec_lane_bind(uint32_t index, uint32_t tid)
 {
-	struct rec_handle *handle = &rec_process.handles[index];
+	struct rec_handle *handle = &rec_pool.handles[index];
 	const struct rec_event_common common = { .pid = (int32_t)tid };
 
 	rec_local_add64(&rec_lane_at(index)->leases, 1);
@@ -468,7 +467,7 @@ void rec_lane_wake_readers(void)
 
 	for (index = 0; index < lanes; index++)
 		if (rec_lane_is_made(index))
-			rec_ring_wake(rec_process.handles[index].reader);
+			rec_ring_wake(rec_pool.handles[index].reader);
 }
 
 /*
@@ -478,11 +477,11 @@ void rec_lane_wake_readers(void)
  */
 void rec_lane_restore_handles(void)
 {
-	const uint32_t lanes = rec_process.header ? rec_lanes() : 0;
+	const uint32_t lanes = rec_pool.header ? rec_lanes() : 0;
 	uint32_t index;
 
 	for (index = 0; index < lanes; index++) {
-		struct rec_handle *handle = &rec_process.handles[index];
+		struct rec_handle *handle = &rec_pool.handles[index];
 		const uint32_t size = rec_load_relaxed(&rec_lane_at(index)->subbuf_size);
 		const uint32_t nr_subbufs = rec_load_relaxed(&rec_lane_at(index)->nr_subbufs);
 

@@ -23,7 +23,6 @@
 #include <errno.h>
 #include <librecorder/buffer.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /* The value of `disabled` in a handle whose lane was given up. */
 #define NO_LANE UINT32_MAX
@@ -59,8 +58,8 @@ static uint64_t pages_for(uint32_t index, uint32_t from, uint32_t to)
 	const uint64_t now = rec_load_relaxed(&rec_lane_at(index)->nr_subbufs) - 1;
 	const uint64_t pages = now * from / to;
 
-	if (now == rec_geometry_pages(&rec_process.geometry, from))
-		return rec_geometry_pages(&rec_process.geometry, to);
+	if (now == rec_geometry_pages(&rec_pool.geometry, from))
+		return rec_geometry_pages(&rec_pool.geometry, to);
 	return pages < 2 ? 2 : pages;
 }
 
@@ -76,7 +75,7 @@ static bool find_shape(uint32_t index, uint32_t subbuf, uint64_t size, struct re
 	if (!now)
 		return false;
 	pages = size ? rec_lane_pages(size, to) : pages_for(index, now, to);
-	fit = rec_geometry_subbufs(&rec_process.geometry, to) - 1;
+	fit = rec_geometry_subbufs(&rec_pool.geometry, to) - 1;
 	*ret_shape = (struct rec_shape){ to, (uint32_t)(pages < fit ? pages : fit) };
 	return true;
 }
@@ -91,13 +90,12 @@ static void make_anew(struct rec_handle *handle, const struct rec_shape *shape)
 	rec_lane_shape(handle, index, shape);
 	rec_ring_restart(handle);
 	if (is < was)
-		madvise((unsigned char *)rec_lane_at(index) + rec_process.geometry.lane_meta + is, was - is,
-			MADV_REMOVE);
+		madvise((unsigned char *)rec_lane_at(index) + rec_pool.geometry.lane_meta + is, was - is, MADV_REMOVE);
 }
 
 bool rec_lane_take_from_readers(struct rec_handle *handle)
 {
-	const uint64_t self = rec_process.header->start_time << 32 | (uint32_t)rec_process.pid;
+	const uint64_t self = rec_pool.header->start_time << 32 | (uint32_t)rec_process_pid();
 	uint64_t owner = 0;
 
 	return rec_cmpxchg64(&handle->reader->owner, &owner, self);
@@ -134,7 +132,7 @@ static bool hide(struct rec_handle *handle)
 
 int rec_lane_fit(uint32_t index, const struct rec_shape *shape)
 {
-	struct rec_handle *handle = &rec_process.handles[index];
+	struct rec_handle *handle = &rec_pool.handles[index];
 	const bool is_bound = handle->lane;
 	struct rec_shape whole;
 	int r = -EBUSY;
@@ -168,7 +166,7 @@ int rec_lane_fit(uint32_t index, const struct rec_shape *shape)
  */
 bool rec_lane_unmake(uint32_t index)
 {
-	struct rec_handle *handle = &rec_process.handles[index];
+	struct rec_handle *handle = &rec_pool.handles[index];
 	const size_t size = (handle->nr_subbufs + UINT64_C(1)) << handle->shift;
 	uint32_t disabled = 0;
 
@@ -182,12 +180,12 @@ bool rec_lane_unmake(uint32_t index)
 	}
 	rec_store_relaxed(&handle->given_up, 1);
 	rec_store_relaxed(&handle->room, 0);
-	rec_store_relaxed(&rec_process.own[index].made, 0);
+	rec_store_relaxed(&rec_pool.own[index].made, 0);
 	rec_ring_restart(handle);
 	rec_store_relaxed(&handle->lane->subbuf_size, 0);
 	rec_fence_release();
 	REC_TESTPOINT(unmake_hidden);
-	madvise((unsigned char *)handle->lane + rec_process.geometry.lane_meta, size, MADV_REMOVE);
+	madvise((unsigned char *)handle->lane + rec_pool.geometry.lane_meta, size, MADV_REMOVE);
 	REC_TESTPOINT(unmake_removed);
 	rec_store_release(&handle->reader->owner, 0);
 	REC_TESTPOINT(unmake_released);
@@ -287,14 +285,14 @@ struct rec_handle *rec_lane_on_gate(struct rec_handle *handle)
 
 static struct rec_handle *handle_at(unsigned int lane)
 {
-	return lane < rec_lanes() && rec_lane_is_made(lane) ? &rec_process.handles[lane] : NULL;
+	return lane < rec_lanes() && rec_lane_is_made(lane) ? &rec_pool.handles[lane] : NULL;
 }
 
 /* The lane's handle, or NULL. */
 static struct rec_handle *find_handle(unsigned int lane)
 {
 	/* The buffer exists from the program's start; making one here would take a lock. */
-	return !rec_process.header || rec_process.pid != getpid() ? NULL : handle_at(lane);
+	return !rec_pool.header || !rec_process_is_maker() ? NULL : handle_at(lane);
 }
 
 /*
@@ -315,7 +313,7 @@ static int leave_lane(struct rec_handle *held, const struct rec_shape *shape)
 		return r;
 	REC_TESTPOINT(resize_taken);
 	rec_lane_bind(index, tid);
-	rec_thread_handle = &rec_process.handles[index];
+	rec_thread_handle = &rec_pool.handles[index];
 	REC_TESTPOINT(resize_bound);
 	/* `lane` is cleared, because the held handle would otherwise be taken for a lease that was never given back. */
 	held->lane = NULL;
@@ -394,7 +392,7 @@ int rec_lane_resize(unsigned int lane, size_t size)
 	subbuf = subbuf_size(lane);
 	if (!subbuf)
 		return -EBUSY;
-	if (rec_lane_pages(size, subbuf) >= rec_geometry_subbufs(&rec_process.geometry, subbuf))
+	if (rec_lane_pages(size, subbuf) >= rec_geometry_subbufs(&rec_pool.geometry, subbuf))
 		return -EINVAL;
 	return resize(handle, 0, size ? size : 1);
 }
@@ -436,11 +434,11 @@ int rec_subbuf_resize(size_t size)
 	struct rec_handle *handle;
 	unsigned int lane;
 
-	if (rec_process_init() < 0 || rec_process.pid != getpid())
+	if (rec_process_init() < 0 || !rec_process_is_maker())
 		return -ENXIO;
-	if (!rec_is_subbuf_size(size) || rec_geometry_pages(&rec_process.geometry, (uint32_t)size) < 2)
+	if (!rec_is_subbuf_size(size) || rec_geometry_pages(&rec_pool.geometry, (uint32_t)size) < 2)
 		return -EINVAL;
-	rec_store_relaxed(&rec_process.geometry.subbuf_size, (uint32_t)size);
+	rec_store_relaxed(&rec_pool.geometry.subbuf_size, (uint32_t)size);
 	/* A lane that is not counted yet is made with the new size, or is found here. */
 	rec_fence_full();
 	for (lane = 0; lane < rec_lanes(); lane++) {
@@ -459,7 +457,7 @@ int rec_lane_swap(unsigned int *ret_lane)
 	int r = -ENOENT;
 
 	rec_signal_block_begin(&block);
-	if (held->lane && !rec_share_is_handle(held) && rec_process.pid == getpid())
+	if (held->lane && !rec_share_is_handle(held) && rec_process_is_maker())
 		r = is_idle(held) ? leave_lane(held, NULL) : -EBUSY;
 	if (r == 0) {
 		*ret_lane = rec_lane_index(held);

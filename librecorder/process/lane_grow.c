@@ -43,7 +43,7 @@ static uint32_t part_of(const struct rec_handle *handle)
 static uint32_t room_in(uint32_t index, const struct rec_handle *like)
 {
 	const struct rec_lane *lane = rec_lane_at(index);
-	const struct rec_handle *handle = &rec_process.handles[index];
+	const struct rec_handle *handle = &rec_pool.handles[index];
 	uint64_t touched, gone, unread;
 
 	if (rec_load_relaxed(&lane->broken) || rec_load_relaxed(&handle->disabled) ||
@@ -106,8 +106,8 @@ static bool claim(uint32_t index, uint32_t tid, const struct rec_shape *shape)
 /* Whether enough lanes would be left for threads that begin later. */
 static bool may_take_more(void)
 {
-	const uint32_t max = rec_process.geometry.max_lanes;
-	const int32_t spare = rec_load_relaxed(&rec_process.free_lanes);
+	const uint32_t max = rec_pool.geometry.max_lanes;
+	const int32_t spare = rec_load_relaxed(&rec_pool.free_lanes);
 
 	return max - rec_lanes() + (spare > 0 ? (uint32_t)spare : 0) > max / 4;
 }
@@ -120,8 +120,8 @@ static bool has_room_for_others(void)
 {
 	struct statfs fs;
 
-	return statfs(rec_process.path, &fs) == 0 &&
-	       (!fs.f_blocks || fs.f_bavail >= rec_process.geometry.file_size / (uint64_t)fs.f_bsize);
+	return statfs(rec_process_path(), &fs) == 0 &&
+	       (!fs.f_blocks || fs.f_bavail >= rec_pool.geometry.file_size / (uint64_t)fs.f_bsize);
 }
 
 /* Move to a lane with room. False: no such lane is available. */
@@ -136,7 +136,7 @@ static bool move(const struct rec_handle *full)
 
 	if (!found && has_room_for_others() &&
 	    rec_lane_take_new(tid, &shape, !may_take_more(), &made, &was_own) == 0) {
-		__atomic_fetch_add(&rec_process.grown, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&rec_pool.grown, 1, __ATOMIC_RELAXED);
 		index = made;
 		found = true;
 	}
@@ -163,7 +163,7 @@ static bool give_up(uint32_t index, uint32_t tid)
 	rec_lane_repair(index);
 	done = rec_lane_unmake(index);
 	if (done) {
-		rec_process.handles[index].lane = NULL;
+		rec_pool.handles[index].lane = NULL;
 		rec_store_release(&rec_lane_at(index)->owner, 0);
 	} else {
 		rec_lane_give_back(index);
@@ -177,9 +177,9 @@ static void shrink(void)
 	const uint32_t tid = rec_thread_id();
 	uint32_t index = rec_lanes();
 
-	while (index-- && rec_load_relaxed(&rec_process.grown))
+	while (index-- && rec_load_relaxed(&rec_pool.grown))
 		if (give_up(index, tid))
-			__atomic_fetch_sub(&rec_process.grown, 1, __ATOMIC_RELAXED);
+			__atomic_fetch_sub(&rec_pool.grown, 1, __ATOMIC_RELAXED);
 }
 
 static __attribute__((noinline)) struct rec_handle *grow_or_shrink(struct rec_handle *handle, uint64_t until)
@@ -207,9 +207,9 @@ static __attribute__((noinline)) struct rec_handle *grow_or_shrink(struct rec_ha
 
 struct rec_handle *rec_thread_grow(struct rec_handle *handle)
 {
-	const uint64_t until = rec_load_relaxed(&rec_process.header->grow_until);
+	const uint64_t until = rec_load_relaxed(&rec_pool.header->grow_until);
 
-	if (REC_LIKELY(!until && !rec_load_relaxed(&rec_process.grown)))
+	if (REC_LIKELY(!until && !rec_load_relaxed(&rec_pool.grown)))
 		return handle;
 	if (patience && looked_for == until) {
 		patience--;

@@ -1,14 +1,38 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared by the pool of lanes (lane.c), the threads that lease them (lane_thread.c), those that share (lane_share.c)
- * and those that change them (lane_control.c).
+ * Shared by the pool of lanes (lane_pool.c, lane.c), the threads that lease them (lane_thread.c), those that share
+ * (lane_share.c), those that grow (lane_grow.c), and those that change lanes (lane_control.c).
  */
 #ifndef LANE_PRIVATE_H
 #define LANE_PRIVATE_H
 
+#include "librecorder/process/geometry.h"
 #include "librecorder/ring/ring_private.h"
 
 #include <librecorder/lane.h>
+
+/* Other data about a lane that only this process knows. */
+struct rec_lane_own {
+	uint32_t made;	 /* it has its ring */
+	uint32_t shared; /* it is taken for one event at a time: its place among those lanes plus 1; or 0 */
+	uint32_t bereft; /* the id of an ended thread whose lane another thread is just taking over (lane.c); or 0 */
+};
+
+/* What this process knows about its lanes. Other code uses the functions here and in lane_life.h. */
+struct rec_pool {
+	struct rec_buffer_header *header; /* NULL: there is no buffer */
+	struct rec_handle *handles;	  /* one for each lane; zeroed in a copy of this process */
+	struct rec_lane_own *own;	  /* one for each lane; the same */
+	struct rec_geometry geometry;
+	uint32_t clock;
+	uint32_t overwrite;
+	int32_t free_lanes; /* lanes that have a ring, are not shared, and are not in use */
+	uint32_t grown;	    /* lanes that threads took because theirs were full, and that were not given up since */
+	uint32_t nr_shared;
+	struct rec_handle *shared[REC_SHARED_MAX]; /* handles of the shared lanes */
+};
+
+extern struct rec_pool rec_pool;
 
 struct rec_lane *rec_lane_at(uint32_t index);
 

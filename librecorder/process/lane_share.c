@@ -71,9 +71,9 @@ uint32_t rec_share_owner(void)
 
 bool rec_share_wants_lane(void)
 {
-	const struct rec_geometry *g = &rec_process.geometry;
+	const struct rec_geometry *g = &rec_pool.geometry;
 
-	return rec_load_relaxed(&rec_process.nr_shared) < g->shared_max &&
+	return rec_load_relaxed(&rec_pool.nr_shared) < g->shared_max &&
 	       (rec_lanes() >= g->max_lanes / 2 || rec_load_relaxed(&starved));
 }
 
@@ -90,21 +90,21 @@ static void leave(struct rec_handle *handle)
 	/* Release: the thread that takes the lane next sees everything that we wrote (edge O1). */
 	rec_store_release(&handle->lane->owner, 0);
 	if (REC_UNLIKELY(rec_thread_context))
-		rec_context_repeat_shared(rec_process.own[rec_lane_index(handle)].shared - 1, rec_lane_index(handle),
+		rec_context_repeat_shared(rec_pool.own[rec_lane_index(handle)].shared - 1, rec_lane_index(handle),
 					  entered, nr_subbufs);
 }
 
 void rec_share_add(uint32_t index)
 {
-	struct rec_handle *handle = &rec_process.handles[index];
-	uint32_t nr = rec_load_relaxed(&rec_process.nr_shared);
+	struct rec_handle *handle = &rec_pool.handles[index];
+	uint32_t nr = rec_load_relaxed(&rec_pool.nr_shared);
 
 	do {
-		if (nr >= rec_process.geometry.shared_max) {
+		if (nr >= rec_pool.geometry.shared_max) {
 			rec_lane_give_back(index);
 			return;
 		}
-	} while (!rec_cmpxchg32(&rec_process.nr_shared, &nr, nr + 1));
+	} while (!rec_cmpxchg32(&rec_pool.nr_shared, &nr, nr + 1));
 	handle->lane = rec_lane_at(index);
 	handle->is_held = is_held;
 	handle->leave = leave;
@@ -112,16 +112,16 @@ void rec_share_add(uint32_t index)
 	handle->on_stuck = NULL;
 	handle->grow = NULL;
 	rec_store_relaxed(&handle->lane->shared, 1);
-	rec_store_relaxed(&rec_process.own[index].shared, nr + 1);
+	rec_store_relaxed(&rec_pool.own[index].shared, nr + 1);
 	/* Release: a thread that finds the lane finds its handle complete (edge N2). */
-	rec_store_release(&rec_process.shared[nr], handle);
+	rec_store_release(&rec_pool.shared[nr], handle);
 	rec_lane_give_back(index);
 }
 
 static struct rec_handle *slot_at(uint32_t i)
 {
 	/* Acquire: edge N2. In the child of a raw clone the handle exists, but is zeroed. */
-	struct rec_handle *handle = rec_load_acquire(&rec_process.shared[i]);
+	struct rec_handle *handle = rec_load_acquire(&rec_pool.shared[i]);
 
 	return handle && handle->lane ? handle : NULL;
 }
@@ -158,7 +158,7 @@ static __attribute__((noinline)) bool adopt(struct rec_handle *handle, const str
 
 static struct rec_handle *find_free(const struct rec_handle *self)
 {
-	const uint32_t slots = rec_process.geometry.shared_max;
+	const uint32_t slots = rec_pool.geometry.shared_max;
 	const uint32_t cpu = rec_load_relaxed(self->cpu);
 	uint32_t i;
 
@@ -181,7 +181,7 @@ static struct rec_handle *find_orphan(const struct rec_handle *self)
 {
 	uint32_t i;
 
-	for (i = 0; i < rec_process.geometry.shared_max; i++) {
+	for (i = 0; i < rec_pool.geometry.shared_max; i++) {
 		struct rec_handle *handle = slot_at(i);
 
 		if (handle && adopt(handle, self))
@@ -215,10 +215,10 @@ static bool is_worth_a_try(void)
 {
 	if (!rec_is_thread_id(own_tid))
 		return false;
-	if (rec_load_relaxed(&rec_process.free_lanes) > 0)
+	if (rec_load_relaxed(&rec_pool.free_lanes) > 0)
 		return true;
-	return !rec_load_relaxed(&rec_process.nr_shared) &&
-	       rec_load_relaxed(&rec_process.header->lost_no_lane) % RETRY_INTERVAL == 0;
+	return !rec_load_relaxed(&rec_pool.nr_shared) &&
+	       rec_load_relaxed(&rec_pool.header->lost_no_lane) % RETRY_INTERVAL == 0;
 }
 
 /* The part of finding a lane that is not needed for every event. NULL: the event is lost. */
@@ -239,8 +239,7 @@ static __attribute__((noinline)) struct rec_handle *find_rarely(const struct rec
 	if (!handle)
 		handle = find_orphan(self);
 	if (!handle)
-		rec_lane_count_lost(rec_load_relaxed(&rec_process.nr_shared) ? -EBUSY :
-									       -(int)rec_load_relaxed(&starved));
+		rec_lane_count_lost(rec_load_relaxed(&rec_pool.nr_shared) ? -EBUSY : -(int)rec_load_relaxed(&starved));
 	errno = saved;
 	return handle;
 }
@@ -250,7 +249,7 @@ static struct rec_handle *share_on_gate(struct rec_handle *self)
 {
 	struct rec_handle *handle = NULL;
 
-	if (REC_LIKELY(rec_load_relaxed(&rec_process.free_lanes) <= 0 || rec_thread_has_moved()))
+	if (REC_LIKELY(rec_load_relaxed(&rec_pool.free_lanes) <= 0 || rec_thread_has_moved()))
 		handle = find_free(self);
 	if (REC_UNLIKELY(!handle))
 		handle = find_rarely(self);
@@ -282,9 +281,9 @@ void rec_share_forked(void)
 	uint32_t i;
 
 	for (i = 0; i < REC_SHARED_MAX; i++)
-		rec_store_relaxed(&rec_process.shared[i], NULL);
-	rec_store_relaxed(&rec_process.nr_shared, 0);
-	rec_process.free_lanes = 0;
-	rec_process.grown = 0;
+		rec_store_relaxed(&rec_pool.shared[i], NULL);
+	rec_store_relaxed(&rec_pool.nr_shared, 0);
+	rec_pool.free_lanes = 0;
+	rec_pool.grown = 0;
 	starved = 0;
 }

@@ -137,7 +137,7 @@ static int lease(void)
 	if (r < 0)
 		return r;
 	rec_lane_bind(index, tid);
-	rec_thread_handle = &rec_process.handles[index];
+	rec_thread_handle = &rec_pool.handles[index];
 	rec_thread_watch_end();
 	return 0;
 }
@@ -176,7 +176,7 @@ struct rec_handle *rec_lane_lease(void)
 	struct rec_handle *handle = NULL;
 	int r;
 
-	if (!rec_process.header)
+	if (!rec_pool.header)
 		return NULL;
 	/*
 	 * vfork's child runs in place of a thread, and does not lease a lane for that thread. No lane is leased either
@@ -184,7 +184,7 @@ struct rec_handle *rec_lane_lease(void)
 	 */
 	if (!rec_process_is_own()) {
 		rec_lane_count_lost(getpid() < 0 ? -EPERM : -EAGAIN);
-	} else if (rec_process.header) {
+	} else if (rec_pool.header) {
 		/*
 		 * The header is checked again, because the child of a raw clone now has a buffer of its own, or none.
 		 */
@@ -203,7 +203,7 @@ int rec_thread_attach(void)
 {
 	int r;
 
-	if (rec_process_init() < 0 || !rec_process_is_own() || !rec_process.header)
+	if (rec_process_init() < 0 || !rec_process_is_own() || !rec_pool.header)
 		return -ENXIO;
 	r = has_own_lane() ? 0 : rec_thread_lease();
 	attached |= r == 0;
@@ -217,7 +217,7 @@ bool rec_thread_is_attached(void)
 
 int rec_thread_lane(unsigned int *ret_lane)
 {
-	if (!rec_process.header || rec_process.pid != getpid() || !has_own_lane())
+	if (!rec_pool.header || !rec_process_is_maker() || !has_own_lane())
 		return -ENOENT;
 	*ret_lane = rec_lane_index(rec_thread_handle);
 	return 0;
@@ -228,7 +228,7 @@ bool rec_thread_has_left(uint32_t index, uint32_t tid)
 	const struct rec_lane *lane = rec_lane_at(index);
 
 	return rec_is_thread_id(tid) && rec_load_relaxed(&lane->owner) == tid && rec_lane_is_made(index) &&
-	       !rec_lane_is_shared(index) && &rec_process.handles[index] != rec_thread_handle &&
+	       !rec_lane_is_shared(index) && &rec_pool.handles[index] != rec_thread_handle &&
 	       lane->tail == lane->commit && !lane->open;
 }
 
@@ -240,7 +240,7 @@ static bool find_idle(uint32_t tid, const struct rec_shape *shape, uint32_t *ret
 
 	for (index = 0; index < lanes; index++) {
 		if (rec_thread_has_left(index, tid) &&
-		    (!shape || rec_lane_has_shape(&rec_process.handles[index], shape))) {
+		    (!shape || rec_lane_has_shape(&rec_pool.handles[index], shape))) {
 			*ret_index = index;
 			return true;
 		}
@@ -262,7 +262,7 @@ int rec_thread_move(const struct rec_shape *shape)
 		return r;
 	REC_TESTPOINT(move_taken);
 	rec_lane_bind(index, tid);
-	rec_thread_handle = &rec_process.handles[index];
+	rec_thread_handle = &rec_pool.handles[index];
 	REC_TESTPOINT(move_bound);
 	return 0;
 }
@@ -273,7 +273,7 @@ void rec_thread_continue(uint32_t index, bool was_own)
 	grown_lanes += !was_own;
 	REC_TESTPOINT(grow_taken);
 	rec_lane_bind(index, rec_thread_id());
-	rec_thread_handle = &rec_process.handles[index];
+	rec_thread_handle = &rec_pool.handles[index];
 	REC_TESTPOINT(grow_bound);
 }
 
@@ -341,7 +341,7 @@ void rec_lane_note_name(void)
 {
 	char name[16] = "";
 
-	if (!rec_process.header || !rec_process_lock_soon())
+	if (!rec_pool.header || !rec_process_lock_soon())
 		return;
 	/*
 	 * rec_thread_name() sets noted_name to the kernel's name of the thread, so that the kernel's name does not

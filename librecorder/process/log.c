@@ -13,34 +13,59 @@
 #include "librecorder/process/debug.h"
 #include "librecorder/process/process.h"
 
+static unsigned char *records; /* of the present buffer */
+static uint64_t room;
 static uint64_t used;
+static uint64_t populated; /* bytes of it that have memory */
 
-void rec_log_restart(void)
+void rec_log_begin(unsigned char *start, uint64_t size)
 {
+	records = start;
+	room = size;
 	used = 0;
+	populated = 0;
+}
+
+/* Give memory to the first `upto` bytes. 0, -ENOSPC (beyond the end), or as rec_process_populate(). */
+static int populate(uint64_t upto)
+{
+	int r;
+
+	if (upto > room)
+		return -ENOSPC;
+	if (upto <= populated)
+		return 0;
+	upto = (upto + REC_MAP_PAGE - 1) & ~(uint64_t)(REC_MAP_PAGE - 1);
+	r = rec_process_populate(records + populated, (size_t)(upto - populated));
+	if (r == 0)
+		populated = upto;
+	return r;
 }
 
 void rec_log_count_lost(void)
 {
-	if (rec_process.header)
-		__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
+	struct rec_buffer_header *header = rec_process_header();
+
+	if (header)
+		__atomic_fetch_add(&header->lost_log_full, 1, __ATOMIC_RELAXED);
 }
 
 int rec_log_append_locked(const struct rec_log_record *record)
 {
+	struct rec_buffer_header *header = rec_process_header();
 	int r;
 
-	if (!rec_process.header)
+	if (!header)
 		return -ENXIO;
-	r = rec_process_grow_log(used + record->size);
+	r = populate(used + record->size);
 	if (r < 0) {
 		rec_log_count_lost();
 		rec_debug_lost("names of events", r);
 		return r;
 	}
-	memcpy(rec_process.log + used, record, record->size);
+	memcpy(records + used, record, record->size);
 	used += record->size;
 	/* Release: the record comes before it; pairs with the acquire of the log's readers (edge G1). */
-	rec_store_release(&rec_process.header->log_used, used);
+	rec_store_release(&header->log_used, used);
 	return 0;
 }

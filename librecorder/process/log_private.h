@@ -14,7 +14,7 @@ int rec_log_append_locked(const struct rec_log_record *record);
 /* Count an event, a name, a call site or a condition for which there is no room in the buffer. Signal-safe. */
 void rec_log_count_lost(void);
 
-/* Begin with the empty log of a new buffer, which rec_process describes. The caller holds the process lock. */
-void rec_log_restart(void);
+/* Begin with the empty log of a new buffer, which has `size` bytes. The caller holds the process lock. */
+void rec_log_begin(unsigned char *log, uint64_t size);
 
 #endif

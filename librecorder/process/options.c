@@ -4,9 +4,8 @@
  * allocation: forked children run this code.
  */
 #include "librecorder/process/options.h"
-#include "librecorder/core/atomic.h"
-#include "librecorder/process/process.h"
 
+#include <librecorder/detail/abi.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,24 +66,6 @@ struct rec_options rec_options_complete(const struct rec_options *given)
 	if (!options.discard)
 		options.discard = env_is("RECORDER_MODE", "discard");
 	return options;
-}
-
-struct rec_options rec_options_present(const struct rec_process *process)
-{
-	const struct rec_geometry *g = &process->geometry;
-	/* Another thread may be changing it. */
-	const uint32_t subbuf_size = rec_load_relaxed(&g->subbuf_size);
-	const size_t capacity = subbuf_size - REC_SUBBUF_HEADER_SIZE;
-
-	return (struct rec_options){
-		.size = sizeof(struct rec_options),
-		.lane_size = rec_geometry_pages(g, subbuf_size) * capacity,
-		.lane_max = (rec_geometry_subbufs(g, subbuf_size) - 1) * capacity,
-		.subbuf_size = subbuf_size,
-		.memory_max = (size_t)(g->max_lanes * g->lane_stride),
-		.clock = process->clock,
-		.discard = !process->overwrite,
-	};
 }
 
 size_t rec_options_dir_max(void)

@@ -6,8 +6,6 @@
 #include <librecorder/buffer.h>
 #include <stdbool.h>
 
-struct rec_process;
-
 /*
  * Whether `given` has a valid size, and requests nothing that this version does not know: a program built with a newer
  * header passes more options, which must be zero.
@@ -16,9 +14,6 @@ bool rec_options_are_known(const struct rec_options *given);
 
 /* `given` (NULL: nothing; one of an older header is shorter), completed from the environment; 0 means not set. */
 struct rec_options rec_options_complete(const struct rec_options *given);
-
-/* Options for another buffer like this process's present one. */
-struct rec_options rec_options_present(const struct rec_process *process);
 
 /* RECORDER_DIR_MAX_KB: bytes that all buffers of the directory may take; 0: not set. */
 size_t rec_options_dir_max(void);

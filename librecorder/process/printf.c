@@ -105,7 +105,7 @@ static int append_site(struct rec_printf_site *site, const char *function, int l
 		size = add(record.text, names, impossible, sizeof(impossible));
 	record.site.record.size = (uint32_t)((sizeof(record.site) + size + 7) & ~(size_t)7);
 	record.site.record.kind = REC_LOG_PRINTF;
-	record.site.site = (uint64_t)rec_process.pid << 32 | ++nr_sites;
+	record.site.site = (uint64_t)rec_process_pid() << 32 | ++nr_sites;
 	record.site.line = (uint32_t)line;
 	record.site.text_size = (uint32_t)size;
 	site->number = record.site.site;

@@ -6,17 +6,21 @@
  * rec_process.error has the reason. No descriptor stays open. Only what is used takes memory: here a few pages, and a
  * lane at its lease. In a child the code makes no allocation and needs little stack, because fork() may be called in a
  * signal handler, and the child of a raw clone comes here with its first event.
+ *
+ * The lanes, the log and the events each get a private copy of the addresses and sizes that they need. Memory in the
+ * shared file that a reader may overwrite is never used as an address or a size.
  */
-#include "librecorder/process/process.h"
+#include "librecorder/process/process_private.h"
 #include "librecorder/process/context_private.h"
 #include "librecorder/process/debug.h"
 #include "librecorder/process/event_private.h"
 #include "librecorder/process/lane_life.h"
 #include "librecorder/os/clock_private.h"
 #include "librecorder/os/identity.h"
+#include "librecorder/core/atomic.h"
 #include "librecorder/core/loan.h"
+#include "librecorder/process/log_private.h"
 #include "librecorder/process/options.h"
-#include "librecorder/core/rules.h"
 #include "librecorder/process/sweep.h"
 
 #include <librecorder/clock.h>
@@ -37,24 +41,16 @@ struct rec_process rec_process = { .error = -ENXIO };
 /* The data that a new buffer inherits from the one that it replaces. */
 struct before {
 	struct rec_buffer_header *header;
-	struct rec_rules *rules;
-	const unsigned char *conditions;
 	struct rec_loan *loan;
 	size_t size;
 };
 
-static size_t private_size(const struct rec_process *process)
-{
-	return REC_CACHE_LINE + process->geometry.max_lanes * (sizeof(*process->handles) + sizeof(*process->own));
-}
-
 /*
- * Handles and related data, in memory that is zeroed in a copy of this process, so that the copy does not write to its
- * parent's lanes; and the word by which the copy knows that it is one.
+ * Make memory that is zeroed in a copy of this process: the word by which the copy knows that it is one, and, from the
+ * next cache line on, what the lanes need.
  */
-static int make_handles(struct rec_process *process)
+static int make_private(size_t size)
 {
-	const size_t size = private_size(process);
 	/*
 	 * With MAP_NORESERVE the kernel does not merge this mapping with the one beside it. madvise() would have to
 	 * split them again, which takes 2 us.
@@ -65,30 +61,28 @@ static int make_handles(struct rec_process *process)
 	if (memory == MAP_FAILED)
 		return -errno;
 	madvise(memory, size, MADV_WIPEONFORK);
-	process->original = (uint32_t *)(void *)memory;
-	process->handles = (struct rec_handle *)(void *)(memory + REC_CACHE_LINE);
-	process->own = (struct rec_lane_own *)(void *)(process->handles + process->geometry.max_lanes);
-	*process->original = 1;
+	rec_process.original = (uint32_t *)(void *)memory;
+	*rec_process.original = 1;
 	return 0;
 }
 
-static void drop_handles(struct rec_process *process)
+static void drop_private(size_t size)
 {
-	munmap(process->original, private_size(process));
-	process->original = NULL;
-	process->handles = NULL;
+	munmap(rec_process.original, size);
+	rec_process.original = NULL;
 }
 
-static void fill_header(struct rec_buffer_header *header, const struct rec_process *process, const char *exe)
+static void fill_header(const struct rec_geometry *g, const struct rec_options *options, const char *exe)
 {
-	const struct rec_geometry *g = &process->geometry;
+	const struct rec_process *process = &rec_process;
+	struct rec_buffer_header *header = process->header;
 
 	header->magic = REC_ABI_MAGIC;
 	header->version = REC_ABI_VERSION;
 	header->compatible = REC_FEATURES_COMPATIBLE;
 	header->incompatible = REC_FEATURES_INCOMPATIBLE;
 	header->pid = (uint32_t)process->pid;
-	header->clock = process->clock;
+	header->clock = options->clock;
 	header->start_time = process->start_time;
 	header->parent_pid = (uint32_t)process->parent_pid;
 	header->parent_start = process->parent_start;
@@ -98,7 +92,7 @@ static void fill_header(struct rec_buffer_header *header, const struct rec_proce
 	header->nr_subbufs = rec_geometry_pages(g, g->subbuf_size) + 1;
 	header->max_subbufs = g->max_subbufs;
 	header->max_lanes = g->max_lanes;
-	header->overwrite = process->overwrite;
+	header->overwrite = !options->discard;
 	header->file_size = g->file_size;
 	header->enable = g->enable;
 	header->rules = g->rules;
@@ -113,7 +107,7 @@ static void fill_header(struct rec_buffer_header *header, const struct rec_proce
 	prctl(PR_GET_NAME, header->comm);
 	strcpy(header->exe, exe);
 	header->state = REC_BUFFER_LIVE;
-	rec_clock_anchor(process->clock, &header->anchors[0]);
+	rec_clock_anchor(options->clock, &header->anchors[0]);
 	header->nr_anchors = 1;
 }
 
@@ -130,12 +124,15 @@ static void show_buffer(struct rec_buffer_header *parent)
 		rec_process_say_why(parent);
 }
 
-static int make_buffer(const struct rec_options *given)
+/* Make a buffer, and hand it to the lanes and the log; the caller does that for the events. */
+static int make_buffer(const struct rec_options *given, struct rec_geometry *g)
 {
-	const struct rec_options options = rec_options_complete(given);
+	struct rec_options options = rec_options_complete(given);
 	char exe[sizeof(((struct rec_buffer_header *)0)->exe)];
 	struct rec_process *process = &rec_process;
+	unsigned char *base;
 	struct rec_identity self;
+	size_t size;
 	int r;
 
 	/* The identity of the process comes first, because rec_process_say_why() needs it. */
@@ -151,43 +148,43 @@ static int make_buffer(const struct rec_options *given)
 		return -EOPNOTSUPP;
 	if (!process->start_time)
 		process->start_time = rec_clock_mono();
-	process->clock = options.clock ? options.clock : rec_clock_best();
-	process->overwrite = !options.discard;
+	options.clock = options.clock ? options.clock : rec_clock_best();
 	process->keep = rec_options_keep();
 #if !defined(__x86_64__)
-	if (process->clock != REC_CLOCK_MONO)
+	if (options.clock != REC_CLOCK_MONO)
 		return -EINVAL;
 #endif
-	r = rec_geometry_make(&options, &process->geometry);
+	r = rec_geometry_make(&options, g);
 	if (r < 0)
 		return r;
-	r = make_handles(process);
+	size = REC_CACHE_LINE + rec_pool_private_size(g);
+	r = make_private(size);
 	if (r < 0)
 		return r;
-	r = rec_process_map_file();
+	r = rec_process_map_file(g);
 	if (r < 0) {
-		drop_handles(process);
+		drop_private(size);
 		return r;
 	}
-	process->enable = (uint32_t *)(void *)((unsigned char *)process->header + process->geometry.enable);
-	process->rules = (struct rec_rules *)(void *)((unsigned char *)process->header + process->geometry.rules);
-	process->conditions = (unsigned char *)process->header + process->geometry.conditions;
-	process->loan = (struct rec_loan *)(void *)((unsigned char *)process->header + process->geometry.loan);
-	process->log = (unsigned char *)process->header + process->geometry.log;
-	fill_header(process->header, process, exe);
+	base = (unsigned char *)process->header;
+	process->loan = (struct rec_loan *)(void *)(base + g->loan);
+	fill_header(g, &options, exe);
+	rec_log_begin(base + g->log, g->log_size);
+	rec_pool_begin(process->header, g, &options, (unsigned char *)process->original + REC_CACHE_LINE);
 	return 0;
 }
 
 static void make_first_buffer(void)
 {
 	struct rec_process *process = &rec_process;
+	struct rec_geometry geometry;
 
 	rec_debug_start();
 	/* The parent's start time is not looked up: that takes 10 us, and is not needed here. */
 	process->parent_pid = getppid();
-	process->error = make_buffer(NULL);
+	process->error = make_buffer(NULL, &geometry);
 	if (process->error == 0)
-		rec_events_set_selectors(secure_getenv("RECORDER_ENABLE"));
+		rec_events_begin(&geometry, secure_getenv("RECORDER_ENABLE"));
 	show_buffer(NULL);
 }
 
@@ -266,21 +263,16 @@ static void copy_loan(const struct before *before, uint64_t recorder)
 
 static int replace_buffer(const struct rec_options *options, bool forked)
 {
-	const struct before before = { rec_process.header, rec_process.rules, rec_process.conditions,
-				       rec_process.loan, (size_t)rec_process.geometry.file_size };
+	const struct before before = { rec_process.header, rec_process.loan, rec_process.size };
 	const uint64_t recorder = before.header ? rec_load_acquire(&before.header->recorder) : 0;
-	bool both;
+	struct rec_geometry geometry = { 0 };
 
 	rec_process.header = NULL;
-	rec_process.error = make_buffer(options);
-	both = rec_process.header && before.header;
-	if (both) {
-		rec_process.header->stopped = before.header->stopped;
-		rec_rules_copy(rec_process.rules, before.rules);
-	}
-	rec_events_move(before.header ? before.conditions : NULL, recorder != 0);
+	rec_pool_end();
+	rec_process.error = make_buffer(options, &geometry);
+	rec_events_move(before.header, &geometry, recorder != 0);
 	rec_context_moved();
-	if (both)
+	if (rec_process.header && before.header)
 		copy_loan(&before, recorder);
 	show_buffer(forked ? before.header : NULL);
 	drop_buffer(&before);
@@ -297,10 +289,25 @@ void rec_process_forked(void)
 	rec_process.parent_start = rec_process.start_time;
 	rec_process.pid = getpid();
 	if (rec_process.error == 0) {
-		options = rec_options_present(&rec_process);
+		options = rec_pool_options();
 		replace_buffer(&options, true);
 	}
 	errno = saved;
+}
+
+struct rec_buffer_header *rec_process_header(void)
+{
+	return rec_process.header;
+}
+
+const char *rec_process_path(void)
+{
+	return rec_process.path;
+}
+
+pid_t rec_process_pid(void)
+{
+	return rec_process.pid;
 }
 
 static bool is_copy(void)

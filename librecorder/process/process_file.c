@@ -2,12 +2,12 @@
 /*
  * The buffer's file: its name, its mapping, its memory.
  *
- * Guarantees. No descriptor stays open. The code allocates nothing, and the only state that it keeps is how much of the
- * log has memory. So forked children can run it, and the children of a raw clone in a signal handler, too.
+ * Guarantees. No descriptor stays open. The code allocates nothing, and keeps no state except in rec_process. So forked
+ * children can run it, and the children of a raw clone in a signal handler, too.
  */
 #include "librecorder/core/decimal.h"
 #include "librecorder/core/atomic.h"
-#include "librecorder/process/process.h"
+#include "librecorder/process/process_private.h"
 #include "librecorder/process/debug.h"
 #include "librecorder/os/buffer_dir.h"
 #include "librecorder/os/identity.h"
@@ -156,27 +156,6 @@ int rec_process_populate(void *start, size_t size)
 	return r;
 }
 
-int rec_process_grow_log(uint64_t upto)
-{
-	static uint64_t populated;
-	static const unsigned char *of;
-	int r;
-
-	if (upto > rec_process.geometry.log_size)
-		return -ENOSPC;
-	if (of != rec_process.log) {
-		of = rec_process.log;
-		populated = 0;
-	}
-	if (upto <= populated)
-		return 0;
-	upto = (upto + REC_MAP_PAGE - 1) & ~(uint64_t)(REC_MAP_PAGE - 1);
-	r = rec_process_populate(rec_process.log + populated, (size_t)(upto - populated));
-	if (r == 0)
-		populated = upto;
-	return r;
-}
-
 /*
  * Whether a mapping keeps the lock. It does not on a file system that maps a file of another one instead (overlayfs,
  * for example).
@@ -189,9 +168,10 @@ static bool keeps_locks(int fd)
 					 fs.f_type == XFS_SUPER_MAGIC || fs.f_type == BTRFS_SUPER_MAGIC);
 }
 
-static int map_file(struct rec_process *process, int fd)
+static int map_file(const struct rec_geometry *geometry, int fd)
 {
-	const size_t size = (size_t)process->geometry.file_size;
+	struct rec_process *process = &rec_process;
+	const size_t size = (size_t)geometry->file_size;
 	void *map;
 	int r;
 
@@ -205,8 +185,9 @@ static int map_file(struct rec_process *process, int fd)
 	if (map == MAP_FAILED)
 		return -errno;
 	process->header = map;
+	process->size = size;
 	/* Header, rules, the first page of enable words. */
-	r = rec_process_populate(map, (size_t)process->geometry.enable + REC_MAP_PAGE);
+	r = rec_process_populate(map, (size_t)geometry->enable + REC_MAP_PAGE);
 	if (r < 0) {
 		munmap(map, size);
 		process->header = NULL;
@@ -215,7 +196,7 @@ static int map_file(struct rec_process *process, int fd)
 	return 0;
 }
 
-int rec_process_map_file(void)
+int rec_process_map_file(const struct rec_geometry *geometry)
 {
 	struct rec_process *process = &rec_process;
 	/*
@@ -231,7 +212,7 @@ int rec_process_map_file(void)
 		return dir;
 	process->path[size] = '/';
 	fd = create_file(dir, name);
-	r = fd < 0 ? fd : map_file(process, fd);
+	r = fd < 0 ? fd : map_file(geometry, fd);
 	if (fd >= 0) {
 		if (r < 0)
 			unlinkat(dir, name, 0);
@@ -264,7 +245,7 @@ static bool link_reason(void)
 	char name[NAME_SIZE], text[24], *at;
 	bool linked = false;
 
-	rec_debug_no_buffer();
+	rec_debug_no_buffer(rec_process.error);
 	if (dir < 0)
 		return false;
 	at = rec_put_decimal(name, (uint32_t)rec_process.pid);

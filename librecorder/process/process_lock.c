@@ -121,7 +121,7 @@ bool rec_process_lock_without_pid(void)
 	const pid_t pid = getpid();
 
 	/* The threads of this process that may ask for its pid take the lock under the pid that the buffer has. */
-	return pid < 0 ? lock(rec_process.pid, true) : may_lock(pid) && lock(pid, true);
+	return pid < 0 ? lock(rec_process_pid(), true) : may_lock(pid) && lock(pid, true);
 }
 
 void rec_process_unlock(void)

@@ -182,6 +182,31 @@ for line in 'librecorder/view rec_process librecorder/process' 'librecorder/core
 	is "and this one would be found: $line" "$(calls_up <<<"$line")" "$line"
 done
 
+# data: "variable file..." for each variable among the symbols of objects on stdin that one file defines and others refer to,
+# except those of the public headers
+data()
+{
+	awk '
+		{ file = $1; sub(/^.*\//, "", file); sub(/\.o:.*/, "", file); sub(/^.*-/, "", file) }
+		$(NF - 1) ~ /^[BDRC]$/ { at[$NF] = file }
+		$(NF - 1) == "U" { users[$NF] = users[$NF] " " file }
+		END { for (name in at) if (name in users) print name, at[name] users[name] }' | sort |
+		while read -r name files; do
+			grep -rqw "$name" include || echo "$name $files"
+		done
+}
+
+# Each part of librecorder/process keeps its own state: other parts use its functions.
+awk '/^librecorder\/process\// { print $2 }' "$TMP/objects" | LC_ALL=C sort | xargs nm -A >"$TMP/process"
+is "few files of librecorder/process share data" "$(data <"$TMP/process")" \
+	"rec_auto_linked auto process
+rec_event_conditions event filter_run
+rec_pool lane_pool lane lane_control lane_grow lane_share lane_thread
+rec_process process process_file
+rec_thread_context context lane lane_share"
+is "one that shared them would be found" "$(printf '%s\n' 'a/process.o:0000 B rec_process' 'a/x-debug.o: U rec_process' | data)" \
+	"rec_process process debug"
+
 # prints: "folder symbol" for each use of a function that prints, among the symbols of objects on stdin
 prints()
 {

@@ -95,7 +95,7 @@ static void run_program(uint64_t number, int peer)
 	signal(SIGALRM, on_timer);
 	if (timer_create(CLOCK_MONOTONIC, NULL, &timer) < 0 || timer_settime(timer, 0, &often, NULL) < 0)
 		_exit(3);
-	if (write(peer, rec_process.path, PATH_MAX) != PATH_MAX || read(peer, &begin, 1) != 1)
+	if (write(peer, rec_process_path(), PATH_MAX) != PATH_MAX || read(peer, &begin, 1) != 1)
 		_exit(4);
 	for (unsigned int turn = 0; turn < 2; turn++) {
 		for (size_t i = 0; i < THREADS; i++)

@@ -76,7 +76,7 @@ static void read_some(void)
 	struct rec_view *view;
 	struct rec_page page;
 
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	for (unsigned int lane = 0; lane < rec_view_lanes(view); lane++)
 		for (unsigned int i = 0; i <= lane; i++)
 			rec_view_read(view, lane, 0, &page);
@@ -100,7 +100,7 @@ static void run_program(void)
 	for (size_t i = 1; i < LANES; i++)
 		if (pthread_create(&thread, NULL, trace_in_thread, (void *)(i * 700)))
 			_exit(3);
-	while (__atomic_load_n(&rec_process.header->nr_lanes, __ATOMIC_ACQUIRE) < LANES - 1)
+	while (__atomic_load_n(&rec_process_header()->nr_lanes, __ATOMIC_ACQUIRE) < LANES - 1)
 		sched_yield();
 	trace(300);
 	read_some();

@@ -66,7 +66,7 @@ static void read_page(void)
 	struct rec_view *view;
 	struct rec_page page;
 
-	check(rec_view_open(rec_process.path, &view) == 0);
+	check(rec_view_open(rec_process_path(), &view) == 0);
 	check(rec_view_read(view, 0, 0, &page) >= 0);
 	rec_view_close(view);
 }
@@ -100,10 +100,10 @@ void small_buffer(unsigned int which, void (*use)(const unsigned char *bytes, si
 		return;
 	}
 	run_program(which);
-	size = rec_process.header->file_size;
-	file = open(rec_process.path, O_RDONLY | O_CLOEXEC);
+	size = rec_process_header()->file_size;
+	file = open(rec_process_path(), O_RDONLY | O_CLOEXEC);
 	bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
-	check(bytes != MAP_FAILED && unlink(rec_process.path) == 0);
+	check(bytes != MAP_FAILED && unlink(rec_process_path()) == 0);
 	use(bytes, size, arg);
 	_exit(0);
 }

@@ -24,7 +24,7 @@ static uint32_t subbuf_size(const struct lane_side *side)
 
 static void open_view(struct lane_side *side)
 {
-	must(rec_view_open(rec_process.path, &side->view), "opening this process's own buffer");
+	must(rec_view_open(rec_process_path(), &side->view), "opening this process's own buffer");
 }
 
 void lane_open(struct lane_side *side)

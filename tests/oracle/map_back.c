@@ -104,8 +104,8 @@ static void open_lane(struct back *back, uint32_t subbuf_size)
 	}
 	must(rec_subbuf_resize(subbuf_size) == 0, "rec_subbuf_resize");
 	must(rec_thread_lane(&back->lane) == 0, "rec_thread_lane");
-	errno = -rec_view_open(rec_process.path, &back->view);
-	must(errno == 0, rec_process.path);
+	errno = -rec_view_open(rec_process_path(), &back->view);
+	must(errno == 0, rec_process_path());
 	/* Drop what the previous run left there. */
 	must(rec_view_reset(back->view, back->lane) == 0, "rec_view_reset");
 	errno = -rec_map_lane(back->view, back->lane, &back->map);

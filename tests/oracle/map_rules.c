@@ -145,7 +145,7 @@ static int read_by_another(struct back *back)
 	int r;
 
 	back->write(back);
-	must(rec_view_open(rec_process.path, &other) == 0, "rec_view_open");
+	must(rec_view_open(rec_process_path(), &other) == 0, "rec_view_open");
 	r = rec_map_lane(other, back->lane, &map);
 	if (r == -EBUSY)
 		r = rec_view_read(other, back->lane, 0, &page);

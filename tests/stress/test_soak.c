@@ -209,7 +209,7 @@ Test(soak, what_passed_is_read_or_lost, .timeout = 3600)
 	cr_assert_eq(rec_configure(&options), 0);
 	cr_assert_eq(rec_enable("soak:step if third != 0"), 1);
 	cr_assert_eq(pthread_create(&writer, NULL, write_all, NULL), 0);
-	while (rec_view_open(rec_process.path, &view) < 0 || rec_view_lanes(view) == 0) {
+	while (rec_view_open(rec_process_path(), &view) < 0 || rec_view_lanes(view) == 0) {
 		view = rec_view_close(view);
 		sched_yield();
 	}

@@ -4,6 +4,7 @@
  * mapping; threads that come and go, write, name themselves, while others switch events, resize and disable lanes, and
  * save. Every event is read or counted as lost.
  */
+#include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
 #include "tests/unit/ring_fixture.h"
 #include "tests/unit/weave_fixture.h"
@@ -297,7 +298,7 @@ Test(threads, lanes_that_are_shared)
 	options.lane_size = 1 << 20;
 	options.memory_max = 9 << 20;
 	cr_assert_eq(rec_configure(&options), 0);
-	cr_assert_eq(rec_process.geometry.shared_max, 2);
+	cr_assert_eq(rec_pool.geometry.shared_max, 2);
 	for (i = 0; i < SHARERS; i++)
 		cr_assert_eq(pthread_create(&threads[i], NULL, write_and_end, (void *)(uintptr_t)i), 0);
 	for (i = 0; i < SHARERS; i++)
@@ -328,7 +329,7 @@ Test(threads, everything_at_once)
 	pthread_join(writer, NULL);
 	sums[0] += save(&sums[1]);
 	cr_assert_gt(sums[0], 0);
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	for (lane = 0; lane < rec_view_lanes(view); lane++) {
 		int r = rec_view_stats(view, lane, &stats);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/context_fixture.h"
 
+#include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
 
 #include <criterion/criterion.h>
@@ -36,9 +37,9 @@ void context_begin(unsigned int subbufs, unsigned int lanes, bool discard)
 	options.memory_max = lanes ? 1 : 0;
 	cr_assert_eq(rec_configure(&options), 0);
 	if (lanes) {
-		options.memory_max = lanes * rec_process.geometry.lane_stride;
+		options.memory_max = lanes * rec_pool.geometry.lane_stride;
 		cr_assert_eq(rec_configure(&options), 0);
-		cr_assert_eq(rec_process.geometry.max_lanes, lanes);
+		cr_assert_eq(rec_pool.geometry.max_lanes, lanes);
 	}
 	cr_assert_gt(rec_enable("*"), 0);
 }
@@ -174,5 +175,5 @@ struct verdict context_judge_of(const char *path)
 
 struct verdict context_judge(void)
 {
-	return context_judge_of(rec_process.path);
+	return context_judge_of(rec_process_path());
 }

@@ -123,7 +123,7 @@ const char *event_fixture_text(void)
 	static struct rec_view *view;
 
 	if (!view)
-		cr_assert_eq(rec_view_open(rec_process.path, &view), 0, "%s", rec_process.path);
+		cr_assert_eq(rec_view_open(rec_process_path(), &view), 0, "%s", rec_process_path());
 	return print_view(view);
 }
 

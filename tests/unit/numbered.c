@@ -23,9 +23,9 @@ void numbered_begin(unsigned int subbufs, unsigned int lanes)
 	options.memory_max = lanes ? 1 : 0;
 	cr_assert_eq(rec_configure(&options), 0);
 	if (lanes) {
-		options.memory_max = lanes * rec_process.geometry.lane_stride;
+		options.memory_max = lanes * rec_pool.geometry.lane_stride;
 		cr_assert_eq(rec_configure(&options), 0);
-		cr_assert_eq(rec_process.geometry.max_lanes, lanes);
+		cr_assert_eq(rec_pool.geometry.max_lanes, lanes);
 	}
 	cr_assert_eq(rec_enable("numbered:step"), 1);
 	seen = calloc(NUMBERED_MAX, 1);
@@ -55,7 +55,7 @@ void numbered_want_growth(unsigned int seconds)
 {
 	struct rec_view *view = NULL;
 
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	cr_assert_eq(rec_view_grow(view, seconds), 0);
 	rec_view_close(view);
 }
@@ -114,7 +114,7 @@ struct sums numbered_read_of(const char *path)
 
 struct sums numbered_read(void)
 {
-	return numbered_read_of(rec_process.path);
+	return numbered_read_of(rec_process_path());
 }
 
 void numbered_expect_no_owner(void)

@@ -86,7 +86,7 @@ struct rec_view *reader_view_of(const char *path)
 
 struct rec_view *reader_view(void)
 {
-	return reader_view_of(rec_process.path);
+	return reader_view_of(rec_process_path());
 }
 
 pid_t reader_child(void (*child)(struct rec_handle *lane, int pipe), char *path, int *ret_pipe)
@@ -100,7 +100,7 @@ pid_t reader_child(void (*child)(struct rec_handle *lane, int pipe), char *path,
 		/* A test that fails or is killed leaves no child running. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(ends[1]);
-		if (rec_thread_attach() < 0 || write(ends[0], rec_process.path, PATH_MAX) != PATH_MAX)
+		if (rec_thread_attach() < 0 || write(ends[0], rec_process_path(), PATH_MAX) != PATH_MAX)
 			_exit(1);
 		child(rec_thread_handle, ends[0]);
 		_exit(0);

@@ -6,7 +6,9 @@
 #include "librecorder/process/process.h"
 #include "tests/unit/ring_fixture.h"
 
+#include <librecorder/buffer.h>
 #include <librecorder/reader.h>
+#include <limits.h>
 
 /* A buffer with lanes of `pages` sub-buffers of 4096 bytes and CLOCK_MONOTONIC, in a directory of its own. */
 void reader_begin(unsigned int pages, bool discard);

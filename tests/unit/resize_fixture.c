@@ -48,7 +48,7 @@ void expect_lane(unsigned int lane, uint64_t first, unsigned int events)
 	struct rec_view_event event;
 	uint64_t number;
 
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	for (; events--; first++) {
 		cr_assert_eq(rec_view_consume(view, lane, &event), 1, "event %d of lane %u", (int)first, lane);
 		memcpy(&number, (const unsigned char *)event.record.payload + REC_EVENT_COMMON_SIZE, sizeof(number));

@@ -5,7 +5,9 @@
  */
 #include "condition_fixture.h"
 #include "librecorder/core/conditions.h"
+#include "librecorder/process/event_private.h"
 #include "tests/unit/made_event.h"
+#include "tests/unit/own_buffer.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -77,7 +79,7 @@ Test(condition, what_does_not_fit_stays_off)
 	cr_assert_eq(rec_enable("cond:one rate x"), -EINVAL);
 	cr_assert_eq(rec_enable("cond:one n > 3"), -EINVAL);
 	cr_assert_eq(rec_enable("cond::one if n > 3"), -EINVAL);
-	cr_assert_eq(rec_process.header->lost_log_full, 0);
+	cr_assert_eq(rec_process_header()->lost_log_full, 0);
 }
 
 Test(condition, an_event_that_comes_later)
@@ -195,7 +197,7 @@ Test(condition, a_forked_child_has_one_more)
 	pid = fork();
 	if (pid == 0) {
 		const struct rec_condition *condition =
-			(const void *)(rec_process.conditions + bits_of(&late.event) * REC_CONDITION_UNIT);
+			(const void *)(rec_event_conditions + bits_of(&late.event) * REC_CONDITION_UNIT);
 
 		_exit(!(*late.event.enabled & REC_ENABLE_ON) || condition->nr_steps != 1);
 	}
@@ -218,7 +220,7 @@ Test(condition, another_buffer_has_them)
 
 static uint64_t used(size_t half)
 {
-	return ((const struct rec_conditions *)(const void *)(rec_process.conditions + half))->used;
+	return ((const struct rec_conditions *)(const void *)(rec_event_conditions + half))->used;
 }
 
 Test(condition, equal_ones_share_a_place)
@@ -250,13 +252,13 @@ Test(condition, where_there_is_no_room_nothing_changes)
 	int r = 1;
 
 	for (i = 0; r == 1; i++) {
-		rules = *rec_process.rules;
+		rules = *own_rules();
 		snprintf(selector, sizeof(selector), "cond:one if n == %u", i);
 		r = rec_view_switch(view, selector, true);
 	}
 	cr_assert_eq(r, -ENOSPC);
 	cr_assert_eq(i, (REC_CONDITIONS_HALF - 16) / 48 + 1);
-	cr_assert_eq(memcmp(&rules, rec_process.rules, sizeof(rules)), 0);
+	cr_assert_eq(memcmp(&rules, own_rules(), sizeof(rules)), 0);
 	cr_assert_neq(*ONE.enabled & REC_ENABLE_ON, 0);
 	cr_assert_eq(rec_view_switch(view, "cond:one if n == 7", true), 1, "a condition that exists can be used");
 	expect(1, 7);
@@ -270,12 +272,12 @@ Test(condition, where_there_is_no_room_nothing_changes)
 
 static void put_used(uint64_t value)
 {
-	((struct rec_conditions *)(void *)(rec_process.conditions + CONDITIONS_OF_OTHERS))->used = value;
+	((struct rec_conditions *)(void *)(rec_event_conditions + CONDITIONS_OF_OTHERS))->used = value;
 }
 
 Test(condition, rubbish_in_the_way)
 {
-	struct rec_condition *first = (struct rec_condition *)(void *)(rec_process.conditions + 16);
+	struct rec_condition *first = (struct rec_condition *)(void *)(rec_event_conditions + 16);
 
 	cr_assert_eq(rec_view_switch(view, "cond:one if n == 7", true), 1);
 	put_used(17);
@@ -334,7 +336,7 @@ Test(condition, rubbish_costs_no_events)
 	struct rec_condition_step *step;
 
 	cr_assert_eq(rec_enable("cond:one if n == 100"), 1);
-	condition = (struct rec_condition *)(void *)(rec_process.conditions + bits_of(&ONE) * 16);
+	condition = (struct rec_condition *)(void *)(rec_event_conditions + bits_of(&ONE) * 16);
 	step = (struct rec_condition_step *)(condition + 1);
 	expect(0, 0);
 	step->offset = 60000;

@@ -153,7 +153,7 @@ Test(context, a_change_that_was_lost)
 		context_write(4, 1, 200);
 	while (!rec_thread_handle->lane->dropped);
 	context_set_number(9);
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	for (unsigned int i = 0; i < PAGES; i++)
 		cr_assert_eq(rec_view_read(view, 0, 0, &page), 1);
 	rec_view_close(view);
@@ -192,7 +192,7 @@ Test(context, another_lane)
 		second = lane_of_thread();
 		cr_assert_neq(first, second);
 		context_write(2, 3, 0);
-		cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+		cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 		for (unsigned int lane = 0; lane < rec_view_lanes(view); lane++)
 			while (lane != second && rec_view_read(view, lane, 0, &page) == 1)
 				;
@@ -236,7 +236,7 @@ Test(context, shared_lanes)
 		cr_assert_eq(pthread_create(&threads[i], NULL, be_one_of_many, (void *)(i + 1)), 0);
 	for (unsigned int round = 0; round < 61; round++)
 		pthread_barrier_wait(&barrier);
-	cr_assert_gt(rec_process.nr_shared, 0);
+	cr_assert_gt(rec_pool.nr_shared, 0);
 	verdict = context_judge();
 	cr_assert_eq(verdict.wrong, 0);
 	/* In the oldest eighth of the ring a value may be unknown that was written just before it. */

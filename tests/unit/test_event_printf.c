@@ -148,9 +148,9 @@ Test(event_printf, a_site_is_logged_once)
 	for (int i = 0; i < 100; i++) {
 		rec_printf("%d", i);
 		if (i == 0)
-			log_used = rec_process.header->log_used;
+			log_used = rec_process_header()->log_used;
 	}
-	cr_assert_eq(rec_process.header->log_used, log_used);
+	cr_assert_eq(rec_process_header()->log_used, log_used);
 	event_fixture_text();
 	cr_assert_eq(event_fixture_count(), 100);
 }

@@ -29,13 +29,13 @@ static struct rec_view *opened;
 
 static int open_patched(uint32_t version, uint64_t compatible, uint64_t incompatible)
 {
-	struct rec_buffer_header *header = rec_process.header;
+	struct rec_buffer_header *header = rec_process_header();
 
 	header->version = version;
 	header->compatible = compatible;
 	header->incompatible = incompatible;
 	opened = NULL;
-	return rec_view_open(rec_process.path, &opened);
+	return rec_view_open(rec_process_path(), &opened);
 }
 
 /* All events of the lane are there, and events can be switched. */
@@ -96,9 +96,9 @@ Test(features, each_unknown_incompatible_bit_is_refused)
 /* This version knows all features that a writer of this version announces. */
 Test(features, a_buffer_announces_what_it_has)
 {
-	cr_expect_eq(rec_process.header->version, REC_ABI_VERSION);
-	cr_expect_eq(rec_process.header->compatible, REC_FEATURES_COMPATIBLE);
-	cr_expect_eq(rec_process.header->incompatible, REC_FEATURES_INCOMPATIBLE);
+	cr_expect_eq(rec_process_header()->version, REC_ABI_VERSION);
+	cr_expect_eq(rec_process_header()->compatible, REC_FEATURES_COMPATIBLE);
+	cr_expect_eq(rec_process_header()->incompatible, REC_FEATURES_INCOMPATIBLE);
 }
 
 /* A child that ends at once and leaves a buffer without events, patched. */
@@ -110,9 +110,9 @@ static void leave_buffer(uint32_t version, uint64_t incompatible, char path[PATH
 	cr_assert_eq(pipe(ends), 0);
 	pid = fork();
 	if (pid == 0) {
-		rec_process.header->version = version;
-		rec_process.header->incompatible = incompatible;
-		_exit(write(ends[1], rec_process.path, PATH_MAX) != PATH_MAX);
+		rec_process_header()->version = version;
+		rec_process_header()->incompatible = incompatible;
+		_exit(write(ends[1], rec_process_path(), PATH_MAX) != PATH_MAX);
 	}
 	cr_assert_eq(read(ends[0], path, PATH_MAX), PATH_MAX);
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);

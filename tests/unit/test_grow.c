@@ -37,7 +37,7 @@ static uint64_t memory(void)
 {
 	struct stat st;
 
-	cr_assert_eq(stat(rec_process.path, &st), 0);
+	cr_assert_eq(stat(rec_process_path(), &st), 0);
 	return (uint64_t)st.st_blocks * 512;
 }
 
@@ -60,7 +60,7 @@ static void read_lane(unsigned int lane, unsigned int pages)
 	struct rec_view *view = NULL;
 	struct rec_page page;
 
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	while (pages-- && rec_view_read(view, lane, 0, &page) > 0)
 		;
 	rec_view_close(view);
@@ -96,7 +96,7 @@ Test(grow, only_if_a_reader_wants_it)
 		if (i)
 			numbered_want_growth(i == 1 ? 3600 : 0);
 		if (i == 1)
-			rec_process.header->grow_until = 1;
+			rec_process_header()->grow_until = 1;
 		numbered_write_some(3 * LANE);
 		cr_assert_eq(rec_lanes(), 1);
 		sums = numbered_read();
@@ -171,7 +171,7 @@ int __wrap_statfs(const char *path, struct statfs *fs)
 	const int r = __real_statfs(path, fs);
 
 	if (nearly_full)
-		fs->f_bavail = rec_process.geometry.file_size / (uint64_t)fs->f_bsize - 1;
+		fs->f_bavail = rec_pool.geometry.file_size / (uint64_t)fs->f_bsize - 1;
 	return r;
 }
 
@@ -235,7 +235,7 @@ static void given_up_lanes_have_a_reader(void)
 {
 	for (unsigned int i = 0; i < rec_lanes(); i++)
 		if (!rec_lane_is_made(i))
-			rec_process.handles[i].reader->owner = 1;
+			rec_pool.handles[i].reader->owner = 1;
 }
 
 /* A lane with little room is better than none, also if another one could not be made. */
@@ -335,10 +335,10 @@ Test(grow, but_no_program_that_does_not_know_it)
 	struct rec_view *view = NULL;
 
 	numbered_begin(PAGES, 0);
-	rec_process.header->compatible = 0;
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	rec_process_header()->compatible = 0;
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	cr_assert_eq(rec_view_grow(view, 1), -EOPNOTSUPP);
-	cr_assert_eq(rec_process.header->grow_until, 0);
+	cr_assert_eq(rec_process_header()->grow_until, 0);
 	rec_view_close(view);
 }
 
@@ -382,7 +382,7 @@ Test(grow, and_give_the_memory_back)
 		numbered_want_growth(0);
 		write_and_lose();
 		cr_assert_eq(made_lanes(), 1);
-		cr_assert_eq(rec_process.grown, 0);
+		cr_assert_eq(rec_pool.grown, 0);
 		cr_assert_leq(memory() + 6ul * PAGES * 4096, most);
 		sums = numbered_read();
 		cr_assert_eq(sums.events + sums.lost, 3 * LANE);
@@ -454,7 +454,7 @@ Test(grow, and_keep_what_is_unread)
 	sums = numbered_read();
 	cr_assert_geq(sums.events, 4 * LANE);
 	cr_assert_eq(sums.events + sums.lost, 8 * LANE);
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	for (lane = 0; lane < rec_lanes(); lane++)
 		cr_assert_geq(rec_view_read(view, lane, 0, &page), 0);
 	write_and_lose();
@@ -477,7 +477,7 @@ Test(grow, and_an_iterator_looks)
 	first = numbered_lane();
 	numbered_write_some(3 * LANE);
 	expect_all(3 * LANE + 1);
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	cr_assert_eq(rec_iter_open(view, first, &iter), 0);
 	numbered_want_growth(0);
 	write_and_lose();

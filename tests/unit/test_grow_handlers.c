@@ -80,21 +80,21 @@ static void on_trap(int number, siginfo_t *info, void *context)
 	trap_flag_clear_in(context);
 	has_traps = false;
 	stepped.lane = numbered_lane();
-	rec_process.header->grow_until = UINT64_MAX;
+	rec_process_header()->grow_until = UINT64_MAX;
 	numbered_write_some(3 * NUMBERED_IN(SMALL));
 	read_all();
-	rec_process.header->grow_until = 0;
+	rec_process_header()->grow_until = 0;
 	numbered_write_some(3 * NUMBERED_IN(SMALL));
 	read_all();
 	stepped.is_given_up = !rec_lane_is_made(stepped.lane);
 	stepped.given_up += stepped.is_given_up;
 	if (stepped.again) {
-		rec_process.header->grow_until = UINT64_MAX;
+		rec_process_header()->grow_until = UINT64_MAX;
 		if (stepped.busy && stepped.is_given_up)
-			rec_process.handles[stepped.lane].reader->owner = 1;
+			rec_pool.handles[stepped.lane].reader->owner = 1;
 		numbered_write_some(4 * NUMBERED_IN(SMALL));
 		if (stepped.is_given_up && !rec_lane_is_made(stepped.lane))
-			rec_process.handles[stepped.lane].reader->owner = 0;
+			rec_pool.handles[stepped.lane].reader->owner = 0;
 	}
 }
 
@@ -113,7 +113,7 @@ static void interrupt_at_any(unsigned int before, unsigned int instructions, boo
 	sigaction(SIGTRAP, &action, NULL);
 	stepped.again = again;
 	do {
-		rec_process.header->grow_until = 0;
+		rec_process_header()->grow_until = 0;
 		/* Begin on a new sub-buffer, whose events all have the same size except the first. */
 		while (!numbered_next ||
 		       REC_POS_OFF(rec_lane_at(rec_thread_handle->lane ? numbered_lane() : 0)->tail) > 4080 / 2)
@@ -217,7 +217,7 @@ Test(grow, beside_a_reader, .timeout = 300)
 		sums = numbered_read();
 		all.events += sums.events;
 		all.lost += sums.told;
-		moves += rec_load_relaxed(&rec_process.grown) > 0;
+		moves += rec_load_relaxed(&rec_pool.grown) > 0;
 	}
 	rec_store_release(&storm.end, 1);
 	for (i = 0; i < 2; i++)

@@ -20,7 +20,7 @@ static struct rec_lane_stats stats_of(unsigned int lane)
 	struct rec_view *view = NULL;
 	struct rec_lane_stats stats;
 
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	cr_assert_eq(rec_view_stats(view, lane, &stats), 0);
 	rec_view_close(view);
 	return stats;
@@ -86,7 +86,7 @@ Test(grow_stats, are_reset)
 	struct rec_lane_stats stats;
 
 	give_up_one_with_losses();
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	cr_assert_eq(rec_view_reset(view, 0), 0);
 	rec_view_close(view);
 	stats = stats_of(0);
@@ -108,8 +108,8 @@ Test(grow_stats, a_reset_that_was_killed)
 		_exit(0);
 	waitpid(dead, NULL, 0);
 	give_up_one_with_losses();
-	words = rec_process.handles[0].reader;
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	words = rec_pool.handles[0].reader;
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	cr_assert_eq(rec_view_reset(view, 0), 0);
 	words->owner = UINT64_C(1) << 32 | (uint32_t)dead;
 	cr_assert_eq(rec_view_reset(view, 0), 0);
@@ -126,10 +126,10 @@ Test(grow_stats, a_reset_meanwhile)
 	uint64_t read;
 
 	give_up_one_with_losses();
-	words = rec_process.handles[0].reader;
+	words = rec_pool.handles[0].reader;
 	read = words->read;
 	words->read = read + REC_POS_ONE_EVENT;
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	cr_assert_eq(rec_view_reset(view, 0), -EAGAIN);
 	words->read = read;
 	cr_assert_eq(rec_view_reset(view, 0), 0);
@@ -145,9 +145,9 @@ Test(grow_stats, the_program_has_the_lane)
 	struct rec_page page;
 
 	give_up_one_with_losses();
-	words = rec_process.handles[0].reader;
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
-	cr_assert(rec_lane_take_from_readers(&rec_process.handles[0]));
+	words = rec_pool.handles[0].reader;
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
+	cr_assert(rec_lane_take_from_readers(&rec_pool.handles[0]));
 	cr_expect_eq(rec_view_reset(view, 0), -EAGAIN);
 	forbid_locks();
 	cr_expect_eq(rec_view_reset(view, 0), -EAGAIN);
@@ -173,16 +173,16 @@ Test(grow_stats, a_program_of_another_namespace_has_the_lane)
 		_exit(0);
 	waitpid(dead, NULL, 0);
 	give_up_one_with_losses();
-	words = rec_process.handles[0].reader;
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	words = rec_pool.handles[0].reader;
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	view->who.pid = (uint32_t)dead;
 	view->who.pid_ns++;
 	words->owner = view->who.start_time << 32 | (uint32_t)dead;
 	cr_expect_eq(rec_view_reset(view, 0), -EAGAIN);
 	cr_expect_eq(words->owner, view->who.start_time << 32 | (uint32_t)dead);
-	rec_process.header->state = REC_BUFFER_REPLACED;
+	rec_process_header()->state = REC_BUFFER_REPLACED;
 	cr_expect_eq(rec_view_reset(view, 0), 0);
-	rec_process.header->state = REC_BUFFER_LIVE;
+	rec_process_header()->state = REC_BUFFER_LIVE;
 	cr_expect_eq(words->owner, 0);
 	rec_view_close(view);
 }
@@ -199,16 +199,16 @@ Test(grow_stats, no_reset_on_a_read_only_file_system)
 	give_up_one_with_losses();
 	before = stats_of(0);
 	cr_assert_gt(before.read_events, 0);
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	view->read_only = true;
 	for (unsigned int lane = 0; lane < rec_view_lanes(view); lane++)
 		cr_expect_eq(rec_view_reset(view, lane), -EROFS);
-	rec_process.header->state = REC_BUFFER_REPLACED;
+	rec_process_header()->state = REC_BUFFER_REPLACED;
 	cr_assert_not(rec_view_alive(view));
 	for (unsigned int lane = 0; lane < rec_view_lanes(view); lane++)
 		cr_expect_eq(rec_view_reset(view, lane), -EROFS);
 	cr_assert_eq(rec_view_reset(view, rec_view_lanes(view)), -EINVAL);
 	rec_view_close(view);
-	rec_process.header->state = REC_BUFFER_LIVE;
+	rec_process_header()->state = REC_BUFFER_LIVE;
 	cr_assert_eq(stats_of(0).read_events, before.read_events);
 }

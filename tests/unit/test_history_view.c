@@ -206,8 +206,8 @@ Test(history, h31_offsets_beyond_the_buffer)
 	uint64_t right;
 	int fd;
 
-	snprintf(copy, sizeof(copy), "%s.copy", rec_process.path);
-	snprintf(command, sizeof(command), "cp --sparse=always '%s' '%s'", rec_process.path, copy);
+	snprintf(copy, sizeof(copy), "%s.copy", rec_process_path());
+	snprintf(command, sizeof(command), "cp --sparse=always '%s' '%s'", rec_process_path(), copy);
 	cr_assert_eq(system(command), 0);
 	fd = open(copy, O_RDWR | O_CLOEXEC);
 	cr_assert_geq(fd, 0);

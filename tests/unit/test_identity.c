@@ -279,7 +279,7 @@ Test(identity, locks_are_of_the_open_file)
 static void name_file(const char *number)
 {
 	snprintf(file, sizeof(file), "%s/%d-%llu%s.rec", dir, (int)getpid(),
-		 (unsigned long long)rec_process.start_time, number);
+		 (unsigned long long)rec_process_header()->start_time, number);
 }
 
 /* Makes a buffer of a process with our pid and our start time. Returns its header, mapped. */
@@ -308,7 +308,7 @@ static void make_buffer_beside(void)
 
 	setenv("RECORDER_DIR", dir, 1);
 	cr_assert_eq(rec_configure(&options), 0);
-	cr_assert_str_neq(rec_process.path, file);
+	cr_assert_str_neq(rec_process_path(), file);
 }
 
 Test(identity, an_earlier_image_of_this_process_is_marked)
@@ -325,7 +325,7 @@ Test(identity, an_earlier_image_with_a_later_name_is_marked)
 	const struct rec_buffer_header *header = namesake_numbered("-3");
 
 	make_buffer_beside();
-	cr_assert_null(strstr(rec_process.path, "-3" REC_BUFFER_SUFFIX));
+	cr_assert_null(strstr(rec_process_path(), "-3" REC_BUFFER_SUFFIX));
 	cr_assert_eq(header->state, REC_BUFFER_REPLACED);
 }
 
@@ -365,7 +365,7 @@ Test(identity, the_buffer_of_an_earlier_image_stays_while_the_process_lives)
 {
 	struct rec_buffer_header *header = namesake();
 
-	memcpy(header, rec_process.header, sizeof(*header));
+	memcpy(header, rec_process_header(), sizeof(*header));
 	cr_assert_eq(header->nr_lanes, 0);
 	make_buffer_beside();
 	cr_assert_eq(header->state, REC_BUFFER_REPLACED);
@@ -395,11 +395,11 @@ Test(identity, a_buffer_names_its_process)
 
 	make_buffer_beside();
 	rec_identity_self(&self);
-	rec_identity_read(rec_process.header, &who);
+	rec_identity_read(rec_process_header(), &who);
 	cr_assert_eq(who.pid, self.pid);
 	cr_assert_eq(who.pid_ns, self.pid_ns);
 	cr_assert_eq(who.start_time, self.start_time);
-	fd = open(rec_process.path, O_RDONLY);
+	fd = open(rec_process_path(), O_RDONLY);
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(rec_lock_ask(fd, REC_LOCK_PROGRAM), 1);
 	cr_assert(rec_identity_is_alive(&who, fd));

@@ -73,7 +73,7 @@ static struct count read_own(unsigned int lane)
 	struct rec_view *view = NULL;
 	struct count count = { 0 };
 
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	read_lane(view, lane, &count);
 	rec_view_close(view);
 	return count;
@@ -134,7 +134,7 @@ Test(lane_control, a_lease_leaves_the_gate_of_a_disabled_lane_closed)
 	configure(16, 16);
 	start(&w);
 	stop(&w);
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	read_lane(view, w.lane, &count);
 	cr_assert_eq(rec_subbuf_resize(8192), 0);
 	cr_assert_eq(rec_lane_disable(w.lane), 0);
@@ -258,7 +258,7 @@ Test(lane_control, a_lane_keeps_its_size_until_it_is_read_and_closed)
 	first = w.lane;
 	cr_assert_eq(rec_subbuf_resize(8192), 0);
 	cr_assert_eq(rec_lane_at(first)->subbuf_size, 4096);
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	read_lane(view, first, &count);
 	cr_assert_eq(count.events, 1);
 	start(&w);
@@ -272,7 +272,7 @@ Test(lane_control, a_lane_keeps_its_size_until_it_is_read_and_closed)
 	tell(&w);
 	stop(&w);
 	/* The lane's event numbers continue. */
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	read_lane(view, first, &count);
 	cr_assert_eq(count.events, 3);
 	cr_assert_eq(count.lost, 0);
@@ -355,7 +355,7 @@ Test(lane_control, resizes_and_a_reader_beside_a_writing_thread)
 	/* A lane is counted before its thread has made it. */
 	while (rec_lane_resize(0, 4 * 4080ul) == -ENOENT)
 		;
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	for (i = 0; i < 2000 || moves < 10; i++) {
 		const int r = rec_lane_resize(__atomic_load_n(&storm.lane, __ATOMIC_RELAXED),
 					      (2 + (unsigned int)rand_r(&seed) % 11) * 4080ul);

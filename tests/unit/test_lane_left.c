@@ -45,7 +45,7 @@ static void reserve_and_jump(struct worker *worker)
  */
 static void check_held(unsigned int n, void (*leave)(struct worker *worker))
 {
-	struct rec_lane *lane = rec_process.shared[0]->lane;
+	struct rec_lane *lane = rec_pool.shared[0]->lane;
 	struct sums sums;
 
 	worker_start(n);
@@ -83,7 +83,7 @@ Test(left, a_thread_goes_on_in_another_shared_lane)
 	share_begin(8);
 	on_signal(SIGUSR2, jump, 0);
 	n = workers_until_one_shares();
-	cr_assert_eq(rec_process.nr_shared, 2);
+	cr_assert_eq(rec_pool.nr_shared, 2);
 	worker_do(n - 1, reserve_and_jump, 1000);
 	for (i = 0; i < 10; i++)
 		worker_do(n - 1, worker_write, 100 + i);
@@ -94,7 +94,7 @@ Test(left, a_thread_goes_on_in_another_shared_lane)
 	sums = numbered_read();
 	cr_assert_eq(sums.torn, 1);
 	cr_assert_eq(sums.no_lane, 0);
-	cr_assert_eq(rec_process.shared[0]->lane->owner + rec_process.shared[1]->lane->owner, 0);
+	cr_assert_eq(rec_pool.shared[0]->lane->owner + rec_pool.shared[1]->lane->owner, 0);
 }
 
 static void set_stack(struct worker *worker)
@@ -304,7 +304,7 @@ static void check_end(bool raw)
 	n = workers_until_one_shares();
 	cr_assert_eq(pthread_create(&thread, NULL, share_and_end, raw ? &raw : NULL), 0);
 	pthread_join(thread, NULL);
-	cr_assert_eq(rec_process.shared[0]->lane->owner != 0, raw);
+	cr_assert_eq(rec_pool.shared[0]->lane->owner != 0, raw);
 	worker_do(n - 1, worker_write, 100);
 	sums = numbered_read();
 	cr_assert_eq(sums.events, n + 1);
@@ -367,10 +367,10 @@ Test(left, a_lane_that_a_raw_exit_left_is_repaired_though_another_one_is_free)
 	struct rec_lane *lanes[2];
 	struct sums sums;
 
-	cr_assert_eq(rec_process.nr_shared, 2);
+	cr_assert_eq(rec_pool.nr_shared, 2);
 	leave_by_raw_exit();
-	lanes[0] = rec_process.shared[0]->lane;
-	lanes[1] = rec_process.shared[1]->lane;
+	lanes[0] = rec_pool.shared[0]->lane;
+	lanes[1] = rec_pool.shared[1]->lane;
 	cr_assert(lanes[0]->owner || lanes[1]->owner);
 	worker_do(n - 1, write_a_thousand, 1000);
 	cr_assert_eq(lanes[0]->owner + lanes[1]->owner, 0);
@@ -390,13 +390,13 @@ Test(left, it_is_repaired_though_a_thread_that_lives_holds_another_one)
 	unsigned int held = 0, i;
 
 	on_signal(SIGUSR2, jump, 0);
-	cr_assert_gt(rec_process.nr_shared, 2);
+	cr_assert_gt(rec_pool.nr_shared, 2);
 	leave_by_raw_exit();
 	worker_start(n);
 	worker_do(n, reserve_and_jump, 3000);
 	worker_do(n - 1, write_a_thousand, 1000);
-	for (i = 0; i < rec_process.nr_shared; i++) {
-		const uint32_t owner = rec_process.shared[i]->lane->owner;
+	for (i = 0; i < rec_pool.nr_shared; i++) {
+		const uint32_t owner = rec_pool.shared[i]->lane->owner;
 
 		cr_assert(!owner || owner == workers[n].tid);
 		held += owner != 0;
@@ -407,7 +407,7 @@ Test(left, it_is_repaired_though_a_thread_that_lives_holds_another_one)
 /* This thread has the id of the thread that held the shared lane, and a lane of its own. */
 static void *come_again(void *arg)
 {
-	struct rec_lane *lane = rec_process.shared[0]->lane;
+	struct rec_lane *lane = rec_pool.shared[0]->lane;
 
 	(void)arg;
 	lane->owner = (uint32_t)syscall(SYS_gettid);
@@ -431,7 +431,7 @@ Test(left, a_thread_with_the_id_of_one_that_held_a_lane)
 	n = workers_until_one_shares();
 	cr_assert_eq(pthread_create(&thread, NULL, share_and_end, &raw), 0);
 	pthread_join(thread, NULL);
-	cr_assert_neq(rec_process.shared[0]->lane->owner, 0);
+	cr_assert_neq(rec_pool.shared[0]->lane->owner, 0);
 	worker_stop(0);
 	cr_assert_eq(pthread_create(&thread, NULL, come_again, NULL), 0);
 	pthread_join(thread, NULL);

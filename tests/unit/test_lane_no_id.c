@@ -107,7 +107,7 @@ Test(no_id, others_take_no_lane)
 	cr_assert_eq(calls.release, -EPERM);
 	cr_assert_eq(rec_lane_at(calls.held)->owner, REC_OWNER_HELD);
 	cr_assert_eq(numbered_read().no_lane, 1);
-	cr_assert_eq(rec_process.header->lease_errno, EPERM);
+	cr_assert_eq(rec_process_header()->lease_errno, EPERM);
 	cr_assert_eq(rec_lane_release(calls.held), 0);
 }
 
@@ -132,7 +132,7 @@ Test(no_id, a_thread_that_grew_gives_all_back)
 	numbered_want_growth(3600);
 	run(grow_under_a_filter, NULL);
 	numbered_expect_no_owner();
-	cr_assert_eq((uint32_t)rec_process.free_lanes, rec_lanes());
+	cr_assert_eq((uint32_t)rec_pool.free_lanes, rec_lanes());
 	cr_assert_eq(numbered_read().events, 3 * LANE + 1);
 }
 

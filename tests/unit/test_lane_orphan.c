@@ -145,13 +145,13 @@ static struct {
 
 static void call_as_bereft(unsigned int lane)
 {
-	rec_process.own[0].bereft = rec_thread_id();
+	rec_pool.own[0].bereft = rec_thread_id();
 	calls.attach = rec_thread_attach();
 	calls.attached = rec_thread_is_attached();
 	calls.resize = rec_lane_resize(lane, 3 * 4080);
 	calls.release = rec_lane_release(calls.held);
 	numbered_write(5);
-	rec_process.own[0].bereft = 0;
+	rec_pool.own[0].bereft = 0;
 }
 
 static void *have_a_lane_first(void *arg)
@@ -188,7 +188,7 @@ Test(orphan, a_new_thread_gets_none_meanwhile)
 	cr_assert_eq(calls.release, -EBUSY);
 	cr_assert_eq(rec_lane_at(calls.held)->owner, REC_OWNER_HELD);
 	cr_assert_eq(numbered_read().no_lane, 1);
-	cr_assert_eq(rec_process.header->lease_errno, EINPROGRESS);
+	cr_assert_eq(rec_process_header()->lease_errno, EINPROGRESS);
 	cr_assert(!seen[5] && seen[6]);
 }
 

@@ -26,7 +26,7 @@ Test(share, nothing_is_lost_by_turns)
 	for (round = 1; round < 50; round++)
 		for (i = 0; i < WORKERS_MAX; i++)
 			worker_do(i, worker_write, round * WORKERS_MAX + i);
-	cr_assert_eq(rec_process.nr_shared, 2);
+	cr_assert_eq(rec_pool.nr_shared, 2);
 	cr_assert(!worker_is_sharing(0));
 	cr_assert(worker_is_sharing(WORKERS_MAX - 1));
 	sums = numbered_read();
@@ -129,7 +129,7 @@ Test(share, what_finds_all_lanes_held_is_counted)
 	share_begin(4);
 	handlers_write(0);
 	n = workers_until_one_shares();
-	cr_assert_eq(rec_process.nr_shared, 1);
+	cr_assert_eq(rec_pool.nr_shared, 1);
 	worker_do(n - 1, worker_be_interrupted, 100);
 	sums = numbered_read();
 	cr_assert_eq(sums.events, n + 1);
@@ -161,15 +161,15 @@ Test(share, what_is_taken_back_or_too_long_leaves_the_lane)
 
 	share_begin(4);
 	n = workers_until_one_shares();
-	lane = rec_process.shared[0]->lane;
+	lane = rec_pool.shared[0]->lane;
 	tail = lane->tail;
 	worker_do(n - 1, take_back, 100);
 	cr_assert_eq(lane->tail, tail);
 	cr_assert_eq(lane->owner, 0);
 	worker_do(n - 1, worker_write, 101);
-	rec_lane_disable(rec_lane_index(rec_process.shared[0]));
+	rec_lane_disable(rec_lane_index(rec_pool.shared[0]));
 	worker_do(n - 1, worker_write, 102);
-	rec_lane_enable(rec_lane_index(rec_process.shared[0]));
+	rec_lane_enable(rec_lane_index(rec_pool.shared[0]));
 	cr_assert_eq(lane->disabled, 1);
 	cr_assert_eq(lane->owner, 0);
 	worker_do(n - 1, write_too_long, 0);
@@ -199,8 +199,8 @@ static void fork_and_write(struct worker *worker)
 
 	if (pid == 0) {
 		numbered_write(7);
-		_exit(rec_share_is_handle(rec_thread_handle) || rec_thread_handle != &rec_process.handles[0] ||
-		      rec_process.nr_shared || rec_process.shared[0]);
+		_exit(rec_share_is_handle(rec_thread_handle) || rec_thread_handle != &rec_pool.handles[0] ||
+		      rec_pool.nr_shared || rec_pool.shared[0]);
 	}
 	waitpid(pid, &status, 0);
 }
@@ -224,7 +224,7 @@ Test(share, a_raw_clone_that_ends_gives_nothing_back)
 
 	share_begin(4);
 	n = workers_until_one_shares();
-	lane = rec_process.shared[0]->lane;
+	lane = rec_pool.shared[0]->lane;
 	worker_do(n - 1, note_id, 0);
 	lane->owner = noted_id;
 	worker_do(n - 1, clone_and_end, 0);

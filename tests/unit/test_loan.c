@@ -116,7 +116,7 @@ static pid_t let_borrow(struct beside *beside)
 {
 	pid_t pid;
 
-	strcpy(beside->path, rec_process.path);
+	strcpy(beside->path, rec_process_path());
 	pid = beside_run(borrow, beside);
 	while (!__atomic_load_n(&beside->has_it, __ATOMIC_ACQUIRE))
 		usleep(1000);
@@ -221,7 +221,7 @@ Test(loan, of_a_dead_process_is_given_back_once)
 {
 	struct beside *beside = beside_memory(sizeof(*beside));
 	const pid_t pid = let_borrow(beside);
-	const int fd = open(rec_process.path, O_RDWR | O_CLOEXEC);
+	const int fd = open(rec_process_path(), O_RDWR | O_CLOEXEC);
 	struct rec_identity parent = { .pid = (uint32_t)getppid() };
 	pthread_t second;
 	void *r;
@@ -235,18 +235,18 @@ Test(loan, of_a_dead_process_is_given_back_once)
 		usleep(100);
 	/* The first one is another living process, named as readers name themselves. */
 	cr_assert_eq(rec_process_start_time((pid_t)parent.pid, &parent.start_time), 0);
-	rec_process.header->recorder = parent.pid | parent.start_time << 32;
+	rec_process_header()->recorder = parent.pid | parent.start_time << 32;
 	close(fd);
 	pthread_join(second, &r);
 	cr_assert_eq((intptr_t)r, -EBUSY);
 	cr_assert_str_eq(which(), "12-");
-	cr_assert_eq(rec_process.header->recorder, parent.pid | parent.start_time << 32);
+	cr_assert_eq(rec_process_header()->recorder, parent.pid | parent.start_time << 32);
 }
 
 /* The wait for a lock that is held for long ends. */
 Test(loan, another_process_holds_the_lock)
 {
-	const int fd = open(rec_process.path, O_RDWR | O_CLOEXEC);
+	const int fd = open(rec_process_path(), O_RDWR | O_CLOEXEC);
 
 	cr_assert_eq(flock(fd, LOCK_EX), 0);
 	cr_assert_eq(rec_view_borrow(view, "loan:*"), -EBUSY);

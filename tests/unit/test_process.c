@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The process's own buffer: what happens to its file. */
 #include "librecorder/os/identity.h"
-#include "librecorder/process/process.h"
 #include "librecorder/process/geometry.h"
+#include "librecorder/process/lane_private.h"
+#include "librecorder/process/process.h"
 #include "librecorder/process/sweep.h"
 
 #include <criterion/criterion.h>
@@ -33,7 +34,7 @@ static void begin(void)
 	setenv("RECORDER_DIR", dir, 1);
 	unsetenv("RECORDER_KEEP");
 	cr_assert_eq(rec_configure(&options), 0);
-	cr_assert_eq(strncmp(rec_process.path, dir, strlen(dir)), 0);
+	cr_assert_eq(strncmp(rec_process_path(), dir, strlen(dir)), 0);
 }
 
 static void end(void)
@@ -56,11 +57,11 @@ static void fork_child(void (*child)(void), char *path)
 	pid = fork();
 	if (pid == 0) {
 		child();
-		_exit(write(ends[1], rec_process.path, PATH_MAX) == PATH_MAX ? 0 : 1);
+		_exit(write(ends[1], rec_process_path(), PATH_MAX) == PATH_MAX ? 0 : 1);
 	}
 	cr_assert_eq(read(ends[0], path, PATH_MAX), PATH_MAX);
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);
-	cr_assert_str_neq(path, rec_process.path);
+	cr_assert_str_neq(path, rec_process_path());
 	cr_assert_eq(access(path, F_OK), 0);
 }
 
@@ -84,7 +85,7 @@ Test(process, an_empty_file_of_a_dead_child_is_swept)
 	for (unsigned int i = 0; i < 100 && access(path, F_OK) == 0; i++)
 		cr_assert_eq(rec_configure(&options), 0);
 	cr_assert_neq(access(path, F_OK), 0);
-	cr_assert_eq(access(rec_process.path, F_OK), 0);
+	cr_assert_eq(access(rec_process_path(), F_OK), 0);
 }
 
 Test(process, a_dead_childs_lanes_stay)
@@ -125,11 +126,11 @@ Test(process, shorter_options_of_an_older_header)
 	options.discard = 1;
 	options.lane_max = 1;
 	cr_assert_eq(rec_configure(&options), 0);
-	cr_assert_eq(rec_process.geometry.subbuf_size, 8192);
-	cr_assert(rec_process.overwrite);
+	cr_assert_eq(rec_pool.geometry.subbuf_size, 8192);
+	cr_assert(rec_pool.overwrite);
 	options.size = sizeof(options.size);
 	cr_assert_eq(rec_configure(&options), 0);
-	cr_assert_eq(rec_process.geometry.subbuf_size, 4096);
+	cr_assert_eq(rec_pool.geometry.subbuf_size, 4096);
 	options.size--;
 	cr_assert_eq(rec_configure(&options), -EINVAL);
 	options = (struct rec_options)REC_OPTIONS_INIT;
@@ -146,14 +147,14 @@ Test(process, longer_options_of_a_newer_header)
 	} options = { .known = { .size = sizeof(options), .subbuf_size = 8192 } };
 
 	cr_assert_eq(rec_configure(&options.known), 0);
-	cr_assert_eq(rec_process.geometry.subbuf_size, 8192);
+	cr_assert_eq(rec_pool.geometry.subbuf_size, 8192);
 	options.known.subbuf_size = 16384;
 	for (unsigned int i = 0; i < sizeof(options.more); i++) {
 		options.more[i] = 1;
 		cr_assert_eq(rec_configure(&options.known), -EINVAL, "byte %u", i);
 		options.more[i] = 0;
 	}
-	cr_assert_eq(rec_process.geometry.subbuf_size, 8192, "the buffer is as it was");
+	cr_assert_eq(rec_pool.geometry.subbuf_size, 8192, "the buffer is as it was");
 	options.known.size = sizeof(options.known);
 	options.more[0] = 1;
 	cr_assert_eq(rec_configure(&options.known), 0, "beyond its size there are no options");
@@ -168,7 +169,7 @@ Test(process, a_limit_on_file_sizes_kills_no_program)
 
 	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	cr_assert_eq(rec_configure(&options), -EFBIG);
-	cr_assert_null(rec_process.header);
+	cr_assert_null(rec_process_header());
 	cr_assert_null(rec_lane_lease());
 }
 
@@ -198,7 +199,8 @@ Test(process, a_half_made_file_stays_with_its_maker)
 	char own[PATH_MAX], locked[PATH_MAX], nobodys[PATH_MAX], name[64];
 	int fd;
 
-	snprintf(name, sizeof(name), "%d-%llu-7.rec", (int)getpid(), (unsigned long long)rec_process.start_time);
+	snprintf(name, sizeof(name), "%d-%llu-7.rec", (int)getpid(),
+		 (unsigned long long)rec_process_header()->start_time);
 	close(make_half(name, own));
 	fd = make_half("4000000000-1.rec", locked);
 	cr_assert_eq(rec_lock_take(fd, REC_LOCK_PROGRAM), 0);
@@ -242,11 +244,11 @@ Test(process, what_a_crashing_program_leaves_does_not_pile_up)
 	before = files();
 	rec_sweep();
 	cr_assert_lt(files(), before - 32);
-	cr_assert_eq(access(rec_process.path, F_OK), 0);
+	cr_assert_eq(access(rec_process_path(), F_OK), 0);
 	for (unsigned int i = 0; i < 100 && files() > 1; i++)
 		rec_sweep();
 	cr_assert_eq(files(), 1);
-	cr_assert_eq(access(rec_process.path, F_OK), 0);
+	cr_assert_eq(access(rec_process_path(), F_OK), 0);
 }
 
 /* The blocked signals, as the kernel reports them. */
@@ -282,14 +284,15 @@ Test(process, a_holder_is_left_in_peace)
 
 Test(process, a_child_names_its_parent)
 {
+	const uint64_t start = rec_process_header()->start_time;
 	int status = -1;
 	pid_t pid;
 
-	cr_assert_eq(rec_process.header->parent_pid, (uint32_t)getppid());
+	cr_assert_eq(rec_process_header()->parent_pid, (uint32_t)getppid());
 	pid = fork();
 	if (pid == 0)
-		_exit(rec_process.header->parent_pid != (uint32_t)getppid() ||
-		      rec_process.header->parent_start != rec_process.parent_start || !rec_process.parent_start);
+		_exit(rec_process_header()->parent_pid != (uint32_t)getppid() ||
+		      rec_process_header()->parent_start != start);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_assert_eq(status, 0);
 }
@@ -316,7 +319,7 @@ Test(process, a_child_keeps_no_mapping_though_its_data_are_limited)
 	int status = -1;
 	pid_t pid;
 
-	strcpy(path, rec_process.path);
+	strcpy(path, rec_process_path());
 	cr_assert_eq(getrlimit(RLIMIT_DATA, &before), 0);
 	limit = before;
 	limit.rlim_cur = 4096;
@@ -324,7 +327,7 @@ Test(process, a_child_keeps_no_mapping_though_its_data_are_limited)
 	pid = fork();
 	setrlimit(RLIMIT_DATA, &before);
 	if (pid == 0)
-		_exit(has_mapped(path) || rec_process.error != -ENOMEM);
+		_exit(has_mapped(path) || rec_process_init() != -ENOMEM);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_assert_eq(status, 0);
 	cr_assert(has_mapped(path));

@@ -90,7 +90,7 @@ static void expect(uint64_t number)
 
 Test(process_lock, a_handler_that_interrupted_an_allocation)
 {
-	const uint64_t lost = rec_process.header->lost_log_full;
+	const uint64_t lost = rec_process_header()->lost_log_full;
 	struct rec_view_event event;
 	pthread_t holder;
 
@@ -108,7 +108,7 @@ Test(process_lock, a_handler_that_interrupted_an_allocation)
 	expect(3);
 	expect(4);
 	cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 0);
-	cr_assert_eq(rec_process.header->lost_log_full, lost + 1);
+	cr_assert_eq(rec_process_header()->lost_log_full, lost + 1);
 }
 
 static sem_t sleeps;

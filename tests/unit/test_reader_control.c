@@ -5,6 +5,7 @@
  */
 #include "librecorder/core/rules.h"
 #include "librecorder/process/event_private.h"
+#include "tests/unit/own_buffer.h"
 #include "tests/unit/reader_fixture.h"
 #include "tests/unit/switched_events.h"
 
@@ -95,8 +96,8 @@ static void serve(struct rec_handle *lane, int pipe)
 		answer.number = carry_out(&order);
 		answer.id = answer.number < nr_made ? made[answer.number].event.id : 0;
 		answer.word = answer.number < nr_made ? word_of(answer.number) : 0;
-		answer.stopped = rec_process.header->stopped;
-		strcpy(answer.path, rec_process.path);
+		answer.stopped = rec_process_header()->stopped;
+		strcpy(answer.path, rec_process_path());
 		if (write(pipe, &answer, sizeof(answer)) != sizeof(answer))
 			break;
 	}
@@ -336,13 +337,13 @@ Test(reader_control, no_room_for_words)
 
 	make("a", "x");
 	cr_assert_eq(rec_view_switch(view, "a:y", true), 0);
-	rules = *rec_process.rules;
+	rules = *own_rules();
 	is_full = true;
 	cr_assert_eq(rec_view_switch(view, "a:*", true), -ENOSPC);
 	cr_assert_eq(rec_view_switch(view, "a:y", false), -ENOSPC);
 	is_full = false;
 	cr_assert_eq(word_of(0), 0);
-	cr_assert_eq(memcmp(&rules, rec_process.rules, sizeof(rules)), 0);
+	cr_assert_eq(memcmp(&rules, own_rules(), sizeof(rules)), 0);
 	rec_view_close(view);
 }
 

@@ -4,6 +4,7 @@
 #include "librecorder/core/rules.h"
 #include "librecorder/process/event_private.h"
 #include "tests/unit/beside.h"
+#include "tests/unit/own_buffer.h"
 #include "tests/unit/reader_fixture.h"
 #include "tests/unit/switched_events.h"
 
@@ -32,8 +33,8 @@ int __real_rec_rules_say(const struct rec_rules *rules, const struct rec_words *
 			 char ret_selector[REC_RULES_SIZE]);
 int __wrap_rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name,
 			 char ret_selector[REC_RULES_SIZE]);
-void __real_rec_events_move(const unsigned char *conditions, bool needed);
-void __wrap_rec_events_move(const unsigned char *conditions, bool needed);
+void __real_rec_events_move(const struct rec_buffer_header *before, const struct rec_geometry *geometry, bool needed);
+void __wrap_rec_events_move(const struct rec_buffer_header *before, const struct rec_geometry *geometry, bool needed);
 
 #define STEPS 4u
 
@@ -66,13 +67,13 @@ int __wrap_rec_rules_say(const struct rec_rules *rules, const struct rec_words *
 	return said;
 }
 
-void __wrap_rec_events_move(const unsigned char *conditions, bool needed)
+void __wrap_rec_events_move(const struct rec_buffer_header *before, const struct rec_geometry *geometry, bool needed)
 {
 	struct rec_view *view = NULL;
 
-	opened_early = rec_process.header ? rec_view_open(rec_process.path, &view) : 0;
+	opened_early = rec_process_header() ? rec_view_open(rec_process_path(), &view) : 0;
 	rec_view_close(view);
-	__real_rec_events_move(conditions, needed);
+	__real_rec_events_move(before, geometry, needed);
 }
 
 /*
@@ -151,7 +152,7 @@ Test(reader_control, several_take_turns)
 	int status;
 
 	for (k = 0; k < 3; k++) {
-		snprintf(data[k], sizeof(data[k]), "%c%s", "abc"[k], rec_process.path);
+		snprintf(data[k], sizeof(data[k]), "%c%s", "abc"[k], rec_process_path());
 		pids[k] = beside_run(switch_many, data[k]);
 	}
 	for (k = 0; k < 3; k++) {
@@ -161,7 +162,7 @@ Test(reader_control, several_take_turns)
 	for (k = 0; k < 3; k++)
 		for (i = 0; i < OWN_RULES; i++) {
 			words.size = (uint32_t)snprintf(system, sizeof(system), "%c%u", "abc"[k], i);
-			cr_assert_eq(rec_rules_say(rec_process.rules, &words, &x, selector), 1, "%s is gone", system);
+			cr_assert_eq(rec_rules_say(own_rules(), &words, &x, selector), 1, "%s is gone", system);
 		}
 	rec_view_close(view);
 }

@@ -241,7 +241,7 @@ Test(reader_event, the_successor_of_a_killed_reader)
 	pid_t pid;
 
 	write_some(0, 60);
-	snprintf(path, sizeof(path), "%s", rec_process.path);
+	snprintf(path, sizeof(path), "%s", rec_process_path());
 	cr_assert_eq(pipe(ends), 0);
 	pid = fork();
 	if (pid == 0)

@@ -207,7 +207,7 @@ static void check_left_out(void (*spoil)(const struct rec_handle *spoiled))
 static void lower_lanes(const struct rec_handle *spoiled)
 {
 	(void)spoiled;
-	rec_process.header->nr_lanes = 1;
+	rec_process_header()->nr_lanes = 1;
 }
 
 Test(reader_merge, a_lane_that_is_counted_no_more)

@@ -287,7 +287,7 @@ Test(reader_stats, open_while_the_program_holds_the_lane)
 	struct rec_page page;
 
 	write_some(0, 1);
-	lane->reader->owner = rec_process.header->start_time << 32 | (uint32_t)rec_process.pid;
+	lane->reader->owner = rec_process_header()->start_time << 32 | (uint32_t)rec_process_pid();
 	cr_assert_eq(rec_view_read(view, 0, 0, &page), -EAGAIN);
 	lane->lane->subbuf_size = 0;
 	cr_assert_eq(rec_view_read(view, 0, 0, &page), 0);

@@ -313,7 +313,7 @@ Test(reader_wait, a_signal_interrupts)
 Test(reader_wait, a_waiter_is_killed)
 {
 	const struct rec_lane_reader *words = lane->reader;
-	const char *path = rec_process.path;
+	const char *path = rec_process_path();
 	char copy[PATH_MAX];
 	uint32_t wakes;
 	pid_t pid;

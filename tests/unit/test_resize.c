@@ -86,7 +86,7 @@ Test(resize, at_the_cap)
 	cr_assert_eq(numbered_lane(), first);
 	numbered_write_some(1);
 	expect_lane(second, 20, 21);
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	cr_assert_eq(rec_view_read(view, second, 0, &page), 0);
 	cr_assert_eq(lane_resize(first, 3), -EDQUOT);
 	rec_view_close(view);
@@ -119,7 +119,7 @@ Test(resize, a_free_lane)
 	cr_assert_eq(lane_resize(0, 3), -EBUSY);
 	cr_assert_eq(lane_pages(0), PAGES);
 	expect_lane(0, 0, 1);
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	cr_assert_eq(rec_view_read(view, 0, 0, &page), 0);
 	cr_assert_eq(lane_resize(0, 3), -EBUSY);
 	rec_view_close(view);
@@ -238,7 +238,7 @@ Test(resize, a_shared_lane)
 	share_begin(4);
 	handlers_write(0);
 	n = workers_until_one_shares();
-	for (lane = 0; lane < rec_lanes() && !rec_process.own[lane].shared; lane++)
+	for (lane = 0; lane < rec_lanes() && !rec_pool.own[lane].shared; lane++)
 		;
 	cr_assert_lt(lane, rec_lanes());
 	cr_assert_eq(lane_resize(lane, 3), -EBUSY);
@@ -301,7 +301,7 @@ Test(resize, an_iterator_on_a_lane_that_is_made_anew)
 
 	numbered_begin(PAGES, 2);
 	numbered_write_some(20);
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	cr_assert_eq(rec_iter_open(view, 0, &iter), 0);
 	for (i = 0; i < 15; i++)
 		cr_assert_eq(rec_iter_next(iter, &event), 1);

@@ -360,7 +360,7 @@ static void end_with_threads(void *data)
 
 	late = data;
 	sem_init(&ready, 0, 0);
-	snprintf(late->path, sizeof(late->path), "%s", rec_process.path);
+	snprintf(late->path, sizeof(late->path), "%s", rec_process_path());
 	atexit(write_at_exit);
 	pthread_create(&thread, NULL, write_on, &ready);
 	sem_wait(&ready);
@@ -381,7 +381,7 @@ Test(life, events_after_main_has_returned)
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);
 	sums = numbered_read_of(memory->path);
 	unlink(memory->path);
-	unlink(rec_process.path);
+	unlink(rec_process_path());
 	cr_assert(seen[100]);
 	cr_assert(seen[101]);
 	cr_assert_eq(sums.no_lane, 0);

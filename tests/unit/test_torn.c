@@ -170,8 +170,8 @@ static void check_marks(void)
 	uint32_t lane, id;
 
 	for (lane = 0; lane < rec_lanes(); lane++)
-		for (id = 0; id < rec_process.handles[lane].nr_subbufs; id++)
-			cr_assert_neq(REC_LINK_FLAG(rec_process.handles[lane].links[id].next), REC_LINK_UPDATE);
+		for (id = 0; id < rec_pool.handles[lane].nr_subbufs; id++)
+			cr_assert_neq(REC_LINK_FLAG(rec_pool.handles[lane].links[id].next), REC_LINK_UPDATE);
 }
 
 static void begin(uint32_t pages)
@@ -294,7 +294,7 @@ Test(torn, what_is_written_elsewhere_is_seen_at_once, .timeout = 600)
 	pthread_barrier_wait(&barrier);
 	cr_assert(plan.struck);
 	cr_assert_eq(rec_lanes(), 2);
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
 	cr_assert_eq(rec_view_stats(view, 0, &stats), 0);
 	cr_assert_eq(stats.entries, 0);
 	cr_assert_eq(rec_view_stats(view, 1, &stats), 0);

@@ -174,15 +174,16 @@ Test(view_bounds, wait_for_a_promise)
 
 static void expect_refused(size_t offset, uint64_t value, size_t size)
 {
-	unsigned char *at = (unsigned char *)rec_process.header + offset;
+	unsigned char *at = (unsigned char *)rec_process_header() + offset;
 	struct rec_view *other = NULL;
 	uint64_t before = 0;
 
 	memcpy(&before, at, size);
 	memcpy(at, &value, size);
-	cr_expect_eq(rec_view_open(rec_process.path, &other), -EBADMSG, "%zu: %llx", offset, (unsigned long long)value);
+	cr_expect_eq(rec_view_open(rec_process_path(), &other), -EBADMSG, "%zu: %llx", offset,
+		     (unsigned long long)value);
 	memcpy(at, &before, size);
-	cr_expect_eq(rec_view_open(rec_process.path, &other), 0);
+	cr_expect_eq(rec_view_open(rec_process_path(), &other), 0);
 	rec_view_close(other);
 }
 

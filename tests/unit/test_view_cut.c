@@ -70,8 +70,8 @@ static void begin_again(void)
 {
 	char command[2 * PATH_MAX + 64];
 
-	snprintf(path, sizeof(path), "%.4000s.copy.rec", rec_process.path);
-	snprintf(command, sizeof(command), "cp --sparse=always '%s' '%s'", rec_process.path, path);
+	snprintf(path, sizeof(path), "%.4000s.copy.rec", rec_process_path());
+	snprintf(command, sizeof(command), "cp --sparse=always '%s' '%s'", rec_process_path(), path);
 	cr_assert_eq(system(command), 0);
 }
 

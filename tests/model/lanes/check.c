@@ -74,8 +74,8 @@ static void check_pool(void)
 			fail("lane %u is shared, and not complete", i);
 		nr_free += inside.own[i].made && !inside.own[i].shared && !owner;
 	}
-	if (!ends_without_notice() && nr_free != rec_process.free_lanes)
-		fail("%d lanes are free, %d are counted", nr_free, rec_process.free_lanes);
+	if (!ends_without_notice() && nr_free != rec_pool.free_lanes)
+		fail("%d lanes are free, %d are counted", nr_free, rec_pool.free_lanes);
 }
 
 static void each_thread(char action, unsigned int nr)
@@ -92,12 +92,12 @@ static void each_thread(char action, unsigned int nr)
 /* Let a living thread hold a lane from now on. Returns the lane; NULL: there are too few lanes for that. */
 static struct rec_lane *hold_one(void)
 {
-	struct rec_lane *lane = rec_process.shared[0]->lane;
+	struct rec_lane *lane = rec_pool.shared[0]->lane;
 
 	if (config->shared_max < LANES_MAX)
 		return NULL;
 	/* A thread that is gone may hold the first or the second one. */
-	lane = lane->owner ? rec_process.shared[1]->lane : lane;
+	lane = lane->owner ? rec_pool.shared[1]->lane : lane;
 	actor_begin_thread(1);
 	lane->owner = m.actors[1].tid;
 	return lane;
@@ -122,7 +122,7 @@ static void check_sharing(void)
 	if (held)
 		held->owner = 0;
 	/* The thread's search begins at these lanes, so it has repaired them. */
-	if (rec_process.shared[0]->lane->owner || (held && rec_process.shared[1]->lane->owner))
+	if (rec_pool.shared[0]->lane->owner || (held && rec_pool.shared[1]->lane->owner))
 		fail("a shared lane is held by a thread that is gone");
 	each_thread('x', 1);
 }
@@ -221,8 +221,8 @@ static void check_ids(void)
 	uint32_t i;
 
 	for (i = 0; i < config->max_lanes; i++)
-		if (rec_process.own[i].bereft)
-			fail("threads with id %u never get a lane", rec_process.own[i].bereft);
+		if (rec_pool.own[i].bereft)
+			fail("threads with id %u never get a lane", rec_pool.own[i].bereft);
 	for (i = 0; i < THREADS; i++)
 		m.actors[i].bereft = false;
 }

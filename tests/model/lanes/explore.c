@@ -239,7 +239,7 @@ static void begin(void)
 	actors_begin();
 	quiet_begin();
 	if (with(LATE))
-		rec_process.geometry.shared_max = 0;
+		rec_pool.geometry.shared_max = 0;
 	for (i = 0; i < config->made; i++) {
 		actor_become(i);
 		act('a');
@@ -254,7 +254,7 @@ static void begin(void)
 		act(*action);
 	}
 	actor_begin_thread(0);
-	rec_process.geometry.shared_max = config->shared_max;
+	rec_pool.geometry.shared_max = config->shared_max;
 	memory_begin();
 	set_end(&met);
 	set_begin(&met, UINT64_C(1) << 20);

@@ -174,21 +174,29 @@ void kernel_begin(void)
 	header.state = REC_BUFFER_LIVE;
 	header.start_time = START_TIME;
 	header.grow_until = with(GROWS) ? NOW + 1 : 0;
-	rec_process = (struct rec_process){
+	rec_pool = (struct rec_pool){
 		.header = &header,
 		.handles = inside.handles,
 		.own = inside.own,
 		.geometry = geometry,
 		.clock = REC_CLOCK_MONO,
 		.overwrite = with(OVERWRITE),
-		.pid = PID,
-		.start_time = START_TIME,
 	};
 }
 
 int rec_process_init(void)
 {
 	return 0;
+}
+
+const char *rec_process_path(void)
+{
+	return "";
+}
+
+pid_t rec_process_pid(void)
+{
+	return PID;
 }
 
 bool rec_process_is_maker(void)

@@ -15,7 +15,7 @@
 struct inside inside;
 struct rec_buffer_header header;
 struct lane_file file[LANES_MAX];
-struct rec_process rec_process;
+struct rec_pool rec_pool;
 struct region regions[REGIONS];
 uint32_t nr_cells;
 bool memory_learnt;
@@ -60,7 +60,7 @@ void memory_begin_search(void)
 	nr_words = 0;
 	memset(word_at, -1, sizeof(word_at));
 	memset(is_mixed, 0, sizeof(is_mixed));
-	set_region(0, &rec_process, offsetof(struct rec_process, path));
+	set_region(0, &rec_pool, sizeof(rec_pool));
 	set_region(1, share_nowhere, sizeof(*share_nowhere));
 	set_region(2, share_starved, sizeof(*share_starved));
 	set_region(3, &inside, sizeof(inside));
@@ -370,9 +370,9 @@ static const struct field {
 	FIELD(rec_handle, lane),      FIELD(rec_handle, room),	       FIELD(rec_handle, disabled),
 	FIELD(rec_handle, cpu),	      FIELD(rec_handle, wanted_size),  FIELD(rec_handle, wanted_subbuf),
 	FIELD(rec_handle, given_up),  FIELD(rec_handle, movers),
-}, process_fields[] = {
-	FIELD(rec_process, free_lanes), FIELD(rec_process, grown), FIELD(rec_process, nr_shared),
-	FIELD(rec_process, shared),	FIELD(rec_process, geometry),
+}, pool_fields[] = {
+	FIELD(rec_pool, free_lanes), FIELD(rec_pool, grown), FIELD(rec_pool, nr_shared),
+	FIELD(rec_pool, shared),     FIELD(rec_pool, geometry),
 }, header_fields[] = {
 	FIELD(rec_buffer_header, nr_lanes), FIELD(rec_buffer_header, lease_errno),
 	FIELD(rec_buffer_header, lost_no_lane), FIELD(rec_buffer_header, state),
@@ -424,6 +424,6 @@ void memory_name(uint32_t offset, char *text, size_t size)
 	} else if (offset >= regions[1].offset) {
 		snprintf(text, size, "%s", offset >= regions[2].offset ? "starved" : "nowhere");
 	} else {
-		NAME_IN("process.", process_fields, offset - regions[0].offset);
+		NAME_IN("pool.", pool_fields, offset - regions[0].offset);
 	}
 }

@@ -16,7 +16,7 @@ void view_begin(void)
 		.info = { .max_lanes = config->max_lanes },
 		.who = { .pid = PID, .start_time = START_TIME },
 		.self = (uint64_t)START_TIME << 32 | (PID + 1),
-		.lanes = rec_process.geometry.lanes,
+		.lanes = rec_pool.geometry.lanes,
 		.lane_stride = sizeof(struct lane_file),
 		.lane_reader = offsetof(struct lane_file, words),
 		.lane_meta = offsetof(struct lane_file, meta),
