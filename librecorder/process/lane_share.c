@@ -30,17 +30,11 @@ static struct rec_lane nowhere;
 
 static __thread struct rec_handle own_handle __attribute__((tls_model("initial-exec")));
 
-/* The owner of the lanes that this thread takes: its id; without one, a number that is not an id. */
-static __thread uint32_t own_tid __attribute__((tls_model("initial-exec")));
-
 /*
- * The numbers of threads without an id. Each such thread of a process has another number; no number is REC_OWNER_HELD,
- * nor the id of any thread. So no other thread takes over a lane with such an owner.
+ * The owner of the lanes that this thread takes: its id; without one, a number that is not an id, so no other thread
+ * takes over a lane with this owner.
  */
-#define NO_ID	   UINT32_C(0x80000000)
-#define NO_ID_MASK UINT32_C(0x3fffffff)
-
-static uint32_t nr_without_id;
+static __thread uint32_t own_tid __attribute__((tls_model("initial-exec")));
 
 /* If there is no lane to share, this number of events of the process are lost before the next attempt to get one. */
 #define RETRY_INTERVAL 4096u
@@ -261,11 +255,7 @@ struct rec_handle *rec_share_begin(int err)
 	const uint32_t tid = rec_thread_id();
 	const struct rec_event_common common = { .pid = (int32_t)tid };
 
-	/* In a child of fork, own_tid may still be its parent's id, which is replaced. */
-	if (rec_is_thread_id(tid))
-		own_tid = tid;
-	else if (!own_tid || rec_is_thread_id(own_tid))
-		own_tid = NO_ID | (__atomic_fetch_add(&nr_without_id, 1, __ATOMIC_RELAXED) & NO_ID_MASK);
+	own_tid = rec_is_thread_id(tid) ? tid : rec_thread_without_id();
 	rec_store_relaxed(&starved, (uint32_t)-err);
 	own_handle = (struct rec_handle){
 		.lane = &nowhere, .cpu = rec_thread_cpu(), .on_gate = share_on_gate, .capacity = 1

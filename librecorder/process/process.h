@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct rec_buffer_header;
@@ -78,5 +79,11 @@ bool rec_process_lock_without_pid(void);
  * lock is held too long.
  */
 bool rec_process_lock_soon(void);
+
+/*
+ * A number for the calling thread, if it may not ask for its id: no other thread of the process has the same, and it is
+ * neither a thread id nor REC_OWNER_HELD. It never changes. Signal-safe.
+ */
+uint32_t rec_thread_without_id(void);
 
 #endif

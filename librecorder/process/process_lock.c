@@ -29,27 +29,32 @@
 #define YIELDS	 100u
 #define SLEEP_NS 50000
 
-/* Above all thread ids. */
-#define NO_ID UINT32_C(0x80000000)
+/* Numbers of threads without an id: above all ids, and below REC_OWNER_HELD. */
+#define NO_ID	   UINT32_C(0x80000000)
+#define NO_ID_MASK UINT32_C(0x3fffffff)
 
 static uint64_t holder;		/* process << 32 | thread; 0: none */
 static struct rec_signal_block before; /* the holder's signal mask */
 
-/*
- * The calling thread's id; or, if a seccomp filter forbids the system call, a number that is not an id and that no
- * other thread of the process has.
- */
-static uint32_t this_thread(void)
+uint32_t rec_thread_without_id(void)
 {
 	static __thread uint32_t number __attribute__((tls_model("initial-exec")));
 	static uint32_t nr_without_id;
+	uint32_t none = 0;
+
+	/* A signal handler may have stored a number since the check; that one remains. */
+	if (!number)
+		rec_cmpxchg32(&number, &none,
+			      NO_ID | (__atomic_fetch_add(&nr_without_id, 1, __ATOMIC_RELAXED) & NO_ID_MASK));
+	return number;
+}
+
+/* The calling thread's id; or, if a seccomp filter forbids the system call, its number. */
+static uint32_t this_thread(void)
+{
 	const long tid = syscall(SYS_gettid);
 
-	if (tid > 0)
-		return (uint32_t)tid;
-	if (!number)
-		number = NO_ID | __atomic_fetch_add(&nr_without_id, 1, __ATOMIC_RELAXED);
-	return number;
+	return tid > 0 ? (uint32_t)tid : rec_thread_without_id();
 }
 
 /* Whether a holder in this process is gone. */

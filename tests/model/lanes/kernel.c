@@ -199,6 +199,12 @@ pid_t rec_process_pid(void)
 	return PID;
 }
 
+/* Every thread has an id. */
+uint32_t rec_thread_without_id(void)
+{
+	fail("a thread has no id");
+}
+
 bool rec_process_is_maker(void)
 {
 	return true;
