@@ -31,7 +31,7 @@ static unsigned int format_id(const struct weave_text *text)
 }
 
 /* Writes the formats that are not in the file yet; `given` has the ids of those that are. */
-static int put_formats_of(struct weave *weave, const struct weave_kernel *kernel, bool *given)
+static int put_formats_of(struct dat_writer *writer, const struct weave_kernel *kernel, bool *given)
 {
 	int err = 0;
 
@@ -42,27 +42,26 @@ static int put_formats_of(struct weave *weave, const struct weave_kernel *kernel
 		if (!id || id >= REC_EVENT_ID_FIRST || given[id])
 			continue;
 		given[id] = true;
-		err = dat_write_format(weave->out.writer, format->system, format->text.data, format->text.size);
+		err = dat_write_format(writer, format->system, format->text.data, format->text.size);
 	}
 	return err;
 }
 
-static int put_kernel_formats(struct weave *weave)
+static int put_kernel_formats(struct dat_writer *writer, const struct weave_meta *meta)
 {
-	const struct weave_meta *meta = &weave->meta;
 	bool *given = calloc(REC_EVENT_ID_FIRST, sizeof(*given));
 	int err = given ? 0 : -ENOMEM;
 
 	for (unsigned int i = 0; i < meta->nr_processes && !err; i++)
 		if (meta->processes[i].kernel)
-			err = put_formats_of(weave, meta->processes[i].kernel, given);
+			err = put_formats_of(writer, meta->processes[i].kernel, given);
 	free(given);
 	return err;
 }
 
 /* Writes a text of lines: the kernel's, then ours. */
-static int put_text(struct weave *weave, enum dat_id id, const struct weave_text *kernel,
-		    int (*make)(const struct trace_info *, struct blob *))
+static int put_text(struct dat_writer *writer, enum dat_id id, const struct weave_text *kernel,
+		    const struct trace_info *info, int (*make)(const struct trace_info *, struct blob *))
 {
 	struct blob text = BLOB_INIT;
 	int err;
@@ -72,38 +71,38 @@ static int put_text(struct weave *weave, enum dat_id id, const struct weave_text
 		if (kernel->data[kernel->size - 1] != '\n')
 			blob_put(&text, "\n", 1);
 	}
-	err = make(weave->in.info, &text);
+	err = make(info, &text);
 
 	if (!err && text.size)
-		err = dat_write_text(weave->out.writer, id, text.data, text.size);
+		err = dat_write_text(writer, id, text.data, text.size);
 	blob_free(&text);
 	return err;
 }
 
 /* Write an option that is a string. */
-static int put_string(struct weave *weave, enum dat_id id, struct blob *text)
+static int put_string(struct dat_writer *writer, enum dat_id id, struct blob *text)
 {
 	int err;
 
 	blob_put(text, "", 1);
-	err = text->error ? text->error : dat_write_option(weave->out.writer, id, text->data, text->size);
+	err = text->error ? text->error : dat_write_option(writer, id, text->data, text->size);
 	text->size = 0;
 	return err;
 }
 
-static int put_system(struct weave *weave)
+/* `uname_then`: that of the kernel whose events the file has; NULL: it has none, and ours is written. */
+static int put_system(struct dat_writer *writer, const char *uname_then)
 {
-	const char *uname_then = weave->kernel ? weave->kernel->kernel->uname : NULL;
 	struct blob text = BLOB_INIT;
 	struct utsname name;
 	int err = 0;
 
 	if (uname_then) {
 		blob_printf(&text, "%s", uname_then);
-		err = put_string(weave, DAT_UNAME, &text);
+		err = put_string(writer, DAT_UNAME, &text);
 	} else if (!uname(&name)) {
 		blob_printf(&text, "%s %s %s %s", name.sysname, name.nodename, name.release, name.machine);
-		err = put_string(weave, DAT_UNAME, &text);
+		err = put_string(writer, DAT_UNAME, &text);
 	}
 	blob_free(&text);
 	return err;
@@ -136,7 +135,7 @@ static int put_notes(struct weave *weave)
 		notes.other_pids = (const char *)others.data;
 		notes.losses = (const char *)losses.data;
 		dat_notes_put(&text, &notes);
-		err = put_string(weave, DAT_VERSION, &text);
+		err = put_string(weave->out.writer, DAT_VERSION, &text);
 	}
 	blob_free(&text);
 	blob_free(&processes);
@@ -146,28 +145,27 @@ static int put_notes(struct weave *weave)
 }
 
 /* Write the option DATE, in microseconds, as trace-cmd does. */
-static int put_date(struct weave *weave)
+static int put_date(struct dat_writer *writer, uint64_t date)
 {
 	struct blob text = BLOB_INIT;
 	int err;
 
-	if (!weave->meta.date)
+	if (!date)
 		return 0;
-	blob_printf(&text, "0x%" PRIx64, weave->meta.date / 1000);
-	err = put_string(weave, DAT_DATE, &text);
+	blob_printf(&text, "0x%" PRIx64, date / 1000);
+	err = put_string(writer, DAT_DATE, &text);
 	blob_free(&text);
 	return err;
 }
 
-static int put_maps(struct weave *weave)
+static int put_maps(struct dat_writer *writer, const struct weave_meta *meta)
 {
-	const struct weave_meta *meta = &weave->meta;
 	struct blob text = BLOB_INIT;
 	int err = 0;
 
 	for (unsigned int i = 0; i < meta->nr_maps && !err; i++) {
 		blob_put(&text, meta->maps[i].data, meta->maps[i].size);
-		err = put_string(weave, DAT_PROCMAPS, &text);
+		err = put_string(writer, DAT_PROCMAPS, &text);
 	}
 	blob_free(&text);
 	return err;
@@ -250,11 +248,11 @@ static int put_buffer_stats(struct weave *weave, unsigned int nr)
 		if (!kernel || !kernel->buffer)
 			continue;
 		dat_stats_put_buffer(&text, kernel->buffer);
-		err = put_string(weave, DAT_CPUSTAT, &text);
+		err = put_string(weave->out.writer, DAT_CPUSTAT, &text);
 		for (unsigned int cpu = 0; cpu < nr && !err; cpu++) {
 			dat_stats_put(&text, DAT_STAT_CPU, cpu);
 			put_kernel_stats(weave, kernel, weave->out.owners[i].buffer, cpu, &text);
-			err = put_string(weave, DAT_CPUSTAT, &text);
+			err = put_string(weave->out.writer, DAT_CPUSTAT, &text);
 		}
 	}
 	blob_free(&text);
@@ -283,7 +281,7 @@ static int put_cpu_stats(struct weave *weave, unsigned int nr)
 			dat_stats_put_programs(&text, i);
 		if (!weave->kernel || programs.events || weave_loss_any(&programs.loss))
 			put_figures(&text, &programs, bytes);
-		err = put_string(weave, DAT_CPUSTAT, &text);
+		err = put_string(weave->out.writer, DAT_CPUSTAT, &text);
 	}
 	blob_free(&text);
 	return err;
@@ -292,21 +290,21 @@ static int put_cpu_stats(struct weave *weave, unsigned int nr)
 /*
  * Write the conversion of raw TSC times to nanoseconds, as one line for the time between the first and the last event.
  */
-static int put_tsc_line(struct weave *weave, uint64_t from, uint64_t to)
+static int put_tsc_line(struct dat_writer *writer, const struct time_map *tsc, uint64_t from, uint64_t to)
 {
 	struct time_line line;
 	struct blob data = BLOB_INIT;
 	int err;
 
-	time_map_line(&weave->maps[REC_CLOCK_TSC], from, to, &line);
+	time_map_line(tsc, from, to, &line);
 	blob_u32(&data, line.mult);
 	blob_u32(&data, line.shift);
 	blob_u64(&data, 0); /* trace-cmd 3.1.6 ignores this offset and uses the option below */
-	err = data.error ? data.error : dat_write_option(weave->out.writer, DAT_TSC2NSEC, data.data, data.size);
+	err = data.error ? data.error : dat_write_option(writer, DAT_TSC2NSEC, data.data, data.size);
 	data.size = 0;
 	if (!err) {
 		blob_printf(&data, "%" PRId64, line.offset);
-		err = put_string(weave, DAT_OFFSET, &data);
+		err = put_string(writer, DAT_OFFSET, &data);
 	}
 	blob_free(&data);
 	return err;
@@ -330,16 +328,16 @@ static uint64_t shown_error(const struct weave *weave, uint64_t from, uint64_t t
 }
 
 /* The number of CPUs with events, in any buffer. */
-static unsigned int count_cpus(const struct weave *weave)
+static unsigned int count_cpus(const struct weave_out *out)
 {
 	unsigned int nr = 0;
 	unsigned int cpu, i;
 
-	for (cpu = 0; cpu < dat_write_cpus(weave->out.writer); cpu++) {
+	for (cpu = 0; cpu < dat_write_cpus(out->writer); cpu++) {
 		uint64_t events = 0;
 
-		for (i = 0; i < weave->out.nr_buffers; i++) {
-			const struct weave_buffer *buffer = &weave->out.buffers[i];
+		for (i = 0; i < out->nr_buffers; i++) {
+			const struct weave_buffer *buffer = &out->buffers[i];
 
 			if (cpu < buffer->max_cpus)
 				events += buffer->cpus[cpu].programs.events + buffer->cpus[cpu].kernel.events;
@@ -370,7 +368,7 @@ static void sum_up(struct weave *weave, uint64_t *ret_from, uint64_t *ret_to)
 		stats->time_error = shown_error(weave, from, to);
 	for (i = 0; i < meta->nr_processes; i++)
 		stats->processes += weave->out.owners[i].events > 0 && !meta->processes[i].kernel;
-	stats->cpus = count_cpus(weave);
+	stats->cpus = count_cpus(&weave->out);
 	for (i = 0; i < weave->in.source->nr_streams; i++)
 		stats->kernel_cpus += weave->inputs[i].is_kernel && weave->inputs[i].events;
 	stats->threads = trace_info_threads(weave->in.info);
@@ -391,25 +389,28 @@ static const char *clock_name(const struct weave *weave)
 int weave_texts(struct weave *weave)
 {
 	const struct weave_kernel *kernel = weave->kernel ? weave->kernel->kernel : NULL;
+	struct dat_writer *writer = weave->out.writer;
+	struct trace_info *info = weave->in.info;
 	int err = 0;
 
 	if (weave->has_texts)
 		return 0;
 	if (kernel)
-		err = put_kernel_formats(weave);
+		err = put_kernel_formats(writer, &weave->meta);
 	if (!err)
-		err = trace_info_formats(weave->in.info, emit_format, weave->out.writer);
+		err = trace_info_formats(info, emit_format, writer);
 	if (!err)
-		err = put_text(weave, DAT_KALLSYMS, kernel ? &kernel->kallsyms : NULL, trace_info_kallsyms);
+		err = put_text(writer, DAT_KALLSYMS, kernel ? &kernel->kallsyms : NULL, info, trace_info_kallsyms);
 	if (!err)
-		err = put_text(weave, DAT_PRINTK, kernel ? &kernel->printk : NULL, trace_info_printk);
+		err = put_text(writer, DAT_PRINTK, kernel ? &kernel->printk : NULL, info, trace_info_printk);
 	weave->has_texts = true;
 	return err;
 }
 
 int weave_finish(struct weave *weave)
 {
-	unsigned int nr_cpus = dat_write_cpus(weave->out.writer);
+	struct dat_writer *writer = weave->out.writer;
+	unsigned int nr_cpus = dat_write_cpus(writer);
 	uint64_t from, to;
 	int err;
 
@@ -421,24 +422,24 @@ int weave_finish(struct weave *weave)
 		weave->stats.time_error = UINT64_MAX;
 	err = weave_texts(weave);
 	if (!err && weave->stats.synthetic)
-		err = trace_info_end_format(emit_format, weave->out.writer);
+		err = trace_info_end_format(emit_format, writer);
 	if (!err)
-		err = put_text(weave, DAT_CMDLINES, NULL, trace_info_cmdlines);
+		err = put_text(writer, DAT_CMDLINES, NULL, weave->in.info, trace_info_cmdlines);
 	if (!err)
-		err = put_system(weave);
+		err = put_system(writer, weave->kernel ? weave->kernel->kernel->uname : NULL);
 	if (!err)
 		err = put_notes(weave);
 	if (!err)
-		err = put_date(weave);
+		err = put_date(writer, weave->meta.date);
 	if (!err)
-		err = put_maps(weave);
+		err = put_maps(writer, &weave->meta);
 	if (!err)
 		err = put_cpu_stats(weave, nr_cpus);
 	if (!err)
 		err = put_buffer_stats(weave, nr_cpus);
 	if (!err && weave->raw_tsc)
-		err = put_tsc_line(weave, from, to);
+		err = put_tsc_line(writer, &weave->maps[REC_CLOCK_TSC], from, to);
 	if (!err)
-		err = dat_write_finish(weave->out.writer, clock_name(weave), nr_cpus, &weave->stats.file_size);
+		err = dat_write_finish(writer, clock_name(weave), nr_cpus, &weave->stats.file_size);
 	return err;
 }
