@@ -7,7 +7,6 @@
  */
 #include "cli/report/report_filter.h"
 
-#include <ctype.h>
 #include <endian.h>
 #include <errno.h>
 #include <librecorder/filter.h>
@@ -18,6 +17,7 @@
 
 #include "cli/common/opts.h"
 #include "cli/report/report_event.h"
+#include "cli/report/report_filter_text.h"
 #include "cli/report/report_thread.h"
 
 #define IDS 65536u
@@ -56,6 +56,7 @@ struct parts {
 	uint32_t columns[REC_STEPS_MAX]; /* columns of the absent fields */
 	unsigned int nr_steps, nr_named, nr_fit;
 	bool lacks_any; /* one of the events does not have one of the fields */
+	struct rec_words wanted;       /* a field that an event must have for its error to be noted; size 0: none */
 	struct rec_filter_error error; /* the first one */
 };
 
@@ -74,124 +75,17 @@ static int wrong(const struct parts *parts, size_t column, const char *reason)
 	return EXIT_USAGE;
 }
 
-/* ------------------------------------------------------------------------------------------------ patterns, filter */
-
-/* The length of the beginning of the text that may be patterns. ! excludes events only after a comma. */
-static size_t patterns_room(const char *text)
-{
-	size_t size = 0;
-	char before = '\0';
-
-	for (; text[size] && (!strchr("=<>!&~\"'()", text[size]) || (text[size] == '!' && before == ',')); size++)
-		before = text[size] == ' ' ? before : text[size];
-	return size;
-}
-
-/* Finds the end of the patterns and the beginning of the filter. NULL: there are only patterns. */
-static const char *find_filter(const char *text, size_t *ret_size)
-{
-	const char *keyword = strstr(text, " if "), *end = text + patterns_room(text);
-	const char *colon = NULL;
-
-	if (keyword && keyword < end) {
-		*ret_size = (size_t)(keyword - text);
-		return keyword + 4;
-	}
-	for (const char *at = text; at < end; at++)
-		if (*at == ':')
-			colon = at;
-	/* Without an operator the text compares nothing: "io:submit", or "sched". */
-	if (!*end && !(colon && !colon[1])) {
-		*ret_size = strlen(text);
-		return NULL;
-	}
-	*ret_size = colon ? (size_t)(colon - text) : 0;
-	return colon ? colon + 1 : text;
-}
-
-/* Convert one pattern, of trace-cmd's form or ours. A single word is a system or an event. */
-static void put_pattern(FILE *out, const char *at, size_t size)
-{
-	const bool has_system = memchr(at, '/', size) || memchr(at, ':', size);
-	const bool excludes = size && *at == '!';
-
-	for (int pass = 0; pass < (has_system ? 1 : 2); pass++) {
-		fprintf(out, "%s%s%s", pass ? "," : "", excludes ? "!" : "", pass ? "*:" : "");
-		for (size_t i = excludes; i < size; i++) {
-			if (at[i] == '.' && i + 1 < size && at[i + 1] == '*')
-				continue;
-			fputc(at[i] == '/' ? ':' : at[i] == '.' ? '?' : at[i], out);
-		}
-		fputs(has_system || pass ? "" : ":*", out);
-	}
-}
-
-/* Takes the next pattern of a list, without spaces around it; *at moves after its comma, or to the end. */
-static struct rec_words next_pattern(const char **at, const char *end)
-{
-	const char *comma = memchr(*at, ',', (size_t)(end - *at)), *stop = comma ? comma : end, *begin = *at;
-
-	while (begin < stop && isspace((unsigned char)*begin))
-		begin++;
-	while (stop > begin && isspace((unsigned char)stop[-1]))
-		stop--;
-	*at = comma ? comma + 1 : end;
-	return (struct rec_words){ begin, (uint32_t)(stop - begin) };
-}
-
-static char *make_patterns(const char *text, size_t size)
-{
-	char *patterns = NULL;
-	size_t made = 0;
-	FILE *out = open_memstream(&patterns, &made);
-	const char *end = text + size;
-
-	if (!out)
-		return NULL;
-	for (const char *at = text; at < end;) {
-		const struct rec_words pattern = next_pattern(&at, end);
-
-		put_pattern(out, pattern.text, pattern.size);
-		fputs(at[-1] == ',' ? "," : "", out);
-	}
-	if (!size || strspn(text, " ") >= size)
-		fputs("*:*", out);
-	if (fclose(out)) {
-		free(patterns);
-		return NULL;
-	}
-	return patterns;
-}
-
-/* The column of the first invalid pattern; if each is valid alone, the column after the list. */
-static size_t wrong_column(const char *text, size_t size)
-{
-	const char *const end = text + size;
-
-	for (const char *at = text; at < end;) {
-		struct rec_words pattern = next_pattern(&at, end);
-		const bool excludes = pattern.size && *pattern.text == '!' && pattern.text != text;
-		char *alone = make_patterns(pattern.text + excludes, pattern.size - excludes);
-		const bool is_wrong = !alone || pattern.size == excludes || rec_pattern_check(alone);
-
-		free(alone);
-		if (is_wrong)
-			return (size_t)(pattern.text - text) + 1;
-	}
-	return size + 1;
-}
-
 static int split(const char *command, const char *text, struct parts *ret_parts)
 {
 	size_t size;
 
 	*ret_parts = (struct parts){ .command = command, .text = text };
-	ret_parts->filter = find_filter(text, &size);
-	ret_parts->patterns = make_patterns(text, size);
+	ret_parts->filter = report_filter_text_find(text, &size);
+	ret_parts->patterns = report_filter_text_patterns(text, size);
 	if (!ret_parts->patterns)
 		return out_of_memory(command);
 	if (rec_pattern_check(ret_parts->patterns))
-		return wrong(ret_parts, wrong_column(text, size),
+		return wrong(ret_parts, report_filter_text_wrong(text, size),
 			     "expected events as SYSTEM:NAME or SYSTEM/NAME before the filter");
 	if (ret_parts->filter && rec_filter_check(ret_parts->filter, &ret_parts->error))
 		return wrong(ret_parts, (size_t)(ret_parts->filter - text) + ret_parts->error.column,
@@ -237,6 +131,18 @@ static int keep_condition(struct rule *rule, const void *condition, size_t size)
 	return 0;
 }
 
+/* Whether the event has the field of which the error is wanted. */
+static bool is_wanted(const struct parts *parts, const struct rec_event_info *info)
+{
+	const struct rec_words *name = &parts->wanted;
+
+	for (uint32_t i = 0; i < info->nr_fields && name->size; i++)
+		if (info->fields[i].name.size == name->size &&
+		    !memcmp(info->fields[i].name.text, name->text, name->size))
+			return true;
+	return !name->size;
+}
+
 /* 0; -EINVAL: the filter does not fit the event, which is left out; -ENOMEM. */
 static int compile(struct report_filter *filter, struct parts *parts, const struct tep_event *type, struct rule *rule)
 {
@@ -254,7 +160,7 @@ static int compile(struct report_filter *filter, struct parts *parts, const stru
 	if (!r)
 		r = rec_filter_compile_fields(&event.info, flags | REC_FILTER_ABSENT_IS_FALSE, parts->filter, condition,
 					      sizeof(bytes), &error);
-	if (r == -EINVAL && !parts->error.column)
+	if (r == -EINVAL && !parts->error.column && is_wanted(parts, &event.info))
 		parts->error = error;
 	if (r > 0) {
 		note_absent(parts, condition);
@@ -281,27 +187,6 @@ static int add_rule(struct report_filter *filter, struct parts *parts, const str
 }
 
 /* --------------------------------------------------------------------------------------------------- opening, using */
-
-static int check(struct parts *parts)
-{
-	const size_t before = parts->filter ? (size_t)(parts->filter - parts->text) : 0;
-	char reason[160];
-
-	if (!parts->nr_named)
-		return wrong(parts, 1, "the file describes no such event");
-	if (!parts->nr_fit)
-		return wrong(parts, before + parts->error.column, parts->error.reason);
-	for (unsigned int i = 0; i < parts->nr_steps; i++) {
-		const char *name = parts->filter + parts->columns[i] - 1;
-
-		if (!parts->absent[i])
-			continue;
-		snprintf(reason, sizeof(reason), "none of these events has a field '%.*s'",
-			 (int)strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"), name);
-		return wrong(parts, before + parts->columns[i], reason);
-	}
-	return 0;
-}
 
 static void forget_rules(struct report_filter *filter)
 {
@@ -334,6 +219,46 @@ static int add_rules(struct report_filter *filter, struct parts *parts)
 	return 0;
 }
 
+/*
+ * No event that the filter fits has the field `parts->wanted`. If it does not fit one that has it, this event's error
+ * is the reason.
+ */
+static int say_absent(struct report_filter *filter, struct parts *parts, uint32_t column)
+{
+	const size_t before = (size_t)(parts->filter - parts->text);
+	char reason[160];
+
+	forget_rules(filter);
+	if (add_rules(filter, parts))
+		return out_of_memory(parts->command);
+	if (parts->error.column)
+		return wrong(parts, before + parts->error.column, parts->error.reason);
+	snprintf(reason, sizeof(reason), "none of these events has a field '%.*s'", (int)parts->wanted.size,
+		 parts->wanted.text);
+	return wrong(parts, before + column, reason);
+}
+
+static int check(struct report_filter *filter, struct parts *parts)
+{
+	const size_t before = parts->filter ? (size_t)(parts->filter - parts->text) : 0;
+
+	if (!parts->nr_named)
+		return wrong(parts, 1, "the file describes no such event");
+	if (!parts->nr_fit)
+		return wrong(parts, before + parts->error.column, parts->error.reason);
+	for (unsigned int i = 0; i < parts->nr_steps; i++) {
+		const char *name = parts->filter + parts->columns[i] - 1;
+
+		if (!parts->absent[i])
+			continue;
+		parts->wanted.text = name;
+		parts->wanted.size = (uint32_t)strspn(
+			name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+		return say_absent(filter, parts, parts->columns[i]);
+	}
+	return 0;
+}
+
 static int fill(struct report_filter *filter, struct parts *parts)
 {
 	const struct report_filter_file *of = &filter->of;
@@ -346,7 +271,7 @@ static int fill(struct report_filter *filter, struct parts *parts)
 		forget_rules(filter);
 		r = add_rules(filter, parts);
 	}
-	return r < 0 ? out_of_memory(parts->command) : check(parts);
+	return r < 0 ? out_of_memory(parts->command) : check(filter, parts);
 }
 
 int report_filter_open(const char *command, const char *text, const struct report_filter_file *file,

@@ -317,6 +317,24 @@ static bool fits(const struct rec_operand *operand, bool is_negative, uint64_t n
 	return (!is_negative || !number) && (bits == 64 || number < top * 2);
 }
 
+/* Report that what begins at `start` is not a number that can be compared with the operand. Returns false. */
+static bool no_number(struct rec_scan *scan, const char *start, const struct rec_operand *operand)
+{
+	const struct rec_field *field = operand->field;
+	int size;
+
+	while (rec_is_word(*scan->at) || *scan->at == '.')
+		scan->at++;
+	size = (int)(scan->at - start > 64 ? 64 : scan->at - start);
+	if (field && field->kind == REC_FIELD_REAL)
+		return rec_scan_wrong(scan, start, "'%.*s' is not a number with at most %u decimals", size, start,
+				      field->decimals);
+	return rec_scan_wrong(scan, start,
+			      operand->kind == REC_OPERAND_ANY ? "'%.*s' is not a number"
+							       : "'%.*s' is not a whole number",
+			      size, start);
+}
+
 bool rec_scan_number(struct rec_scan *scan, const struct rec_operand *operand, uint64_t *ret_value)
 {
 	const struct rec_field *field = operand->field;
@@ -345,14 +363,8 @@ bool rec_scan_number(struct rec_scan *scan, const struct rec_operand *operand, u
 	} else {
 		good = scan_whole(&scan->at, &number);
 	}
-	if (!good) {
-		while (rec_is_word(*scan->at) || *scan->at == '.')
-			scan->at++;
-		return rec_scan_wrong(
-			scan, start,
-			is_real ? "'%.*s' is not a number with at most %u decimals" : "'%.*s' is not a whole number",
-			(int)(scan->at - start > 64 ? 64 : scan->at - start), start, is_real ? field->decimals : 0);
-	}
+	if (!good)
+		return no_number(scan, start, operand);
 	if (operand->kind != REC_OPERAND_ANY && !fits(operand, is_negative, number, ret_value))
 		return rec_scan_wrong(scan, start, "%.*s is out of range for %s of %u bits", (int)(scan->at - start),
 				      start,

@@ -116,6 +116,18 @@ wrong 'store/write:hash[5] == 1' "expected the number of an element, from 0 to 4
 wrong 'kv/put:status == 1' "the file describes no such event"
 wrong 'kv/get:status == 99999999999' "99999999999 is out of range for a signed number of 32 bits"
 wrong 'kv/get:list == 1' "field 'list' is an array: compare an element, list\[0\] to list\[2\]"
+# Without a pattern: other events lack the field, but the reason is that of the event that has it.
+wrong 'hit == yes' "expected true, false or a number"
+wrong 'op == OP_HEAD' "'OP_HEAD' is not a value of 'op'; its values are OP_GET, OP_PUT"
+wrong 'n == 99999999999' "99999999999 is out of range for an unsigned number of 32 bits"
+wrong 'n == x' "expected a number"
+wrong 'load == 1.555' "'1.555' is not a number with at most 2 decimals"
+wrong 'list[77] == 3' "expected the number of an element, from 0 to 2, and \]"
+wrong 'key == "a.db" && value == "x"' "field 'value' is of bytes, which filters cannot compare"
+wrong 'n == 3.5 && hit == yes' "'3.5' is not a whole number"
+wrong 'nothing == 1 || hit == yes' "none of these events has a field 'nothing'"
+wrong 'load == 0.1x' "'0.1x' is not a number"
+passes 'status == 99999999999' ''
 wrong 'a b c' "expected events as SYSTEM:NAME or SYSTEM/NAME before the filter"
 # wrong_at COLUMN FILTER: refused at this column, whose character is named by the caret.
 wrong_at()

@@ -325,6 +325,9 @@ Test(filter, the_grammar_alone)
 	cr_assert_eq(rec_filter_check("a < 'x'", &error), -EINVAL);
 	cr_assert_eq(rec_filter_check("a ~ 1", &error), -EINVAL);
 	cr_assert_eq(rec_filter_check("(a == 1", &error), -EINVAL);
+	/* The field may have decimals. */
+	cr_assert_eq(rec_filter_check("a == 0.1x", &error), -EINVAL);
+	cr_assert_str_eq(error.reason, "'0.1x' is not a number");
 }
 
 Test(filter, limits)
