@@ -6,6 +6,7 @@
 #include "cli/cmd.h"
 
 #include "cli/ask/sql_shell.h"
+#include "cli/common/show_text.h"
 #include "cli/common/terminal.h"
 
 #include <signal.h>
@@ -34,6 +35,7 @@ static int run(const struct options *o, char *const *operands)
 	if (!status)
 		sql_session_report(&session);
 	session.mode = mode_of(o);
+	session.escapes = show_escapes(stdout);
 	signal(SIGPIPE, SIG_IGN);
 	if (!status && o->save)
 		status = sql_session_save(&session, o->save);

@@ -2,7 +2,7 @@
 /* See sql_print.h. */
 #include "cli/ask/sql_print.h"
 
-#include "cli/base/escape.h"
+#include "cli/common/put_text.h"
 #include "cli/common/show_text.h"
 #include "cli/common/terminal.h"
 #include "format/io/blob.h"
@@ -47,23 +47,29 @@ static bool is_number(int type)
 
 /* -------------------------------------------------------------------------------------------- row by row: list, CSV */
 
-static void put_csv(const char *text, size_t size)
+/* `escapes`: on a terminal, control characters are shown. */
+static void put_cell(const char *text, size_t size, bool escapes)
 {
-	if (!size || (!memchr(text, ',', size) && !memchr(text, '"', size) && !memchr(text, '\n', size) &&
-		      !memchr(text, '\r', size))) {
-		show_bytes(stdout, text, size);
-		return;
+	const bool is_quoted = size && (memchr(text, ',', size) || memchr(text, '"', size) ||
+					memchr(text, '\n', size) || memchr(text, '\r', size));
+
+	fputs(is_quoted ? "\"" : "", stdout);
+	while (size) {
+		const char *quote = memchr(text, '"', size);
+		const size_t n = quote ? (size_t)(quote + 1 - text) : size;
+
+		if (escapes)
+			show_text(stdout, text, n, false);
+		else
+			show_bytes(stdout, text, n);
+		fputs(quote ? "\"" : "", stdout);
+		text += n;
+		size -= n;
 	}
-	putchar('"');
-	for (size_t i = 0; i < size; i++) {
-		if (text[i] == '"')
-			putchar('"');
-		putchar(text[i]);
-	}
-	putchar('"');
+	fputs(is_quoted ? "\"" : "", stdout);
 }
 
-static void print_row(sqlite3_stmt *s, enum sql_mode mode, struct blob *value)
+static void print_row(sqlite3_stmt *s, enum sql_mode mode, bool escapes, struct blob *value)
 {
 	for (int i = 0; i < sqlite3_column_count(s); i++) {
 		value->size = 0;
@@ -71,21 +77,21 @@ static void print_row(sqlite3_stmt *s, enum sql_mode mode, struct blob *value)
 		if (i)
 			putchar(mode == SQL_MODE_CSV ? ',' : '|');
 		if (mode == SQL_MODE_CSV)
-			put_csv((const char *)value->data, value->size);
+			put_cell((const char *)value->data, value->size, escapes);
 		else
 			show_text(stdout, (const char *)value->data, value->size, false);
 	}
 	fputs(mode == SQL_MODE_CSV ? "\r\n" : "\n", stdout);
 }
 
-static void print_names(sqlite3_stmt *s)
+static void print_names(sqlite3_stmt *s, bool escapes)
 {
 	for (int i = 0; i < sqlite3_column_count(s); i++) {
 		const char *name = sqlite3_column_name(s, i);
 
 		if (i)
 			putchar(',');
-		put_csv(name, strlen(name));
+		put_cell(name, strlen(name), escapes);
 	}
 	fputs("\r\n", stdout);
 }
@@ -206,23 +212,7 @@ static bool print_box(const struct box *box)
 	return true;
 }
 
-/* Store a text with its escapes, because the width on the screen determines the columns. */
-static void put_shown(struct blob *out, const char *text, size_t size)
-{
-	char escape[ESCAPE_SIZE];
-
-	while (size) {
-		const size_t plain = escape_plain(text, size, false);
-
-		blob_put(out, text, plain);
-		if (plain == size)
-			return;
-		blob_printf(out, "%s", escape_byte(text[plain], escape));
-		text += plain + 1;
-		size -= plain + 1;
-	}
-}
-
+/* The texts are stored with their escapes, because the width on the screen determines the columns. */
 static int collect_box(sqlite3_stmt *s, struct box *box)
 {
 	struct blob value = BLOB_INIT;
@@ -232,7 +222,7 @@ static int collect_box(sqlite3_stmt *s, struct box *box)
 		const size_t begin = box->texts.size;
 		const char *name = sqlite3_column_name(s, i);
 
-		put_shown(&box->texts, name, strlen(name));
+		put_visible(&box->texts, name, strlen(name));
 		add_cell(box, i, begin, false);
 	}
 	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
@@ -242,7 +232,7 @@ static int collect_box(sqlite3_stmt *s, struct box *box)
 
 			value.size = 0;
 			type = sql_put_value(&value, s, i);
-			put_shown(&box->texts, (const char *)value.data, value.size);
+			put_visible(&box->texts, (const char *)value.data, value.size);
 			add_cell(box, i, begin, is_number(type));
 		}
 		if (box->texts.error || box->cells.error || value.error) {
@@ -271,21 +261,21 @@ static int run_box(sqlite3_stmt *s)
 	return code;
 }
 
-static int run_rows(sqlite3_stmt *s, enum sql_mode mode, bool *ret_written)
+static int run_rows(sqlite3_stmt *s, enum sql_mode mode, bool escapes, bool *ret_written)
 {
 	struct blob value = BLOB_INIT;
 	const char *before = "[";
 	int code;
 
 	if (mode == SQL_MODE_CSV)
-		print_names(s);
+		print_names(s, escapes);
 	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
 		if (mode == SQL_MODE_JSON) {
 			fputs(before, stdout);
 			print_json_row(s, &value);
 			before = ",\n";
 		} else {
-			print_row(s, mode, &value);
+			print_row(s, mode, escapes, &value);
 		}
 		*ret_written = !ferror(stdout);
 		if (!*ret_written)
@@ -297,7 +287,7 @@ static int run_rows(sqlite3_stmt *s, enum sql_mode mode, bool *ret_written)
 	return code;
 }
 
-int sql_print(sqlite3_stmt *statement, enum sql_mode mode, bool *ret_written)
+int sql_print(sqlite3_stmt *statement, enum sql_mode mode, bool escapes, bool *ret_written)
 {
 	int code;
 
@@ -308,7 +298,7 @@ int sql_print(sqlite3_stmt *statement, enum sql_mode mode, bool *ret_written)
 		while (code == SQLITE_ROW);
 		return code;
 	}
-	code = mode == SQL_MODE_BOX ? run_box(statement) : run_rows(statement, mode, ret_written);
+	code = mode == SQL_MODE_BOX ? run_box(statement) : run_rows(statement, mode, escapes, ret_written);
 	*ret_written = !ferror(stdout);
 	return code;
 }

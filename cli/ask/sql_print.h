@@ -19,9 +19,10 @@ enum sql_mode {
 
 /*
  * Steps through a statement and prints its rows; one without columns prints nothing. An SQLite code: SQLITE_DONE at the
- * end, SQLITE_INTERRUPT if the rest was not printed. *ret_written is false if standard output cannot be written.
+ * end, SQLITE_INTERRUPT if the rest was not printed. `escapes`: the output is for a terminal, so control characters are
+ * escaped in CSV, too. *ret_written is false if standard output cannot be written.
  */
-int sql_print(sqlite3_stmt *statement, enum sql_mode mode, bool *ret_written);
+int sql_print(sqlite3_stmt *statement, enum sql_mode mode, bool escapes, bool *ret_written);
 
 /*
  * Appends the text of a value; blobs as hexadecimal digits, in SQL's form: x'0aff'; nothing for NULL. Returns the type,

@@ -113,7 +113,7 @@ static int run_statement(struct sql_session *session, const char *text, const ch
 	/* The text was only a comment, or blanks. */
 	if (!statement)
 		return 0;
-	code = sql_print(statement, session->mode, &session->written);
+	code = sql_print(statement, session->mode, session->escapes, &session->written);
 	if (code == SQLITE_INTERRUPT && session->written) {
 		fflush(stdout);
 		complain(COMMAND, "%s", sqlite3_errstr(code));

@@ -62,23 +62,47 @@ void put_json(struct blob *out, const char *text, size_t size)
 	blob_put(out, "\"", 1);
 }
 
-void put_csv(struct blob *out, const char *text, size_t size)
+void put_visible(struct blob *out, const char *text, size_t size)
+{
+	char escape[ESCAPE_SIZE];
+
+	while (size) {
+		const size_t n = escape_plain(text, size, false);
+
+		blob_put(out, text, n);
+		if (n == size)
+			return;
+		blob_printf(out, "%s", escape_byte(text[n], escape));
+		text += n + 1;
+		size -= n + 1;
+	}
+}
+
+static void put_cell_text(struct blob *out, const char *text, size_t size, bool escapes)
+{
+	if (escapes)
+		put_visible(out, text, size);
+	else
+		put_text(out, text, size, false);
+}
+
+void put_csv(struct blob *out, const char *text, size_t size, bool escapes)
 {
 	const char *quote = memchr(text, '"', size);
 
 	if (!quote && !memchr(text, ',', size) && !memchr(text, '\n', size) && !memchr(text, '\r', size)) {
-		put_text(out, text, size, false);
+		put_cell_text(out, text, size, escapes);
 		return;
 	}
 	blob_put(out, "\"", 1);
 	for (; quote; quote = memchr(text, '"', size)) {
 		const size_t n = (size_t)(quote + 1 - text);
 
-		put_text(out, text, n, false);
+		put_cell_text(out, text, n, escapes);
 		blob_put(out, "\"", 1);
 		text += n;
 		size -= n;
 	}
-	put_text(out, text, size, false);
+	put_cell_text(out, text, size, escapes);
 	blob_put(out, "\"", 1);
 }

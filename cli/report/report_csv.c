@@ -33,6 +33,12 @@ static void put(struct blob *out, const char *text)
 	blob_put(out, text, strlen(text));
 }
 
+/* Put the text of a cell. Control characters would change the screen of a terminal, and begin new lines. */
+static void put_text(struct csv *csv, const char *text, size_t size)
+{
+	put_csv(&csv->out, text, size, csv->r->lines.escapes);
+}
+
 /* ---------------------------------------------------------------------------------------------------------- columns */
 
 static int find_column(struct csv *csv, const struct report_field *field, unsigned int *ret_column)
@@ -106,9 +112,14 @@ static void put_head(struct csv *csv)
 {
 	put(&csv->out, FIXED);
 	for (unsigned int i = 0; i < csv->nr; i++) {
-		blob_printf(&csv->out, ",fields.%s", csv->columns[i].name);
-		if (csv->columns[i].has_names)
-			blob_printf(&csv->out, ",names.%s", csv->columns[i].name);
+		const char *name = csv->columns[i].name;
+
+		put(&csv->out, ",fields.");
+		put_text(csv, name, strlen(name));
+		if (!csv->columns[i].has_names)
+			continue;
+		put(&csv->out, ",names.");
+		put_text(csv, name, strlen(name));
 	}
 	put(&csv->out, "\n");
 }
@@ -119,7 +130,7 @@ static void put_head(struct csv *csv)
 static void put_value(struct csv *csv, const struct report_value *value)
 {
 	if (value->kind == REPORT_VALUE_STRING)
-		put_csv(&csv->out, value->data, value->nr);
+		put_text(csv, value->data, value->nr);
 	for (uint32_t i = 0; value->kind != REPORT_VALUE_STRING && i < value->nr; i++) {
 		put(&csv->out, i ? " " : "");
 		report_put_number(&csv->out, value, report_value_number(csv->r, value, i));
@@ -134,7 +145,7 @@ static void put_names(struct csv *csv, const struct report_field *field, const s
 		report_field_name(csv->r, field, report_value_number(csv->r, value, i), &csv->name);
 	}
 	if (csv->name.size)
-		put_csv(&csv->out, (const char *)csv->name.data, csv->name.size);
+		put_text(csv, (const char *)csv->name.data, csv->name.size);
 }
 
 static void put_fields(struct csv *csv, const struct tep_record *record, uint32_t size)
@@ -164,7 +175,7 @@ static void put_process(struct csv *csv, int pid)
 		put_unsigned(&csv->out, (uint64_t)process);
 	put(&csv->out, ",");
 	if (*name)
-		put_csv(&csv->out, name, strlen(name));
+		put_text(csv, name, strlen(name));
 	put(&csv->out, ",");
 }
 
@@ -180,16 +191,16 @@ static void put_place(struct csv *csv, const struct dat_event *event, int pid, c
 	put(out, ",");
 	report_put_number(out, &number, (uint64_t)(int64_t)pid);
 	put(out, ",");
-	put_csv(out, comm, strlen(comm));
+	put_text(csv, comm, strlen(comm));
 	put(out, ",");
 	put_process(csv, pid);
-	put_csv(out, event->buffer->name, strlen(event->buffer->name));
+	put_text(csv, event->buffer->name, strlen(event->buffer->name));
 	put(out, ",");
 	if (type)
-		put_csv(out, type->event->system, strlen(type->event->system));
+		put_text(csv, type->event->system, strlen(type->event->system));
 	put(out, ",");
 	if (type)
-		put_csv(out, type->event->name, strlen(type->event->name));
+		put_text(csv, type->event->name, strlen(type->event->name));
 	put(out, ",");
 	if (event->lost > 0)
 		put_unsigned(out, (uint64_t)event->lost);

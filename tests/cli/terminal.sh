@@ -63,6 +63,22 @@ is "--raw-strings: as piped" "$out" "$(cat piped)"
 is "--raw-strings piped: the same" "$("$RECORDER" report --raw-strings strings.dat)" "$(cat piped)"
 unlike "the escapes differ from that" "$escaped" $'\033'
 
+# ---- CSV: one event a line, also if a string has line feeds
+
+"$RECORDER" report --csv -F term strings.dat >csv
+ok "piped: as it is, in quotes because of the line feed" grep -qF $',red\033[31m,"line' csv
+on_terminal "$RECORDER" report --csv -F term strings.dat
+like "CSV on a terminal: an escape character is shown, the quotes are those of the file" "$out" 'red\\033\[31m,"line\\nfeed\\ttab"'
+like "and so are other control characters, not UTF-8" "$out" ',Grüße,€\\302\\23331m\\377$'
+is "each event is one line" "$(wc -l <<<"$out")" 3
+is "no control character is left" "$(tr -d '\n' <<<"$out" | tr -cd '\000-\037\177')" ""
+on_terminal "$RECORDER" report --csv --raw-strings -F term strings.dat
+is "--raw-strings: as piped" "$out" "$(cat csv)"
+on_terminal "$RECORDER" sql --csv strings.dat "SELECT words || '\"', more FROM text"
+is "rows of sql, too" "$out" $'"words || \'\"\"\'",more\n"red\\033[31m""","line\\nfeed\\ttab"\n"Grüße""",€\\302\\23331m\\377'
+is "and piped they are as in the file" "$("$RECORDER" sql --csv strings.dat "SELECT words, more FROM text" | tr -d '\r')" \
+	$'words,more\nred\033[31m,"line\nfeed\ttab"\nGr\303\274\303\237e,\342\202\254\302\23331m\377'
+
 # ---- names of programs and files: UTF-8 stays, control characters are question marks, also those of 8 bits
 
 cp strings $'Gr\303\274\303\237e\033\302\23331m\2331m'
