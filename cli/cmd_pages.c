@@ -21,6 +21,7 @@
 #include "cli/programs/page_text.h"
 #include "cli/programs/pages_look.h"
 #include "cli/programs/show_programs.h"
+#include "cli/recording/leftovers.h"
 
 #define NAME "pages"
 
@@ -408,5 +409,7 @@ int cmd_pages(int argc, char **argv)
 	sigaction(SIGTERM, &action, NULL);
 	status = open_all(&pages) && run(&pages) ? EXIT_SUCCESS : EXIT_FAILURE;
 	close_all(&pages);
+	if (!pages.kernel)
+		leftovers_sweep_all(pages.programs.dir);
 	return status;
 }

@@ -56,7 +56,7 @@ static void ignore(const void *arg, const char *line)
 	(void)line;
 }
 
-/* Report leftovers of programs that are gone, unless the user named programs. */
+/* Report leftovers of programs that are gone, unless the user named programs. Those without an event are removed. */
 static void print_left(const struct programs *programs)
 {
 	const struct message_sink quiet = { .message = ignore, .summary = ignore };
@@ -65,7 +65,11 @@ static void print_left(const struct programs *programs)
 	char age[32], bytes[32];
 	unsigned int nr = 0;
 
-	if (!programs->word && leftovers_find_all(&quiet, programs->dir, &left)) {
+	if (programs->word) {
+		leftovers_sweep_all(programs->dir);
+		return;
+	}
+	if (leftovers_find_all(&quiet, programs->dir, &left)) {
 		leftovers_sweep(&left);
 		for (unsigned int i = 0; i < left.nr; i++) {
 			const struct left_place *place = &left.places[i];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Buffers of processes that are gone. Each program that starts removes some of them, so that they do not accumulate.
- * Buffers without an event are of no use: a sweep removes more of them than programs can make between two sweeps, even
- * if no program exits normally. If all buffers of the directory together exceed the quota, it removes the oldest until
- * they do not.
+ * Buffers of processes that are gone. Some programs, which process.c chooses, remove some of them at their start, so
+ * that they do not accumulate. Buffers without an event are of no use: a sweep removes more of them than programs can
+ * make between two sweeps, even if no program exits normally. If all buffers of the directory together exceed the
+ * quota, it removes the oldest until they do not.
  *
  * Guarantees. A buffer whose process may be alive is never removed, nor anything in a subdirectory, which belongs to a
  * recorder. The work is bounded: if there are too many files, a sweep examines a random choice, so in time every file

@@ -211,7 +211,7 @@ die
 
 begin
 living=$pid
-for command in list "list -P $living" "stat -P $living" "snapshot -P $living -o none.dat" "record -q -o none.dat true"; do
+for command in list "list -P $living" "ps -P $living" "pages -P $living" "enable -P $living test:seq" "stat -P $living" "snapshot -P $living -o none.dat" "record -q -o none.dat true"; do
 	begin RECORDER_ENABLE=
 	die
 	empty=$(echo "$RECORDER_DIR/$pid"-*.rec)
@@ -223,6 +223,40 @@ done
 pid=$living
 die
 run "$RECORDER" list
+ok "one that holds events stays" test -e "$RECORDER_DIR/$pid"-*.rec
+
+# ---- so does one in 32 starting programs, by its pid, even if no command is ever used
+
+# start_with_pid REST: runs a program whose pid divided by 32 leaves REST
+start_with_pid()
+{
+	python3 - "$1" "$mortal" 0 1 abort <<'END'
+import os, sys
+for attempt in range(100000):
+    pid = os.fork()
+    if not pid:
+        if os.getpid() % 32 != int(sys.argv[1]):
+            os._exit(99)
+        os.close(1)
+        os.execv(sys.argv[2], sys.argv[2:])
+    status = os.waitpid(pid, 0)[1]
+    if not os.WIFEXITED(status) or os.WEXITSTATUS(status) != 99:
+        sys.exit()
+END
+}
+ulimit -c 0
+ok "nothing is left" "$RECORDER" clean
+begin RECORDER_ENABLE=
+die
+empty=$(echo "$RECORDER_DIR/$pid"-*.rec)
+RECORDER_ENABLE='' start_with_pid 31
+ok "other starts take no time for it" test -e "$empty"
+RECORDER_ENABLE='' start_with_pid 0
+ok "a start that sweeps removes the buffer of a dead program without an event" test ! -e "$empty"
+is "and that of the other start, but not its own" "$(left | wc -w)" 1
+begin
+die
+RECORDER_ENABLE='' start_with_pid 0
 ok "one that holds events stays" test -e "$RECORDER_DIR/$pid"-*.rec
 
 done_testing
