@@ -316,6 +316,9 @@ static void say_rest(const struct recover *recover, bool full)
 	else if (recover->trouble.unread)
 		complain(RECOVER,
 			 "some buffers could not be read; 'recorder recover' can recover them later, to another file");
+	else if (living && recover->dir.fd >= 0 && !session_is_session(recover->dir.path) && !recover->quiet)
+		complain(RECOVER, "%u %s still running: 'recorder snapshot -P PROGRAM' copies %s events", living,
+			 living == 1 ? "program is" : "programs are", living == 1 ? "its" : "their");
 	else if (living && !recover->quiet)
 		complain(RECOVER,
 			 "%u %s still running: 'recorder recover' can later recover what %s from now on",
@@ -329,6 +332,11 @@ static bool say_nothing(const struct recover *recover)
 
 	if (recover->all)
 		complain(RECOVER, "nothing to recover: no dead program or recorder has left anything");
+	else if (trouble->living)
+		complain(RECOVER,
+			 "'%s' holds only buffers of running programs: 'recorder snapshot -P PROGRAM' copies their "
+			 "events",
+			 recover->dir.path);
 	else
 		complain(RECOVER, "'%s' holds no buffer%s%s",
 			 recover->dir.fd >= 0 ? recover->dir.path : recover->spool_path,

@@ -36,7 +36,12 @@ bool recover_take_dir(struct recover *recover, const char *path)
 	if (!err && session_is_session(real)) {
 		err = session_lock(real, &recover->dir);
 	} else if (!err) {
-		/* This directory is not locked. If a lane has another reader, the drain finds that. */
+		/*
+		 * This directory is not locked. If a lane has another reader, the drain finds that. The running
+		 * programs in it are no recording's, so their events stay.
+		 */
+		if (!recover->temporary)
+			recover->flags |= DRAIN_DEAD;
 		strcpy(recover->dir.path, real);
 		recover->dir.fd = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		err = recover->dir.fd < 0 ? -errno : 0;
@@ -65,6 +70,19 @@ static bool take_session(struct recover *recover, const char *path)
 	return true;
 }
 
+/* Whether the buffer's program is running, which is reported. */
+static bool is_of_living(const struct recover *recover, const char *path)
+{
+	const uint32_t pid = leftovers_living(recover->dir.fd, recover->only);
+
+	if (pid)
+		complain(RECOVER,
+			 "'%s' belongs to process %" PRIu32 ", which is still running: 'recorder snapshot -P %" PRIu32
+			 "' copies its events",
+			 path, pid, pid);
+	return pid;
+}
+
 static bool take_buffer(struct recover *recover, const char *path)
 {
 	char dir[PATH_MAX];
@@ -75,7 +93,8 @@ static bool take_buffer(struct recover *recover, const char *path)
 	slash = strrchr(dir, '/');
 	snprintf(recover->only, sizeof(recover->only), "%s", slash + 1);
 	slash[slash == dir] = '\0';
-	return recover_take_dir(recover, dir);
+	recover->flags |= DRAIN_DEAD;
+	return recover_take_dir(recover, dir) && !is_of_living(recover, path);
 }
 
 /* ---------------------------------------------------------------------------------------------------- a core file */
@@ -229,7 +248,7 @@ static void print_item(const char *pid, uint64_t made, uint64_t bytes, const cha
  */
 static unsigned int print_left(const struct recover *recover, const char *name)
 {
-	static const char heading[] = "    PID       AGE        SIZE  NAME             BUFFER";
+	static const char heading[] = "    PID       AGE        SIZE  NAME             FILE";
 	unsigned int nr = 0;
 	char pid[16];
 
@@ -279,7 +298,7 @@ static bool is_ambiguous(const struct recover *recover, const char *name)
 static bool list_candidates(const struct recover *recover, const char *name)
 {
 	print_left(recover, name);
-	complain(RECOVER, "several dead programs '%s' have left buffers: name one of these by its PID or BUFFER", name);
+	complain(RECOVER, "several dead programs '%s' have left buffers: name one of these by its PID or FILE", name);
 	return false;
 }
 
@@ -336,7 +355,7 @@ static bool list_left(struct recover *recover)
 		return false;
 	leftovers_sweep(&recover->left);
 	if (print_left(recover, NULL))
-		complain(RECOVER, "name one of these by its PID, NAME or BUFFER, or recover all of them with --all");
+		complain(RECOVER, "name one of these by its PID, NAME or FILE, or recover all of them with --all");
 	else
 		complain(RECOVER,
 			 "nothing to recover: there is no trace.dat.spool, and no dead program has left anything");

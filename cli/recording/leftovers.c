@@ -227,6 +227,19 @@ int leftovers_find_buffer(const char *path, struct leftovers *left)
 	return add_buffer(place, name);
 }
 
+uint32_t leftovers_living(int dir, const char *name)
+{
+	struct rec_view *view;
+	uint32_t pid = 0;
+
+	if (rec_view_open_at(dir, name, &view))
+		return 0;
+	if (rec_view_alive(view))
+		pid = rec_view_pid(view) ? rec_view_pid(view) : rec_view_info(view)->pid;
+	rec_view_close(view);
+	return pid;
+}
+
 /* Whether an earlier image of a living process made the buffer: then it is kept, as sweep.c keeps it. */
 static bool is_replaced(const struct leftover *item)
 {

@@ -57,6 +57,12 @@ bool leftovers_find_all(const struct message_sink *sink, const char *dir, struct
 int leftovers_find_session(const char *path, struct leftovers *left);
 int leftovers_find_buffer(const char *path, struct leftovers *left);
 
+/*
+ * The running process to which the buffer `name` in this directory belongs, by its pid here or, if it cannot be seen
+ * from here, in its own namespace. 0: its process is gone, or it cannot be read.
+ */
+uint32_t leftovers_living(int dir, const char *name);
+
 /* Remove the buffers without an event, from the list and from the disk, except those in sessions. */
 void leftovers_sweep(struct leftovers *left);
 

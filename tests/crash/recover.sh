@@ -33,6 +33,14 @@ like "the reason is reported" "$err" "^recorder recover: process $pid has left n
 ok "no file was begun" test ! -e no.dat -a ! -e no.dat.spool
 fails "nor by its name" "$RECORDER" recover -o no.dat mortal
 like "the message shows what to do" "$err" "no dead program 'mortal' has left a buffer; 'recorder snapshot -P mortal' copies the events of a running one"
+buffer=$(echo run/"$pid"-*.rec)
+fails "nor by its buffer" "$RECORDER" recover -o no.dat "$buffer"
+is "the message shows what to do" "$err" \
+	"recorder recover: '$buffer' belongs to process $pid, which is still running: 'recorder snapshot -P $pid' copies its events"
+fails "nor by the directory of its buffer" "$RECORDER" recover -o no.dat run
+is "the message shows what to do" "$err" \
+	"recorder recover: '$TMP/run' holds only buffers of running programs: 'recorder snapshot -P PROGRAM' copies their events"
+ok "no file was begun" test ! -e no.dat -a ! -e no.dat.spool
 # A process that has ended still exists as a zombie, because its parent does not wait for it.
 cat >zombie.py <<'END'
 import subprocess, sys
@@ -123,7 +131,7 @@ die
 fails "a name that two dead programs have" "$RECORDER" recover -o no.dat mortal
 like "lists the first" "$out" " $first +[0-9]+ s +[0-9.]+ [kM]B +mortal +.*/$first-[^ ]*\.rec($|"$'\n'")"
 like "and the second" "$out" " $pid +[0-9]+ s +[0-9.]+ [kM]B +mortal +.*/$pid-[^ ]*\.rec($|"$'\n'")"
-like "the message shows what to do" "$err" "^recorder recover: several dead programs 'mortal' have left buffers: name one of these by its PID or BUFFER$"
+like "the message shows what to do" "$err" "^recorder recover: several dead programs 'mortal' have left buffers: name one of these by its PID or FILE$"
 is "nothing is taken" "$(ls run | wc -l)" 2
 ok "no file was begun for a name of two" test ! -e no.dat -a ! -e no.dat.spool
 ok "the pid decides" "$RECORDER" recover -o first.dat "$first"
@@ -173,6 +181,11 @@ like "the living are not" "$(ls run | tr '\n' ' ')" "^$living-[0-9]*.rec session
 is "the spool is gone" "$(ls *.spool)" "going.dat.spool"
 fails "there is nothing more" "$RECORDER" recover --all -o no.dat
 like "and that is reported" "$err" "nothing to recover: no dead program or recorder has left anything"
+begin_mortal 30 1 wait
+die
+ok "a directory of buffers" "$RECORDER" recover -o some.dat run
+is "has those of dead programs" "$(numbers some.dat)" "0 29 30 0"
+like "a running one is reported" "$err" "1 program is still running: 'recorder snapshot -P PROGRAM' copies its events"
 kill -KILL "$living"
 wait "$living" 2>/dev/null
 going=$(pgrep -P "$recorder")
