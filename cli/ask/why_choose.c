@@ -33,14 +33,14 @@ void why_trace_close(struct why_trace *t)
 	dat_close(t->file);
 }
 
-/* Whether a span has this name: "system:name", or only the name. */
+/* Whether a span has this name: "system:name", "system/name", or only the name. */
 static bool is_named(const struct why_span *span, const char *name)
 {
 	const size_t system = strlen(span->rule->system);
 
 	if (!strcmp(span->rule->name, name))
 		return true;
-	return !strncmp(name, span->rule->system, system) && name[system] == ':' &&
+	return !strncmp(name, span->rule->system, system) && (name[system] == ':' || name[system] == '/') &&
 	       !strcmp(name + system + 1, span->rule->name);
 }
 

@@ -47,14 +47,16 @@ int kernel_names_read(struct kernel_names *list)
 
 bool kernel_pattern_parse(const char *pattern, struct kernel_pattern *ret)
 {
-	const size_t size = strcspn(pattern, ":");
+	const size_t size = strcspn(pattern, ":/");
+	const char *separator;
 
 	if (!strcmp(pattern, "all"))
 		pattern = "*:*";
 	if (size >= sizeof(ret->system))
 		return false;
-	snprintf(ret->system, sizeof(ret->system), "%.*s", (int)strcspn(pattern, ":"), pattern);
-	ret->event = strchr(pattern, ':') ? strchr(pattern, ':') + 1 : NULL;
+	separator = strpbrk(pattern, ":/");
+	snprintf(ret->system, sizeof(ret->system), "%.*s", (int)strcspn(pattern, ":/"), pattern);
+	ret->event = separator ? separator + 1 : NULL;
 	return true;
 }
 

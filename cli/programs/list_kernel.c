@@ -84,13 +84,13 @@ struct part {
 static bool next_part(const char *patterns, const char **at, struct part *ret)
 {
 	const size_t size = strcspn(*at, ",");
-	const char *colon, *text = ret->text;
+	const char *separator, *text = ret->text;
 
 	ret->excluded = **at == '!';
 	snprintf(ret->text, sizeof(ret->text), "%.*s", (int)size - ret->excluded, *at + ret->excluded);
-	colon = strchr(text, ':');
+	separator = strpbrk(text, ":/");
 	if (size >= sizeof(ret->text) || !*text || (ret->excluded && *at == patterns) ||
-	    (colon && (colon == text || !colon[1] || strchr(colon + 1, ':'))))
+	    (separator && (separator == text || !separator[1] || strpbrk(separator + 1, ":/"))))
 		return false;
 	*at += size;
 	return true;

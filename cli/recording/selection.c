@@ -84,6 +84,12 @@ bool selections_set_filter(const struct message_sink *sink, struct selections *s
 	return true;
 }
 
+/* trace-cmd's slash becomes a colon, because programs of an earlier version know only that. */
+static void put_pattern_char(FILE *out, char c)
+{
+	fputc(c == '/' ? ':' : c, out);
+}
+
 /* Append the left-out patterns to a selection's patterns: "a:b,c" is appended as ",!a:b,!c". */
 static char *make_patterns(const struct selections *selections, const char *given)
 {
@@ -93,11 +99,12 @@ static char *make_patterns(const struct selections *selections, const char *give
 
 	if (!out)
 		return NULL;
-	fputs(given, out);
+	for (; *given; given++)
+		put_pattern_char(out, *given);
 	for (unsigned int i = 0; i < selections->nr_left_out; i++) {
 		fputs(",!", out);
 		for (const char *at = selections->left_out[i]; *at; at++) {
-			fputc(*at, out);
+			put_pattern_char(out, *at);
 			if (*at == ',')
 				fputc('!', out);
 		}

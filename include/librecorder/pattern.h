@@ -3,7 +3,8 @@
  * Patterns that name events: "system:name" with * (any characters) and ? (any one character) in both parts; "system"
  * alone for all events of that system; several patterns separated by commas. A pattern after ! excludes:
  * "io:*,!io:poll" names all events of io except poll. "io:request" also names request_begin and request_end, the events
- * of a span. The first pattern of a list cannot exclude. Pure functions, any thread, signal-safe.
+ * of a span. "io/submit", as trace-cmd writes it, is the same as "io:submit". The first pattern of a list cannot
+ * exclude. Pure functions, any thread, signal-safe.
  */
 #ifndef LIBRECORDER_PATTERN_H
 #define LIBRECORDER_PATTERN_H
@@ -19,7 +20,7 @@ extern "C" {
 
 /*
  * Check whether this is a valid list of patterns. Returns 0, or -EINVAL: an empty pattern, nothing on one side of a
- * colon, a second colon, a character that no name has, or a list that begins with !.
+ * colon, a second colon or slash, a character that no name has, or a list that begins with !.
  */
 int rec_pattern_check(const char *patterns);
 

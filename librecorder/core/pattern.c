@@ -34,11 +34,17 @@ static bool glob(const char *pattern, const char *end, const char *name, const c
 	return pattern == end;
 }
 
+/* The separator of system and name: trace-cmd writes a slash. */
+static bool is_separator(char c)
+{
+	return c == ':' || c == '/';
+}
+
 int rec_pattern_check_part(const char *patterns, size_t size)
 {
 	const char *const end = patterns + size;
-	size_t side = 0; /* characters on this side of a colon or comma */
-	bool colon = false;
+	size_t side = 0; /* characters on this side of a separator or comma */
+	bool separated = false;
 
 	/* A list begins with what it names; what it excludes comes after that. */
 	for (;; patterns++) {
@@ -46,13 +52,13 @@ int rec_pattern_check_part(const char *patterns, size_t size)
 			side++;
 			continue;
 		}
-		if (!side || (patterns < end && *patterns != ',' && (*patterns != ':' || colon)))
+		if (!side || (patterns < end && *patterns != ',' && (!is_separator(*patterns) || separated)))
 			return -EINVAL;
 		if (patterns == end)
 			return 0;
-		colon = *patterns == ':';
+		separated = is_separator(*patterns);
 		side = 0;
-		if (!colon && patterns + 1 < end && patterns[1] == '!')
+		if (!separated && patterns + 1 < end && patterns[1] == '!')
 			patterns++;
 	}
 }
@@ -69,11 +75,13 @@ static bool glob_without(const char *pattern, const char *end, const struct rec_
 /* Whether one pattern, up to `end`, names the event. The name of a span stands for both of its events. */
 static bool names(const char *pattern, const char *end, const struct rec_words *system, const struct rec_words *name)
 {
-	const char *colon = memchr(pattern, ':', (size_t)(end - pattern));
+	const char *at = pattern;
 
-	return glob(pattern, colon ? colon : end, system->text, system->text + system->size) &&
-	       (!colon || glob(colon + 1, end, name->text, name->text + name->size) ||
-		glob_without(colon + 1, end, name, "_begin") || glob_without(colon + 1, end, name, "_end"));
+	while (at < end && !is_separator(*at))
+		at++;
+	return glob(pattern, at, system->text, system->text + system->size) &&
+	       (at == end || glob(at + 1, end, name->text, name->text + name->size) ||
+		glob_without(at + 1, end, name, "_begin") || glob_without(at + 1, end, name, "_end"));
 }
 
 bool rec_pattern_match_part(const char *patterns, size_t size, const struct rec_words *system,

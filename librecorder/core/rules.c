@@ -89,6 +89,10 @@ int rec_rules_add(struct rec_rules *rules, const char *selector, bool on)
 		return -ENOSPC;
 	others[used] = on ? '+' : '-';
 	memcpy(others + used + 1, selector, size - 1);
+	/* A program of an earlier version knows only the colon. */
+	for (char *at = others + used + 1; *at && *at != ' '; at++)
+		if (*at == '/')
+			*at = ':';
 	publish(rules, others);
 	return 0;
 }

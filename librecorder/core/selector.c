@@ -59,8 +59,13 @@ int rec_selector_parse(const char *text, struct rec_selector *ret_selector)
 bool rec_selector_same_patterns(const char *a, const char *b)
 {
 	const size_t size = patterns_size(a);
+	size_t i = 0;
 
-	return size == patterns_size(b) && memcmp(a, b, size) == 0;
+	if (size != patterns_size(b))
+		return false;
+	while (i < size && (a[i] == '/' ? ':' : a[i]) == (b[i] == '/' ? ':' : b[i]))
+		i++;
+	return i == size;
 }
 
 bool rec_selector_matches(const struct rec_selector *selector, const struct rec_words *system,

@@ -26,6 +26,13 @@ hardly()
 ok "a filter" "$RECORDER" record -o one.dat -u io:submit -f 'id >= 90 && path ~ "*.db"' "$requests" 100
 is "what passes is recorded, and nothing else" "$("$RECORDER" report one.dat | sed -n 's/.* id=\([0-9]*\).*/\1/p' | tr '\n' ' ')" "90 92 94 96 98 "
 like "only that is counted" "$err" "recorded 5 events from 1 process, 1 thread; 0 lost"
+ok "trace-cmd's spelling of an event" "$RECORDER" record -o slash.dat -u 'io/*' -f 'id >= 90' -x io/done "$requests" 100
+is "is the same" "$(count slash.dat 'submit:') $(count slash.dat 'done:')" "10 0"
+ok "for a program's own choice, too" env RECORDER_ENABLE='io/done if id < 3' RECORDER_KEEP=1 "$requests" 20
+ok "and for parts of a file" "$RECORDER" split --event io/submit -o part.dat -i one.dat
+is "all of it" "$(count part.dat.1 'submit:')" 5
+ok "what it has chosen" "$RECORDER" recover -q -o chosen.dat requests
+is "is recorded" "$(count chosen.dat 'submit:') $(count chosen.dat 'done:')" "0 3"
 ok "each -f belongs to its -u" "$RECORDER" record -o two.dat -u io:submit -f 'op == OP_WRITE' -u io:done -f 'result < -2' "$requests" 30
 is "of the first event" "$(count two.dat 'submit:')" 10
 is "of the second" "$(count two.dat 'done:')" 12

@@ -49,6 +49,10 @@ ok "ps" "$RECORDER" ps
 like "it has a head" "$out" "^ +PID +STATE +ON/EVENTS +LANES +NAME +FILE"
 is "and the program, with nothing on" "$(row "$one")" "started 0/1 0 victim $exe"
 stands one "$one" "not enabled"
+ok "an event as trace-cmd writes it" "$RECORDER" enable -P "$one" test/seq
+is "is on" "$(sed -n 2p <<<"$out")" "  1 event on"
+ok "and off" "$RECORDER" disable -P "$one" 'test/s*'
+is "again" "$(sed -n 2p <<<"$out")" "  1 event off"
 
 # ---- events on and off, while the program runs
 

@@ -37,6 +37,7 @@ events_are()
 # ---- which events
 
 events_are "-e SYSTEM:EVENT" 'sched:sched_switch' -e sched:sched_switch
+events_are "-e SYSTEM/EVENT, as trace-cmd has it" 'sched:sched_switch' -e sched/sched_switch
 events_are "-e SYSTEM" 'sched:.*' -e sched
 events_are "-e EVENT" '.*:sched_switch' -e sched_switch
 events_are "-e, a pattern for both" 'irq[^:]*:.*_e.*' -e 'irq*:*_e*'

@@ -21,6 +21,7 @@ is "all of them by the word that record has for it" "$(names all | wc -l)" "$(wc
 is "without some" "$(names 'irq,!softirq_*')" "$(grep '^irq:' $tracing/available_events | grep -v ':softirq_' | sort)"
 is "their fields" "$("$RECORDER" list -e --full irq:softirq_entry)" "  off  irq:softirq_entry  unsigned int vec"
 
+is "trace-cmd's spelling" "$("$RECORDER" list -e irq/softirq_entry)" "$("$RECORDER" list -e irq:softirq_entry)"
 is "they begin in one column" "$("$RECORDER" list -e --full irq | sed -E 's/^(  o[nf]+ +[^ ]+ +).*/\1/' | awk '{ print length($0) }' | sort -u | wc -l)" 1
 # Tests that change the top level do it one at a time, because others.sh compares all of it. An event that nothing else uses.
 exec 9<$tracing

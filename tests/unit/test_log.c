@@ -172,6 +172,21 @@ Test(pattern, globs)
 	cr_assert_not(match("io-x", "io-x", "submit"));
 }
 
+/* trace-cmd separates system and event by a slash. */
+Test(pattern, slashes)
+{
+	cr_assert_eq(rec_pattern_check("io/submit,i?/*,!io/poll"), 0);
+	cr_assert_eq(rec_pattern_check("io/"), -EINVAL);
+	cr_assert_eq(rec_pattern_check("/submit"), -EINVAL);
+	cr_assert_eq(rec_pattern_check("io/sub/mit"), -EINVAL);
+	cr_assert_eq(rec_pattern_check("io:sub/mit"), -EINVAL);
+	cr_assert(match("io/submit", "io", "submit"));
+	cr_assert(match("io/request", "io", "request_end"));
+	cr_assert(match("net:a,i?/s*", "io", "submit"));
+	cr_assert_not(match("io/submit", "io", "done"));
+	cr_assert_not(match("io/*,!io/poll", "io", "poll"));
+}
+
 Test(pattern, exclusions)
 {
 	cr_assert_eq(rec_pattern_check("io:*,!io:poll"), 0);

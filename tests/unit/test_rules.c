@@ -52,6 +52,12 @@ Test(rules, the_same_patterns_have_one_rule)
 	cr_assert_eq(rec_rules_add(&rules, "a:*", true), 0);
 	cr_assert_eq(say(&rules, "a", "x"), 1, "it goes to the end");
 	cr_assert_eq(memcmp(text_of(&rules), "-a:x\0+a:*\0", 11), 0);
+	/* Programs of earlier versions know only the colon; a filter may contain a slash. */
+	cr_assert_eq(rec_rules_add(&rules, "a/* if s == 'x/y'", true), 0);
+	cr_assert_eq(memcmp(text_of(&rules), "-a:x\0+a:* if s == 'x/y'\0", 25), 0);
+	rec_rules_remove(&rules, "a/x");
+	cr_assert_eq(rec_rules_add(&rules, "a:x", false), 0);
+	cr_assert_eq(rec_rules_add(&rules, "a:*", true), 0);
 	cr_assert_eq(rec_rules_add(&rules, "a:*", false), 0);
 	cr_assert_eq(say(&rules, "a", "y"), 0);
 	rec_rules_remove(&rules, "b:*");
