@@ -51,10 +51,11 @@ bool selections_leave_out(const struct message_sink *sink, struct selections *se
 	return are_patterns(sink, patterns);
 }
 
+/* `remark` ends the line. */
 static bool say_wrong_filter(const struct message_sink *sink, const char *event, const char *filter,
-			     const struct rec_filter_error *error)
+			     const struct rec_filter_error *error, const char *remark)
 {
-	message(sink, "filter of '%s': %s (column %" PRIu32 ")", event, error->reason, error->column);
+	message(sink, "filter of '%s': %s (column %" PRIu32 ")%s", event, error->reason, error->column, remark);
 	message_caret(sink, filter, error->column);
 	return false;
 }
@@ -79,7 +80,7 @@ bool selections_set_filter(const struct message_sink *sink, struct selections *s
 		return false;
 	}
 	if (rec_filter_check(filter, &error) < 0)
-		return say_wrong_filter(sink, last->given, filter, &error);
+		return say_wrong_filter(sink, last->given, filter, &error, "");
 	last->filter = filter;
 	return true;
 }
@@ -202,39 +203,101 @@ const struct selection *selections_find(const struct selections *selections, con
 	return NULL;
 }
 
-/* Whether the filters fit an event; `event` NULL: rec_printf's. False: one line was printed. */
-static bool fits(const struct message_sink *sink, const struct selections *selections, const struct rec_words *system,
-		 const struct rec_words *name, const struct rec_log_event *event)
+/* The events of a program. */
+struct events {
+	const void *log;
+	size_t size, offset;
+};
+
+/* The next one; NULL: there is none. */
+static const struct rec_log_event *next_event(struct events *events, struct rec_event_info *ret_info)
 {
-	const struct selection *selection = selections_find(selections, system, name);
+	const struct rec_log_record *record;
+
+	while ((record = rec_log_next(events->log, events->size, &events->offset))) {
+		const struct rec_log_event *event = (const struct rec_log_event *)record;
+
+		if (record->kind == REC_LOG_EVENT && rec_event_parse(event, ret_info) == 0)
+			return event;
+	}
+	return NULL;
+}
+
+/* Whether a selection's filter fits an event; `event` NULL: rec_printf's. */
+static bool fits(const struct selection *selection, const struct rec_log_event *event,
+		 struct rec_filter_error *ret_error)
+{
 	_Alignas(8) unsigned char condition[REC_CONDITION_MAX];
-	char event_name[2 * REC_IDENT_MAX + 2];
+
+	return rec_filter_compile(event, selection->filter, (struct rec_condition *)(void *)condition,
+				  sizeof(condition), ret_error) != -EINVAL;
+}
+
+#define EVENT_NAME_SIZE (2 * REC_IDENT_MAX + 2)
+
+static void name_event(const struct rec_event_info *info, char name[EVENT_NAME_SIZE])
+{
+	snprintf(name, EVENT_NAME_SIZE, "%.*s:%.*s", (int)info->system.size, info->system.text, (int)info->name.size,
+		 info->name.text);
+}
+
+/* At most this number of events is named in a message. */
+#define FITTING_MAX 4u
+
+/*
+ * The end of a message about a filter that does not fit one of its events: those that it fits. Usually they are what
+ * was meant: only the begin of a span has its first fields, for example.
+ */
+static void name_fitting(const struct selections *selections, const struct selection *selection, struct events events,
+			 char *text, size_t size)
+{
+	const struct rec_log_event *event;
+	struct rec_filter_error error;
+	char name[EVENT_NAME_SIZE];
+	struct rec_event_info info;
+	unsigned int nr = 0;
+	size_t used = 0;
+
+	events.offset = 0;
+	*text = '\0';
+	while (nr <= FITTING_MAX && used < size && (event = next_event(&events, &info))) {
+		if (selections_find(selections, &info.system, &info.name) != selection ||
+		    !fits(selection, event, &error))
+			continue;
+		name_event(&info, name);
+		used += (size_t)snprintf(text + used, size - used, "%s%s", nr ? ", " : "; it fits ",
+					 nr < FITTING_MAX ? name : "...");
+		nr++;
+	}
+}
+
+/* Whether the filters fit an event; `event` NULL: rec_printf's. False: one line was printed. */
+static bool check_event(const struct message_sink *sink, const struct selections *selections,
+			const struct events *events, const struct rec_event_info *info,
+			const struct rec_log_event *event)
+{
+	const struct selection *selection = selections_find(selections, &info->system, &info->name);
+	char event_name[EVENT_NAME_SIZE], remark[1024];
 	struct rec_filter_error error;
 
-	if (!selection || !selection->filter ||
-	    rec_filter_compile(event, selection->filter, (struct rec_condition *)(void *)condition, sizeof(condition),
-			       &error) != -EINVAL)
+	if (!selection || !selection->filter || fits(selection, event, &error))
 		return true;
-	snprintf(event_name, sizeof(event_name), "%.*s:%.*s", (int)system->size, system->text, (int)name->size,
-		 name->text);
-	return say_wrong_filter(sink, event_name, selection->filter, &error);
+	name_event(info, event_name);
+	name_fitting(selections, selection, *events, remark, sizeof(remark));
+	return say_wrong_filter(sink, event_name, selection->filter, &error, remark);
 }
 
 bool selections_fit(const struct message_sink *sink, const struct selections *selections, const void *log, size_t size)
 {
-	static const struct rec_words printf_system = { "ftrace", 6 }, printf_name = { "bprint", 6 };
-	const struct rec_log_record *record;
+	const struct rec_event_info printed = { .system = { "ftrace", 6 }, .name = { "bprint", 6 } };
+	struct events events = { .log = log, .size = size };
+	const struct rec_log_event *event;
 	struct rec_event_info info;
-	size_t offset = 0;
 
-	while ((record = rec_log_next(log, size, &offset))) {
-		const struct rec_log_event *event = (const struct rec_log_event *)record;
-
-		if (record->kind == REC_LOG_EVENT && rec_event_parse(event, &info) == 0 &&
-		    !fits(sink, selections, &info.system, &info.name, event))
+	while ((event = next_event(&events, &info)))
+		if (!check_event(sink, selections, &events, &info, event))
 			return false;
-	}
-	return fits(sink, selections, &printf_system, &printf_name, NULL);
+	return check_event(sink, selections, &events, &printed, NULL);
 }
 
 static bool is_executable(const char *path)

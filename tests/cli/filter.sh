@@ -58,9 +58,10 @@ is "no such field" "$(head -n 1 <<<"$err")" "recorder record: filter of 'io:subm
 is "which is a failure" "$status" 1
 is "a caret shows the place" "$(tail -n 2 <<<"$err")" "  sise > 3"$'\n'"  ^"
 run_record -u 'io:*' -f 'id > 3 && fd == 2'
-is "one of the events has no such field" "$(head -n 1 <<<"$err")" "recorder record: filter of 'io:done': no field 'fd'; its fields are id, result (column 11)"
+is "one of the events has no such field" "$(head -n 1 <<<"$err")" "recorder record: filter of 'io:done': no field 'fd'; its fields are id, result (column 11); it fits io:submit"
 run_record -u '*' -f 'id > 3'
-is "nor has the event of rec_printf" "$(head -n 1 <<<"$err")" "recorder record: filter of 'ftrace:bprint': no field 'id'; it has only the common fields (column 1)"
+like "nor has the event of rec_printf" "$(head -n 1 <<<"$err")" \
+	"^recorder record: filter of 'ftrace:bprint': no field 'id'; it has only the common fields \\(column 1\\); it fits io:(submit, io:done|done, io:submit)$"
 cp "$requests" true
 fails "a filter for a command in PATH" env PATH=".:$PATH" "$RECORDER" record -o refused.dat -u io:submit -f 'sise > 1' true
 like "is checked in the file that exec finds" "$err" "filter of 'io:submit': no field 'sise'"
