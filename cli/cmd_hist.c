@@ -265,7 +265,7 @@ int cmd_hist(int argc, char **argv)
 	};
 	const struct opts opts = {
 		.command = COMMAND,
-		.operands = "[FILE]",
+		.operands = "-e EVENT [FILE]",
 		.about =
 			"Count the events of FILE, by default trace.dat, by key as the kernel's hist triggers do; or "
 			"print how the\n"

@@ -389,7 +389,7 @@ int cmd_pages(int argc, char **argv)
 	};
 	const struct opts opts = {
 		.command = NAME,
-		.operands = "",
+		.operands = "-P PROGRAM|--kernel",
 		.about =
 			"Show mapped rings: the meta page, the pages with unread events, and their events. Nothing is "
 			"taken from\n"

@@ -302,7 +302,7 @@ int cmd_snapshot(int argc, char **argv)
 	};
 	const struct opts opts = {
 		.command = NAME,
-		.operands = "",
+		.operands = "-P PROGRAM",
 		.about =
 			"Write everything that the lanes of running programs hold to a trace.dat. The programs and "
 			"their\n"

@@ -119,7 +119,7 @@ int cmd_why(int argc, char **argv)
 	};
 	const struct opts opts = {
 		.command = COMMAND,
-		.operands = "[FILE]",
+		.operands = "--span SPAN [FILE]",
 		.about =
 			"Explain why a span took its time: every nanosecond of it was spent running, waiting for a "
 			"CPU, blocked,\n"
