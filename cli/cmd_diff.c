@@ -6,6 +6,7 @@
 #include "cli/cmd.h"
 
 #include "cli/ask/diff_print.h"
+#include "cli/ask/diff_sides.h"
 #include "cli/common/missing_parts.h"
 #include "cli/common/terminal.h"
 #include "cli/common/trace_events.h"
@@ -97,6 +98,7 @@ static int compare(const struct options *o, double threshold, struct diff_collec
 	else
 		diff_print_text(&result, runs, o->all);
 	status = check_output(result.nr_changed ? STATUS_CHANGED : STATUS_SAME);
+	diff_sides_report(COMMAND, series, nr, runs, &result);
 	diff_result_free(&result);
 	return status;
 }

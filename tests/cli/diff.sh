@@ -95,6 +95,21 @@ assert {"work:same", "work:step"} <= {r["name"] for r in rows}, rows
 assert not any(r["changed"] for r in rows), rows
 ' <<<"$out"
 
+# ---- sides that were not recorded alike
+
+sed -i 's/^REC_EVENT(work, new.*/&\nREC_EVENT(rare, once, u32(n));\nREC_EVENT(work, seldom);/; s/^	return 0/	REC(rare, once, 1);\n	REC(work, seldom);\n&/' work.c
+# shellcheck disable=SC2086
+ok "a program with a system of its own" $CC $CFLAGS_FOR_TEST work.c $LDADD_FOR_TEST -o rare
+ok "is recorded" "$RECORDER" record -q -o rare.dat ./rare 20000 2 0
+ok "files without a change" "$RECORDER" diff a.dat a.dat
+is "nothing is on one side alone" "$err" ""
+run "$RECORDER" diff a.dat rare.dat
+is "the events that only one side has" "$err" "recorder diff: side B has events that side A lacks: rare:*, work:seldom"
+run "$RECORDER" diff rare.dat a.dat
+is "the other way round" "$err" "recorder diff: side A has events that side B lacks: rare:*, work:seldom"
+run "$RECORDER" diff a.dat events.dat
+is "a change is not named twice" "$err" ""
+
 # ---- several runs
 
 for i in 1 2 3; do
