@@ -180,9 +180,10 @@ class Panels {
 		const side = element("div", { className: "side" });
 		parts.push(side);
 		if (sums.spans.length)
-			side.append(this.list("Spans", ["Name", "#Count", "#Time in range", "#Mean", "#Least", "#Most"], sums.spans, (sum) =>
-				[find(sum), thousands(sum.count), this.length(sum.total), this.length(sum.all / sum.count),
-					sum.least === Infinity ? "" : this.length(sum.least), sum.most ? this.length(sum.most) : ""]));
+			side.append(this.list("Spans", ["Name", "#Count", "#Time in range", "#Mean", "#Least", "#Most", "#Incomplete"], sums.spans, (sum) =>
+				[find(sum), thousands(sum.count), this.length(sum.total), sum.count ? this.length(sum.all / sum.count) : "",
+					sum.least === Infinity ? "" : this.length(sum.least), sum.most ? this.length(sum.most) : "",
+					sum.incomplete ? thousands(sum.incomplete) : ""]));
 		if (sums.points.length)
 			side.append(this.list("Events", ["Name", "#Count"], sums.points, (sum) => [find(sum), thousands(sum.count)]));
 		if (sums.others.length)

@@ -6,7 +6,8 @@ const ITEMS_A_STEP = 16384;
 
 /*
  * Summarises a time range. A span or state counts if it overlaps the range; `total` is the part inside the range,
- * `least` and `most` are whole durations. `merged` is the part of the count that is in merged items, which have one
+ * `least` and `most` are whole durations. A span without its begin or end, or that was cut short, has no duration: it only
+ * counts as `incomplete`, as in recorder latency and top. `merged` is the part of the count that is in merged items, which have one
  * name for all.
  */
 function summarise(trace, from, to) {
@@ -18,10 +19,14 @@ function* summariseSteps(trace, from, to) {
 	let states = [], merged = 0;
 
 	const addSpan = (map, key, row, items, i) => {
-		const sum = map.get(key) ?? { name: items.name[i], row, count: 0, total: 0, least: Infinity, most: 0, all: 0 };
+		const sum = map.get(key) ?? { name: items.name[i], row, count: 0, incomplete: 0, total: 0, least: Infinity, most: 0, all: 0 };
 		const length = coveredOf(items, i), many = countOf(items, i), whole = items.end[i] - items.begin[i];
 		const inside = Math.min(items.end[i], to) - Math.max(items.begin[i], from);
 		map.set(key, sum);
+		if (map === spans && many === 1 && items.flags[i] & TORN) {
+			sum.incomplete++;
+			return;
+		}
 		sum.count += many;
 		sum.all += length;
 		sum.total += whole ? length * inside / whole : 0;

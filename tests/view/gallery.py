@@ -218,6 +218,10 @@ def main():
         opened = browser.run("summarise(recorderView.view.trace, 0, recorderView.view.trace.length).others.filter((sum) => sum.row.name === "
                              "'conn:state 17' && recorderView.view.trace.strings[sum.name] === 'OPEN').map((sum) => [sum.count, sum.total])")
         check("and how long something was in a state", opened == [[3, 3000000]], opened)
+        sums = browser.run("summarise(recorderView.view.trace, 0, recorderView.view.trace.length).spans.filter((sum) => "
+                           "recorderView.view.trace.strings[sum.name] === 'span')"
+                           ".map((sum) => [sum.count, sum.incomplete, sum.total, sum.all, sum.least, sum.most])")
+        check("and only whole spans have a duration", sums == [[1, 4, 1000000, 1000000, 1000000, 1000000]], sums)
         causes(browser, [(row, int(low), int(high), what) for kind, row, low, high, what in expected if kind == "arrow"])
         long_tables(browser)
         slices(browser)
