@@ -131,6 +131,28 @@ static int next_plain(struct dat_cursor *c, struct dat_page *ret_page, struct da
 	return 1;
 }
 
+void dat_cursor_skip_hole(struct dat_cursor *cursor)
+{
+	struct dat_cursor *c = cursor;
+	const uint64_t left = left_of(c);
+	uint64_t skip = left;
+	off_t data;
+
+	if (c->buffer->compressed || c->file->growth || !left)
+		return;
+	data = lseek(c->file->fd, (off_t)c->pos, SEEK_DATA);
+	/* ENXIO: there are no more data. Other errors: the file system does not know. */
+	if (data < 0 && errno != ENXIO)
+		return;
+	if (data >= 0 && (uint64_t)data - c->pos < left)
+		skip = (uint64_t)data - c->pos;
+	skip -= skip % c->buffer->page_size;
+	if (skip) {
+		c->pos += skip;
+		c->block_pos = c->block_size = 0;
+	}
+}
+
 /* In a file that grows, wait for the number of chunks and for the next chunk. False: the caller wants no more. */
 static bool await_chunk(const struct dat_cursor *c)
 {

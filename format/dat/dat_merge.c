@@ -65,6 +65,8 @@ static bool next_page(struct dat_merge *m, struct stream *s)
 		note_damage(m, s, &error);
 	s->walking = !ret;
 	s->fresh = true;
+	if (s->walking && s->walk.used <= s->walk.header)
+		dat_cursor_skip_hole(&s->cursor);
 	return true;
 }
 

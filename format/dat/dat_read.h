@@ -217,6 +217,12 @@ void dat_cursor_close(struct dat_cursor *cursor);
  */
 int dat_cursor_next(struct dat_cursor *cursor, struct dat_page *ret_page, struct dat_error *ret_error);
 
+/*
+ * For a reader that needs no unused pages: if the file has a hole at the next page, moves to the page where data begin
+ * again. Does nothing if the data are compressed, or if the file grows.
+ */
+void dat_cursor_skip_hole(struct dat_cursor *cursor);
+
 /* Keeps the data of the last page valid while the cursor moves, until the next call of this function. */
 void dat_cursor_keep(struct dat_cursor *cursor);
 

@@ -90,28 +90,42 @@ bool dat_places_time(struct dat_places *places, uint64_t i, uint64_t *ret_ts)
 	return true;
 }
 
+/* The first place from i on and before `end` that has a time. False: there is none. */
+static bool next_place(struct dat_places *p, uint64_t i, uint64_t end, uint64_t *ret_place, uint64_t *ret_ts)
+{
+	while (i < end && !dat_places_time(p, i, ret_ts)) {
+		uint64_t after;
+
+		i++;
+		if (p->chunks)
+			continue;
+		dat_cursor_skip_hole(&p->cursor);
+		/* The cursor has not moved if the page cannot be read. */
+		after = (p->cursor.pos - p->cursor.stream->offset) / p->cursor.buffer->page_size;
+		if (after > i)
+			i = after;
+	}
+	*ret_place = i;
+	return i < end;
+}
+
 /*
  * Returns the last place that begins before `ts`, or 0, the first place, if no later place does. Places without a time
  * have no events and are skipped.
  */
 static uint64_t find_place(struct dat_places *p, uint64_t ts)
 {
-	uint64_t low = 0, high = p->nr, best = 0;
+	uint64_t low = 0, high = p->nr, at, found;
 
 	while (high - low > 1) {
-		uint64_t middle = low + (high - low) / 2, at = middle, found;
+		const uint64_t middle = low + (high - low) / 2;
 
-		while (at > low && !dat_places_time(p, at, &found))
-			at--;
-		if (at > low && found >= ts) {
-			high = at;
-			continue;
-		}
-		if (at > low)
-			best = at;
-		low = middle;
+		if (next_place(p, middle, high, &at, &found) && found < ts)
+			low = at;
+		else
+			high = middle;
 	}
-	return best;
+	return low;
 }
 
 int dat_cursor_seek(struct dat_cursor *cursor, const struct dat_time *time, uint64_t ts)
@@ -141,6 +155,8 @@ static bool last_from(struct dat_places *p, uint64_t i, uint64_t *ret_ts)
 	while (dat_cursor_next(cursor, &page, &error) > 0) {
 		if (dat_walk_open(cursor->file, &page, &walk, &error))
 			continue;
+		if (walk.used <= walk.header)
+			dat_cursor_skip_hole(cursor);
 		while (dat_walk_next(&walk, &record, &error) > 0) {
 			if (record.kind != DAT_RECORD_DATA)
 				continue;

@@ -183,4 +183,19 @@ like "no such event" "$err" "--until '@submit if id == 1': the file has no such 
 run "$RECORDER" report --head 1 --tail 1 "$file"
 is "--head and --tail" "$status" 2
 
+# A stream of a tebibyte, of which all but the first pages and the last one are a hole: without knowing it, a search or a
+# report would read for hours.
+"$RECORDER" split -C 0 -i "$TMP/v7-many.dat" -o "$TMP/part" > /dev/null
+"$RECORDER" convert --file-version 6 -i "$TMP/part.1" -o "$TMP/dense.dat"
+read -r size at < <("$RECORDER" dump "$TMP/dense.dat" | sed -nE 's/^  CPU 0: ([0-9]+) bytes at ([0-9]+)$/\1 \2/p')
+head -c $((at + size - 4096)) "$TMP/dense.dat" > "$TMP/sparse.dat"
+tail -c 4096 "$TMP/dense.dat" | dd of="$TMP/sparse.dat" bs=4096 seek=$((at / 4096 + (1 << 28) - 1)) conv=notrunc 2> /dev/null
+table=$(grep -abo flyrecord "$TMP/dense.dat" | head -1 | cut -d : -f 1)
+printf '\0\0\0\0\0\1\0\0' | dd of="$TMP/sparse.dat" bs=1 seek=$((table + 18)) conv=notrunc 2> /dev/null
+time=$(events "$TMP/dense.dat" | tail -5 | sed -nE '1s/.*\] +([0-9.]+): .*/\1/p')
+for flags in "" "--tail 3" "--tail 400" "--since $time" "--since=-5us" "--until $time --tail 2" --last-event; do
+	# shellcheck disable=SC2086
+	is "a hole, report $flags" "$(ulimit -t 20 && events $flags "$TMP/sparse.dat" | md5sum)" "$(events $flags "$TMP/dense.dat" | md5sum)"
+done
+
 done_testing
