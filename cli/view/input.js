@@ -129,13 +129,35 @@ function dragTo(page, drag, x, y) {
 		return;
 	if (drag.pan) {
 		const step = (drag.x - x) / view.chart * (drag.to - drag.from);
-		view.show(drag.from + step, drag.to + step);
 		view.scrollTo(drag.scroll + drag.y - y);
-		page.changed();
+		page.show(drag.from + step, drag.to + step);
 	} else if (drag.x >= view.labels) {
 		const time = view.time(Math.max(x, view.labels));
 		page.select(Math.min(drag.time, time), Math.max(drag.time, time));
 	}
+}
+
+/* Where two fingers are: the place between them, and how far they are apart. */
+function between(one, other) {
+	return { x: (one.x + other.x) / 2, y: (one.y + other.y) / 2, apart: Math.max(Math.hypot(one.x - other.x, one.y - other.y), 1) };
+}
+
+/*
+ * Two fingers move the chart: what is between them stays there, and as they move apart it is shown larger. Their
+ * direction does not matter.
+ */
+function startPinch({ view }, one, other) {
+	const { x, y, apart } = between(one, other);
+	return { time: view.time(Math.max(x, view.labels)), scroll: view.scroll + y, span: view.span, apart };
+}
+
+function pinchTo(page, pinch, one, other) {
+	const { view } = page, { x, y, apart } = between(one, other);
+
+	view.zoom(pinch.span * pinch.apart / apart / view.span, pinch.time);
+	view.scrollTo(pinch.scroll - y);
+	const step = pinch.time - view.time(Math.max(x, view.labels));
+	page.show(view.from + step, view.to + step);
 }
 
 function click(page, x, y) {
@@ -151,8 +173,49 @@ function click(page, x, y) {
 		page.drop();
 }
 
+function startDrag({ view }, { x, y }, pan, moved) {
+	return { x, y, from: view.from, to: view.to, scroll: view.scroll, time: view.time(x), moved, pan };
+}
+
+/*
+ * The places of the fingers on the chart, by the numbers of their pointers, and what the first two do. One that is put
+ * down or lifted does not move the chart: the others continue from where they are.
+ */
+class Fingers {
+	constructor(page) {
+		this.page = page;
+		this.places = new Map();
+		this.pinch = null;
+	}
+
+	/* Returns the drag of a finger that is alone. */
+	grip(moved) {
+		const [one, other] = this.places.values();
+		this.pinch = other ? startPinch(this.page, one, other) : null;
+		return one && !other ? startDrag(this.page, one, true, moved) : null;
+	}
+
+	down(event, place) {
+		this.places.set(event.pointerId, place);
+		return this.grip(false);
+	}
+
+	lift(event) {
+		return this.places.delete(event.pointerId) ? this.grip(true) : null;
+	}
+
+	/* Whether the fingers have moved the chart. */
+	move(event, place) {
+		if (this.places.has(event.pointerId))
+			this.places.set(event.pointerId, place);
+		if (this.pinch)
+			pinchTo(this.page, this.pinch, ...this.places.values());
+		return !!this.pinch;
+	}
+}
+
 function listenToPointer(page) {
-	const { canvas, view, hover } = page;
+	const { canvas, hover } = page, fingers = new Fingers(page);
 	let drag = null;
 
 	listenToWheel(page);
@@ -161,13 +224,15 @@ function listenToPointer(page) {
 		if (event.button > 1)
 			return;
 		canvas.setPointerCapture(event.pointerId);
-		drag = { x, y, from: view.from, to: view.to, scroll: view.scroll, time: view.time(x), moved: false,
-			pan: event.button === 1 || event.shiftKey || event.pointerType === "touch" || y < AXIS };
+		drag = event.pointerType === "touch" ? fingers.down(event, { x, y })
+			: startDrag(page, { x, y }, event.button === 1 || event.shiftKey || y < AXIS, false);
 		hover.quiet();
 		hover.at(x, y);
 	});
 	canvas.addEventListener("pointermove", (event) => {
 		const { x, y } = placeIn(canvas, event);
+		if (fingers.move(event, { x, y }))
+			return;
 		if (!drag) {
 			hover.move(x, y);
 			return;
@@ -177,13 +242,13 @@ function listenToPointer(page) {
 	});
 	canvas.addEventListener("pointerup", (event) => {
 		const { x, y } = placeIn(canvas, event), was = drag;
-		drag = null;
+		drag = fingers.lift(event);
 		if (was && !was.moved)
 			click(page, x, y);
 	});
-	canvas.addEventListener("pointercancel", () => drag = null);
+	canvas.addEventListener("pointercancel", (event) => drag = fingers.lift(event));
 	canvas.addEventListener("dblclick", (event) => {
-		const { x, y } = placeIn(canvas, event), item = view.itemAt(x, y);
+		const { x, y } = placeIn(canvas, event), item = page.view.itemAt(x, y);
 		if (item)
 			page.zoomTo(item);
 	});

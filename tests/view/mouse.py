@@ -181,10 +181,12 @@ def drags(browser, check):
     whole(browser)
     browser.run("recorderView.show(2e6, 4e6)")
     x, y = 800, 400
+    browser.run("recorderView.follow = true")
     browser.mouse("mousePressed", x, y, button="middle", buttons=4, clickCount=1)
     browser.mouse("mouseMoved", x - 100, y - 50, button="middle", buttons=4)
     moved, scrolled, chart = browser.run("[recorderView.view.from, recorderView.view.scroll, recorderView.view.chart]")
     check("the middle button moves the chart", abs(moved - 2e6 - 100 / chart * 2e6) < 2 and scrolled == 50, moved, scrolled)
+    check("and a live page does not follow the recording any more", not browser.run("recorderView.follow"))
     browser.run("recorderView.canvas.dispatchEvent(new PointerEvent('pointercancel'))")
     browser.mouse("mouseMoved", x - 200, y, button="middle", buttons=4)
     check("a drag that the system cancels is over", browser.run("recorderView.view.from") == moved)
@@ -205,6 +207,60 @@ def drags(browser, check):
     browser.wait("recorderView.view.span < 1e6")
     low, high = browser.run(RANGE)
     check("the wheel there zooms", abs((low + high) / 2 - 0.75 * length) < length / 500, low, high)
+
+
+# The browser may deliver what a finger did later, with the next frame.
+TOUCHED = """(() => { window.touched = {};
+	for (const kind of ["pointermove", "pointerup"])
+		recorderView.canvas.addEventListener(kind, (event) => touched[event.pointerId] = `${kind} ${event.clientX} ${event.clientY}`); })()"""
+
+
+def touch(browser, kind, places, told=()):
+    """Touches the chart with fingers, NUMBER X Y, and waits until the page was told so."""
+    browser.run("window.touched = {}")
+    browser.ask("Input.dispatchTouchEvent", type=kind, touchPoints=[{"x": x, "y": y, "id": number} for number, x, y in places])
+    for text in told:
+        browser.wait(f"Object.values(touched).includes('{text}')")
+
+
+def move(browser, *places):
+    touch(browser, "touchMove", places, [f"pointermove {x} {y}" for _, x, y in places])
+
+
+def fingers(browser, check):
+    """Two fingers: what is between them stays there; the distance between them is that of the same times, or rows."""
+    state = ("(([x, y]) => { const { view, canvas } = recorderView, box = canvas.getBoundingClientRect(); return [view.span, view.time(x - box.left),"
+             "view.scroll + y, view.from]; })(%s)")
+    near = lambda got, wanted: abs(got - wanted) < 2
+    whole(browser)
+    browser.run(TOUCHED)
+    browser.run("recorderView.drop(), recorderView.view.row = null, recorderView.view.scrollTo(60), recorderView.show(2e6, 4e6)")
+    _, time, row, _ = browser.run(state % "[800, 400]")
+    touch(browser, "touchStart", [(0, 700, 400)])
+    touch(browser, "touchStart", [(0, 700, 400), (1, 900, 400)])
+    check("two fingers that rest move nothing", browser.run(f"{RANGE}") == [2e6, 4e6], browser.run(RANGE))
+    move(browser, (0, 600, 400), (1, 1000, 400))
+    span, at, _, _ = browser.run(state % "[800, 400]")
+    check("as they move apart, the time between them is shown larger", near(span, 1e6) and near(at, time), span, at, time)
+    move(browser, (0, 650, 380), (1, 1050, 380))
+    span, at, at_row, _ = browser.run(state % "[850, 380]")
+    check("as they move together, it moves with them, and so do the rows", near(span, 1e6) and near(at, time) and near(at_row, row), span, at, time, at_row, row)
+    move(browser, (0, 850, 280), (1, 850, 480))
+    span, at, _, _ = browser.run(state % "[850, 380]")
+    check("one may be above the other", near(span, 2e6) and near(at, time), span, at, time)
+    _, _, _, before = browser.run(state % "[850, 380]")
+    touch(browser, "touchEnd", [(1, 850, 480)], ["pointerup 850 480"])
+    check("a finger that is lifted moves nothing", browser.run("recorderView.view.from") == before)
+    move(browser, (0, 750, 280))
+    chart = browser.run("recorderView.view.chart")
+    check("the other one then moves the picture", near(browser.run("recorderView.view.from"), before + 100 / chart * 2e6))
+    touch(browser, "touchEnd", [], ["pointerup 750 280"])
+    check("none of this is a click", browser.run("[recorderView.view.item, recorderView.view.row, recorderView.view.selection]") == [None, None, None])
+    browser.run("recorderView.show(2e6, 4e6)")
+    touch(browser, "touchStart", [(0, 700, 400), (1, 900, 400)])
+    touch(browser, "touchCancel", [])
+    browser.mouse("mouseMoved", 500, 400)
+    check("fingers that the system takes away move nothing", browser.run(RANGE) == [2e6, 4e6], browser.run(RANGE))
 
 
 def names(browser, check):
@@ -261,7 +317,7 @@ def below(browser, check):
 
 
 def mouse(browser, check):
-    for test in (tip, moving, rests, live, slow, clicks, drags, names, below, narrow):
+    for test in (tip, moving, rests, live, slow, clicks, drags, fingers, names, below, narrow):
         test(browser, check)
     whole(browser)
     browser.run("recorderView.view.row = null")
