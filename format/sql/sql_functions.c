@@ -6,39 +6,54 @@
  *	interval_overlap(BEGIN, END)	how long at least two of the intervals overlap
  */
 #include "format/sql/sql_open.h"
+#include "format/sql/sql_sort.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Values of one group. */
+/* Values of one group, as keys of sql_sort.h. */
 struct list {
-	void *values;
+	uint64_t *keys;
 	size_t nr, room;
 };
 
-/* Room for the next value, of `size` bytes; NULL: out of memory, which is reported. */
-static void *list_add(sqlite3_context *context, struct list *list, size_t size)
+/* False: out of memory, which is reported. */
+static bool list_add(sqlite3_context *context, struct list *list, uint64_t key)
 {
 	if (list->nr == list->room) {
 		const size_t room = list->room ? 2 * list->room : 64;
-		void *more = reallocarray(list->values, room, size);
+		uint64_t *more = reallocarray(list->keys, room, sizeof(*more));
 
 		if (!more) {
 			sqlite3_result_error_nomem(context);
-			return NULL;
+			return false;
 		}
-		list->values = more;
+		list->keys = more;
 		list->room = room;
 	}
-	return (char *)list->values + size * list->nr++;
+	list->keys[list->nr++] = key;
+	return true;
+}
+
+/* False: out of memory, or the statement was interrupted, which is reported. */
+static bool list_sort(sqlite3_context *context, struct list *list)
+{
+	const int err = sql_sort(sqlite3_context_db_handle(context), &list->keys, list->nr);
+
+	if (err == -EINTR)
+		sqlite3_result_error_code(context, SQLITE_INTERRUPT);
+	else if (err)
+		sqlite3_result_error_nomem(context);
+	return !err;
 }
 
 /* ------------------------------------------------------------------------------------------------------- percentile */
 
 struct percentile {
-	struct list numbers; /* double */
+	struct list numbers;
 	double percent;
 	bool has_percent;
 };
@@ -55,7 +70,6 @@ static void percentile_step(sqlite3_context *context, int argc, sqlite3_value **
 {
 	struct percentile *p = sqlite3_aggregate_context(context, sizeof(*p));
 	const double percent = sqlite3_value_double(argv[1]);
-	double *value;
 
 	(void)argc;
 	if (!p || sqlite3_value_type(argv[0]) == SQLITE_NULL)
@@ -71,16 +85,7 @@ static void percentile_step(sqlite3_context *context, int argc, sqlite3_value **
 		sqlite3_result_error(context, "percentile(X, P): X is a number or NULL", -1);
 		return;
 	}
-	value = list_add(context, &p->numbers, sizeof(*value));
-	if (value)
-		*value = sqlite3_value_double(argv[0]);
-}
-
-static int by_double(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-
-	return x < y ? -1 : x > y;
+	list_add(context, &p->numbers, sql_key_of_double(sqlite3_value_double(argv[0])));
 }
 
 /*
@@ -97,21 +102,19 @@ static double between(double low, double high, double part)
 static void percentile_final(sqlite3_context *context)
 {
 	struct percentile *p = sqlite3_aggregate_context(context, 0);
-	const double *values;
-	double place, rest;
+	double place, low, high;
 	size_t below;
 
 	if (!p || !p->numbers.nr)
 		return;
-	qsort(p->numbers.values, p->numbers.nr, sizeof(double), by_double);
-	values = p->numbers.values;
-	place = p->percent / 100 * (double)(p->numbers.nr - 1);
-	below = (size_t)place;
-	rest = place - (double)below;
-	sqlite3_result_double(context, below + 1 < p->numbers.nr
-					       ? between(values[below], values[below + 1], rest)
-					       : values[below]);
-	free(p->numbers.values);
+	if (list_sort(context, &p->numbers)) {
+		place = p->percent / 100 * (double)(p->numbers.nr - 1);
+		below = (size_t)place;
+		low = sql_key_double(p->numbers.keys[below]);
+		high = below + 1 < p->numbers.nr ? sql_key_double(p->numbers.keys[below + 1]) : low;
+		sqlite3_result_double(context, between(low, high, place - (double)below));
+	}
+	free(p->numbers.keys);
 }
 
 /* -------------------------------------------------------------------------------------------------------- histogram */
@@ -173,13 +176,12 @@ static void histogram_final(sqlite3_context *context)
 /* ------------------------------------------------------------------------------------------------- interval_overlap */
 
 struct intervals {
-	struct list begins, ends; /* int64_t */
+	struct list begins, ends;
 };
 
 static void overlap_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
 	struct intervals *v = sqlite3_aggregate_context(context, sizeof(*v));
-	int64_t *begin, *end;
 
 	(void)argc;
 	if (!v || sqlite3_value_type(argv[0]) == SQLITE_NULL || sqlite3_value_type(argv[1]) == SQLITE_NULL)
@@ -187,29 +189,17 @@ static void overlap_step(sqlite3_context *context, int argc, sqlite3_value **arg
 	/* An empty interval overlaps nothing. */
 	if (sqlite3_value_int64(argv[1]) <= sqlite3_value_int64(argv[0]))
 		return;
-	begin = list_add(context, &v->begins, sizeof(*begin));
-	end = begin ? list_add(context, &v->ends, sizeof(*end)) : NULL;
-	if (!end)
-		return;
-	*begin = sqlite3_value_int64(argv[0]);
-	*end = sqlite3_value_int64(argv[1]);
-}
-
-static int by_number(const void *a, const void *b)
-{
-	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-
-	return x < y ? -1 : x > y;
+	if (list_add(context, &v->begins, sql_key_of_int(sqlite3_value_int64(argv[0]))))
+		list_add(context, &v->ends, sql_key_of_int(sqlite3_value_int64(argv[1])));
 }
 
 /*
  * Walks over begins and ends in time order; `open` is the number of intervals around the present moment. The result may
  * be above INT64_MAX.
  */
-static uint64_t overlap_of(const int64_t *begins, const int64_t *ends, size_t nr)
+static uint64_t overlap_of(const uint64_t *begins, const uint64_t *ends, size_t nr)
 {
-	uint64_t total = 0;
-	int64_t since = 0;
+	uint64_t total = 0, since = 0;
 	size_t open = 0, begin = 0, end = 0;
 
 	while (end < nr) {
@@ -219,7 +209,7 @@ static uint64_t overlap_of(const int64_t *begins, const int64_t *ends, size_t nr
 			begin++;
 		} else {
 			if (open-- == 2)
-				total += (uint64_t)ends[end] - (uint64_t)since;
+				total += ends[end] - since;
 			end++;
 		}
 	}
@@ -230,18 +220,19 @@ static void overlap_final(sqlite3_context *context)
 {
 	struct intervals *v = sqlite3_aggregate_context(context, 0);
 	uint64_t total = 0;
+	bool is_known = true;
 
 	/* The numbers differ if there was no memory for the last end. */
 	if (v && v->ends.nr && v->begins.nr == v->ends.nr) {
-		qsort(v->begins.values, v->begins.nr, sizeof(int64_t), by_number);
-		qsort(v->ends.values, v->ends.nr, sizeof(int64_t), by_number);
-		total = overlap_of(v->begins.values, v->ends.values, v->begins.nr);
+		is_known = list_sort(context, &v->begins) && list_sort(context, &v->ends);
+		total = is_known ? overlap_of(v->begins.keys, v->ends.keys, v->begins.nr) : 0;
 	}
 	/* The result is limited to the largest number of SQLite. */
-	sqlite3_result_int64(context, total < INT64_MAX ? (sqlite3_int64)total : INT64_MAX);
+	if (is_known)
+		sqlite3_result_int64(context, total < INT64_MAX ? (sqlite3_int64)total : INT64_MAX);
 	if (v) {
-		free(v->begins.values);
-		free(v->ends.values);
+		free(v->begins.keys);
+		free(v->ends.keys);
 	}
 }
 

@@ -162,9 +162,9 @@ volatile sig_atomic_t sql_interrupted;
  * sqlite3_is_interrupted() exists only from SQLite 3.41 on. All versions refuse a new statement with SQLITE_INTERRUPT
  * while one that was interrupted is still running. The new statement reads no table, so it takes no lock.
  */
-bool sql_trace_is_interrupted(const struct sql_trace *trace)
+bool sql_is_interrupted(sqlite3 *db)
 {
-	return sqlite3_exec(trace->db, "SELECT 1 WHERE 0", NULL, NULL, NULL) == SQLITE_INTERRUPT;
+	return sql_interrupted || sqlite3_exec(db, "SELECT 1 WHERE 0", NULL, NULL, NULL) == SQLITE_INTERRUPT;
 }
 
 void sql_trace_read_all(struct sql_trace *trace, const struct sql_gaps *gaps, const struct dat_merge *merge)

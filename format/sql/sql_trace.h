@@ -82,8 +82,8 @@ const char *sql_trace_line(struct sql_trace *trace, const struct dat_event *even
  */
 extern volatile sig_atomic_t sql_interrupted;
 
-/* Whether sqlite3_interrupt() was called for the statement that is running. Takes some microseconds. */
-bool sql_trace_is_interrupted(const struct sql_trace *trace);
+/* Whether the statement that is running was interrupted, also by sqlite3_interrupt(). Takes some microseconds. */
+bool sql_is_interrupted(sqlite3 *db);
 
 /* Passes over the file check sqlite3_interrupt() once in this many events, which take some milliseconds. */
 #define SQL_EVENTS_A_CHECK 8192
@@ -91,7 +91,7 @@ bool sql_trace_is_interrupted(const struct sql_trace *trace);
 /* Whether a pass over the file ends before its next event. SQLite itself ends a loop of short passes. */
 static inline bool sql_pass_ends(struct sql_trace *trace)
 {
-	return sql_interrupted || (++trace->nr_read % SQL_EVENTS_A_CHECK == 0 && sql_trace_is_interrupted(trace));
+	return sql_interrupted || (++trace->nr_read % SQL_EVENTS_A_CHECK == 0 && sql_is_interrupted(trace->db));
 }
 
 /* Called for each event in a pass over all events. At its end, sql_trace_read_all() stores the counts. */

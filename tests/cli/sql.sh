@@ -376,6 +376,24 @@ for table in "count", "events", "spans", "threads":
         print(table, error)
 print(*db.execute("SELECT (SELECT count(*) FROM count), (SELECT count(*) > 0 FROM threads)").fetchone())
 db.close()' "$extension" 2>&1)" $'count interrupted\nevents interrupted\nspans interrupted\nthreads interrupted\n100000 1'
+		# The scan is over when the first aggregate ends; the second one then sorts its values.
+		is "and the sorts of aggregates" "$($python -c '
+import sqlite3, sys
+db = sqlite3.connect(":memory:")
+db.enable_load_extension(True)
+db.load_extension(sys.argv[1])
+db.execute("SELECT recorder_open(?)", ("many.dat",))
+class Stop:
+    def step(self, value): pass
+    def finalize(self): db.interrupt()
+db.create_aggregate("stop", 1, Stop)
+for aggregate in "percentile(number, 50)", "interval_overlap(number, number + 2)":
+    try:
+        print(*db.execute(f"SELECT stop(number), {aggregate} FROM count").fetchone())
+    except sqlite3.OperationalError as error:
+        print(error)
+    print(*db.execute(f"SELECT {aggregate} FROM count").fetchone())
+db.close()' "$extension" 2>&1)" $'interrupted\n49999.5\ninterrupted\n99999'
 	else
 		skip "in Python" "no Python that loads extensions of SQLite"
 	fi
