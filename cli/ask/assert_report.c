@@ -182,14 +182,82 @@ static void put_losses(struct body *b)
 	}
 }
 
-static void put_side(struct body *b, const struct assert_node *side, enum assert_op op, const struct assert_node *other)
+static bool is_zero(double number)
 {
-	const struct assert_value limit = assert_eval(other, b->trace);
+	return !(number < 0 || number > 0);
+}
+
+/*
+ * `node op *limit` holds if `operand op *limit` does, with the operator and the limit that are computed here; the other
+ * operand has its value. False: no value of this operand changes the result, or the other one has no value.
+ */
+static bool solve(const struct body *b, const struct assert_node *node, const struct assert_node *operand,
+		  enum assert_op *op, double *limit)
+{
+	const bool is_left = operand == node->left;
+	const struct assert_value own = assert_eval(operand, b->trace);
+	struct assert_value other = { true, -1 };
+	double factor;
+
+	if (node->op != ASSERT_NEGATE)
+		other = assert_eval(is_left ? node->right : node->left, b->trace);
+	factor = other.number;
+	if (!other.is_known || !own.is_known)
+		return false;
+	if (node->op == ASSERT_ADD || (node->op == ASSERT_SUBTRACT && is_left)) {
+		*limit += node->op == ASSERT_ADD ? -factor : factor;
+		return true;
+	}
+	if (node->op == ASSERT_SUBTRACT) {
+		*limit = factor - *limit;
+		*op = turned(*op);
+		return true;
+	}
+	if (is_zero(factor))
+		return false;
+	if (node->op == ASSERT_DIVIDE && is_left) {
+		*limit *= factor;
+	} else if (node->op == ASSERT_DIVIDE) {
+		/* A / own op limit: A op limit * own, or turned if own is negative. */
+		if (is_zero(*limit) || is_zero(own.number))
+			return false;
+		factor = *limit;
+		*limit = other.number / *limit;
+		*op = own.number > 0 ? turned(*op) : *op;
+	} else {
+		*limit /= factor;
+	}
+	*op = factor < 0 ? turned(*op) : *op;
+	return true;
+}
+
+/* Print what offends in one side of a comparison: for each function, its points that do if the others stay the same. */
+static void put_side(struct body *b, const struct assert_node *side, enum assert_op op, double limit)
+{
+	const struct assert_node *const operands[] = { side->left, side->right };
 
 	if (side->op == ASSERT_LOST)
 		put_losses(b);
-	if (side->op == ASSERT_FUNCTION && limit.is_known)
-		put_points(b, side, op, limit.number);
+	if (side->op == ASSERT_FUNCTION)
+		put_points(b, side, op, limit);
+	for (unsigned int i = 0; i < 2; i++) {
+		enum assert_op inner_op = op;
+		double inner = limit;
+
+		if (operands[i] && solve(b, side, operands[i], &inner_op, &inner))
+			put_side(b, operands[i], inner_op, inner);
+	}
+}
+
+/* Print what offends in both sides of a comparison that should hold. */
+static void put_sides(struct body *b, const struct assert_node *node, enum assert_op op)
+{
+	const struct assert_value left = assert_eval(node->left, b->trace), right = assert_eval(node->right, b->trace);
+
+	if (right.is_known)
+		put_side(b, node->left, op, right.number);
+	if (left.is_known)
+		put_side(b, node->right, turned(op), left.number);
 }
 
 /* Print the failed comparisons of an expression that should have the value `wanted`. */
@@ -205,10 +273,7 @@ static void put_offending(struct body *b, const struct assert_node *node, bool w
 	} else if (node->op == ASSERT_NOT) {
 		put_offending(b, node->left, !wanted);
 	} else {
-		const enum assert_op op = wanted ? node->op : opposite(node->op);
-
-		put_side(b, node->left, op, node->right);
-		put_side(b, node->right, turned(op), node->left);
+		put_sides(b, node, wanted ? node->op : opposite(node->op));
 	}
 }
 

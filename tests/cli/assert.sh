@@ -96,10 +96,17 @@ is "with the events inside" "$(grep -c '^    > ' <<<"$out")" 20
 run "$RECORDER" assert trace.dat 'min(io:submit.delta) >= -48 && lost == 0'
 is "the smallest ones" "$(sed -nE 's/^    (-[0-9]+) at .*/\1/p' <<<"$out" | tr '\n' ' ')" "-50 -49 "
 for each in '!(max(io:submit.delta) > 147)=149 148' 'max(io:submit.delta) == 147=149 148' 'min(io:submit.delta) == -48=-50 -49' \
-	'min(io:submit.delta) != -50=-50' '!(min(io:submit.delta) <= -49)=-50 -49' '147 >= max(io:submit.delta)=149 148'; do
+	'min(io:submit.delta) != -50=-50' '!(min(io:submit.delta) <= -49)=-50 -49' '147 >= max(io:submit.delta)=149 148' \
+	'2 * max(io:submit.delta) < 296=149 148' '48 >= -min(io:submit.delta)=-50 -49' 'max(io:submit.delta) / -0.5 > -296=149 148' \
+	'300 / max(io:submit.delta) > 2.03=149 148' '300 / min(io:submit.delta) < -6.1=-50' '1 - max(io:submit.delta) > -147=149 148' \
+	'0 * max(io:submit.delta) > 1=' 'max(io:submit.delta) - min(io:submit.delta) < 198=149 148 -50 -49' \
+	'max(io:submit.delta) - max(latency(io:complete, io:submit, id)) < 1='; do
 	run "$RECORDER" assert trace.dat "${each%=*}"
 	is "what offends: ${each%=*}" "$(sed -nE 's/^    (-?[0-9]+) at .*/\1/p' <<<"$out" | paste -sd ' ')" "${each##*=}"
 done
+run "$RECORDER" assert trace.dat 'max(io:submit.delta) - min(io:submit.delta) < 198'
+is "of each function" "$(sed -nE 's/^  (the .*):$/\1/p' <<<"$out" | paste -sd ';')" \
+	"the largest of max(io:submit.delta);the smallest of min(io:submit.delta)"
 run "$RECORDER" assert trace.dat 'count(io:submit) == 0'
 is "the first events" "$(grep -cE '^    event at ' <<<"$out")" 5
 
