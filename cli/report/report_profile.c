@@ -41,7 +41,7 @@ static int read_and_print(struct report *r, struct profile *all)
 	struct tep_record record;
 	struct report_walk walk;
 	struct dat_event event;
-	const struct trace_input input = { .command = opts_command(), .path = r->path };
+	const struct trace_input input = { .command = opts_command(), .path = r->path, .table = r->table };
 	struct dat_gaps gaps = { 0 };
 	int status = report_walk_open(r, false, &walk), damage;
 
@@ -55,6 +55,7 @@ static int read_and_print(struct report *r, struct profile *all)
 	for (size_t i = r->file->nr_buffers; !status && i; i--)
 		status = print_profile(&all[i - 1]);
 	trace_input_report_gaps(&input, &gaps);
+	trace_input_report_cpus(&input);
 	damage = report_damage(r, walk.merge);
 	report_walk_close(&walk);
 	return status ? status : damage;

@@ -310,6 +310,8 @@ fi
 
 size=$(stat -c %s trace.dat)
 bad=0
+		profile
+		report --profile
 for part in 1 5 20 40 60 70 80 90 95 99; do
 	head -c $((size * part / 100)) trace.dat >cut.dat
 	run "$RECORDER" latency cut.dat io:request
