@@ -104,7 +104,7 @@ part_sanitizers()
 
 part_sanitizers-long()
 {
-	configure_sanitizers && FUZZ_SECONDS=15 build_and sanitizers programs-fuzz check-fuzz
+	configure_sanitizers && FUZZ_SECONDS=15 FUZZ_INPUTS=100 build_and sanitizers programs-fuzz check-fuzz
 }
 
 # The portable atomics, under the thread sanitizer. gcc warns that the sanitizer cannot follow fences; so plain data
