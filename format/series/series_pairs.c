@@ -126,8 +126,9 @@ int series_pair_begin(const struct series_tap *tap, const struct dat_event *even
 /*
  * Whether an event of the pair may be missing between two events: events were lost, or the file notes that no events of
  * its kind were recorded for a time. If the two events have a key, any thread may have written the missing ones, and
- * their loss may be reported only after the pair, with a later event of that thread's lane. So the times of losses in
- * the file's notes are used, too.
+ * their loss may be reported only after the pair, with a later event of that thread's lane. If they are the kernel's,
+ * the thread may have been on another CPU, and the loss is reported with that CPU's next event. So in both cases the
+ * times of losses in the file's notes are used, too.
  */
 static bool is_cut(const struct series *series, const struct series_open *open, const struct dat_event *end)
 {
@@ -135,7 +136,8 @@ static bool is_cut(const struct series *series, const struct series_open *open, 
 	const struct dat_absent *absent = &table->absent;
 
 	return series->set->loss_ts > open->begin ||
-	       (series->has_key && dat_losses_between(&table->losses, open->raw, end->raw)) ||
+	       ((series->has_key || series->has_kernel) &&
+		dat_losses_between(&table->losses, open->raw, end->raw)) ||
 	       (series->has_programs && dat_losses_between(&absent->no_programs, open->raw, end->raw)) ||
 	       (series->has_kernel && dat_losses_between(&absent->no_kernel, open->raw, end->raw)) ||
 	       (series->has_switches && dat_losses_between(&absent->no_switches, open->raw, end->raw));
