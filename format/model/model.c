@@ -244,7 +244,7 @@ int model_event(struct model *model, const struct dat_event *event)
 	note_thread(model, &step);
 	if (!err)
 		err = model_run_note(model, &step);
-	step.span = step.thread->stack.top ? step.thread->stack.top->span.id : 0;
+	step.span = model_thread_stack(&step)->top ? model_thread_stack(&step)->top->span.id : 0;
 	if (!err)
 		err = take(model, &step);
 	if (!err && step.rule->flow)
@@ -270,8 +270,11 @@ int model_end(struct model *model)
 		if (!err)
 			err = model_sched_stop(model, thread, ts);
 	}
-	for (uint32_t i = 0; !err && i < model->nr_cpus; i++)
+	for (uint32_t i = 0; !err && i < model->nr_cpus; i++) {
 		err = model_spans_stop(model, &model->cpus[i].stack, ts, 0);
+		if (!err)
+			err = model_spans_stop(model, &model->cpus[i].idle, ts, 0);
+	}
 	if (!err)
 		err = model_keyed_stop(model, ts);
 	return err ? err : model_states_stop(model, ts);

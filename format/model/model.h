@@ -85,6 +85,7 @@ struct model_rule {
 	enum model_naming naming;
 	struct tep_format_field *naming_field;
 	struct tep_format_field *same; /* has the same number in begin and end of a span; NULL: no field has */
+	struct tep_format_field *depth; /* functions: the number of those around it; NULL: it is not known */
 	unsigned int nr_keys;
 	struct tep_format_field *keys[MODEL_KEYS_MAX];
 	struct tep_format_field *value;	   /* of counters, states, tasks; the duration of MODEL_TIMED */

@@ -130,6 +130,8 @@ static int change(struct model *m, enum model_scope scope, uint64_t ts)
 		m->cpus[i].is_running_known = m->cpus[i].is_switched = false;
 		if (scope == MODEL_NO_KERNEL)
 			err = model_spans_stop(m, &m->cpus[i].stack, ts, MODEL_CUT);
+		if (!err && scope == MODEL_NO_KERNEL)
+			err = model_spans_stop(m, &m->cpus[i].idle, ts, MODEL_CUT);
 	}
 	if (m->scope == MODEL_NO_KERNEL)
 		lose_kernel(m, ts);

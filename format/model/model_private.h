@@ -87,6 +87,7 @@ struct model_cpu {
 	int32_t left;
 	uint64_t alone_ts; /* time of the last end of an interrupt whose begin was not seen */
 	struct model_stack stack; /* interrupts */
+	struct model_stack idle;  /* spans of the kernel in the CPU's idle task: all these tasks have the number 0 */
 };
 
 /* A chained hash table of open spans by pair and keys. */
@@ -223,6 +224,12 @@ int model_single_end(struct model *model, const struct model_step *step, struct 
 int model_beside_end(struct model *model, struct model_thread *thread, uint64_t ts, unsigned int flags);
 int model_beside_leave(struct model *model, struct model_thread *thread, uint64_t ts, unsigned int flags);
 
+/*
+ * model_graph.c: a function begins, or the end of one without a begin came: the open ones that are not around it are
+ * cut. `loss` is the last loss that may hide their ends; 0: none. 0; -ENOMEM; what the sink returned.
+ */
+int model_graph_cut(struct model *m, const struct model_step *step, struct model_stack *stack, uint64_t loss);
+
 /* model_items.c: counters, states, flows, tasks. */
 int model_items_open(struct model *model);
 void model_items_free(struct model *model);
@@ -284,6 +291,12 @@ static inline uint64_t model_hash(unsigned int pair, const uint64_t *keys, unsig
 	for (unsigned int i = 0; i < nr_keys; i++)
 		hash = hash_step(hash, keys[i]);
 	return hash;
+}
+
+/* The stack of the event's thread. */
+static inline struct model_stack *model_thread_stack(const struct model_step *step)
+{
+	return step->rule->is_kernel && !step->thread->tid ? &step->cpu->idle : &step->thread->stack;
 }
 
 static inline uint64_t later(uint64_t a, uint64_t b)

@@ -62,6 +62,15 @@ static const struct kernel_pair {
 	  MODEL_NAME_FUNCTION,
 	  "func",
 	  "func" },
+	{ "ftrace",
+	  "fgraph_retaddr_entry",
+	  "funcgraph_exit",
+	  "funcgraph",
+	  SCOPE_THREAD,
+	  { NULL },
+	  MODEL_NAME_FUNCTION,
+	  "func",
+	  "func" },
 	{ "workqueue",
 	  "workqueue_execute_start",
 	  "workqueue_execute_end",
@@ -148,6 +157,7 @@ static bool set_kernel_pair(struct model_rule *rule, const struct kernel_pair *p
 	rule->naming = pair->naming;
 	rule->naming_field = pair->field ? field_named(rule->type, pair->field) : NULL;
 	rule->same = pair->same ? field_named(rule->type, pair->same) : NULL;
+	rule->depth = strcmp(pair->system, "ftrace") ? NULL : field_named(rule->type, "depth");
 	for (unsigned int i = 0; rule->is_keyed && i < 2; i++) {
 		rule->keys[rule->nr_keys] = field_named(rule->type, pair->keys[i]);
 		rule->nr_keys += rule->keys[rule->nr_keys] != NULL;

@@ -42,7 +42,7 @@ static void set_keys(struct model_span *span, const struct model_step *step)
 
 static struct model_stack *stack_of(const struct model_step *step)
 {
-	return step->rule->is_of_cpu ? &step->cpu->stack : &step->thread->stack;
+	return step->rule->is_of_cpu ? &step->cpu->stack : model_thread_stack(step);
 }
 
 /* Fill in what is known of a span at its begin. 0; -ENOMEM. */
@@ -95,6 +95,14 @@ static int begin_keyed(struct model *m, const struct model_step *step, struct mo
 	return err;
 }
 
+/* The last loss that may concern a span without a key. Losses of programs' events do not concern the kernel's spans. */
+static uint64_t loss_of(const struct model_step *step)
+{
+	if (step->rule->is_of_cpu || model_thread_stack(step) == &step->cpu->idle)
+		return step->cpu->kernel_loss_ts;
+	return step->rule->is_kernel ? step->thread->kernel_loss_ts : step->thread->loss_ts;
+}
+
 int model_span_begin(struct model *model, struct model_step *step)
 {
 	struct model_open *open = model_open_take(model);
@@ -102,6 +110,10 @@ int model_span_begin(struct model *model, struct model_step *step)
 
 	if (!open)
 		return -ENOMEM;
+	if (step->rule->depth && (err = model_graph_cut(model, step, stack_of(step), loss_of(step)))) {
+		model_open_give(model, open);
+		return err;
+	}
 	if (describe(model, step, &open->span) || keep_record(open, &step->record)) {
 		model_open_give(model, open);
 		return -ENOMEM;
@@ -136,14 +148,6 @@ static bool is_lost_in(const struct model *m, const struct model_open *open, uin
 	       dat_losses_between(&model_rules_table(m->rules)->losses, open->raw, raw);
 }
 
-/* The last loss that may concern a span without a key. Losses of programs' events do not concern the kernel's spans. */
-static uint64_t loss_of(const struct model_step *step)
-{
-	if (step->rule->is_of_cpu)
-		return step->cpu->kernel_loss_ts;
-	return step->rule->is_kernel ? step->thread->kernel_loss_ts : step->thread->loss_ts;
-}
-
 /*
  * The time after which a begin would have been seen: since then nothing was lost of the thread or, for an interrupt, of
  * the CPU. An interrupt also began after the last switch of its CPU, because a CPU does not switch threads within an
@@ -163,12 +167,12 @@ static uint64_t known_since(const struct model *m, const struct model_step *step
 
 /*
  * An end whose begin was not seen. Either the open spans began inside this span, and a jump has left them; or the end
- * belongs to no span. Which of the two is unknown, so later ends may belong to other spans, too. `since`: the begin was
- * not before this time.
+ * belongs to no span. Which of the two is unknown, so later ends may belong to other spans, too; except for functions,
+ * whose depth is known. `since`: the begin was not before this time.
  */
 static int end_alone(struct model *m, struct model_step *step, uint64_t since)
 {
-	struct model_open *open = step->rule->is_keyed ? NULL : stack_of(step)->top;
+	struct model_open *open = step->rule->is_keyed || step->rule->depth ? NULL : stack_of(step)->top;
 	struct model_span span;
 
 	for (; open; open = open->outer)
@@ -212,7 +216,7 @@ static struct model_open *find(const struct model_step *step)
 {
 	struct model_open *open = stack_of(step)->top;
 
-	while (open && !model_open_fits(open, step))
+	while (open && (open->is_over || !model_open_fits(open, step)))
 		open = open->outer;
 	return open;
 }
@@ -232,6 +236,10 @@ int model_span_end(struct model *model, struct model_step *step)
 		err = model_single_end(model, step, &open, &since);
 	else
 		open = find(step);
+	if (!err && !open && step->rule->depth) {
+		err = model_graph_cut(model, step, stack, loss);
+		since = stack->top ? stack->top->span.begin : 0;
+	}
 	if (err)
 		return err;
 	if (!open)

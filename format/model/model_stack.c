@@ -33,6 +33,9 @@ bool model_open_fits(const struct model_open *open, const struct model_step *ste
 
 	if (begin->pair != end->pair)
 		return false;
+	if (begin->depth && end->depth &&
+	    model_number(begin->depth, &open->span.first) != model_number(end->depth, &step->record))
+		return false;
 	if (!begin->same || !end->same)
 		return true;
 	number = model_number(end->same, &step->record);
@@ -136,8 +139,10 @@ void model_spans_free(struct model *model)
 			beside->outer = NULL;
 		free_chain(beside);
 	}
-	for (uint32_t i = 0; i < model->nr_cpus; i++)
+	for (uint32_t i = 0; i < model->nr_cpus; i++) {
 		free_chain(model->cpus[i].stack.top);
+		free_chain(model->cpus[i].idle.top);
+	}
 	for (size_t i = 0; i < model->keyed.nr_chains; i++)
 		free_chain(model->keyed.chains[i]);
 	free(model->keyed.chains);

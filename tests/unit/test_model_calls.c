@@ -223,6 +223,67 @@ Test(model, the_end_of_an_outer_function)
 		     "ftrace:ksys_read 1 40-60 own 20 depth 0 cut\n");
 }
 
+static void deep(int id, int32_t tid, int64_t function, int32_t depth)
+{
+	event_of(id, tid);
+	event_put64(function);
+	if (id == DEEP_ENTRY)
+		event_put64(depth);
+	else
+		event_put32(depth);
+}
+
+/* The ends at 25 and 35 are missing, and the begin of a function at depth 1: the depths show it. */
+Test(model, the_depth_of_a_function)
+{
+	deep(DEEP_ENTRY, 1, 0x2000, 0);
+	event_feed(10, 0);
+	deep(DEEP_ENTRY, 1, 0x1000, 1);
+	event_feed(20, 0);
+	deep(DEEP_ENTRY, 1, 0x1000, 1);
+	event_feed(30, 0);
+	deep(DEEP_EXIT, 1, 0x1000, 2);
+	event_feed(32, 0);
+	deep(DEEP_EXIT, 1, 0x2000, 0);
+	event_feed(40, 0);
+	deep(DEEP_ENTRY, 1, 0x2000, 0);
+	event_feed(50, 0);
+	feed_bare(55, INNER_BEGIN, 1);
+	deep(DEEP_ENTRY, 1, 0x1000, 0);
+	event_feed(60, 0);
+	deep(DEEP_EXIT, 1, 0x1000, 0);
+	event_feed(70, 0);
+	feed_bare(75, INNER_END, 1);
+	deep(DEEP_ENTRY, 1, 0x2000, 0);
+	event_feed(80, 0);
+	deep(DEEP_ENTRY, 1, 0x1000, 0);
+	event_feed_lost(90, 0, 3);
+	expect_spans("ftrace:vfs_read 1 20-30 own 10 depth 1 cut in 1\n"
+		     "ftrace:vfs_read 1 30-32 own 2 depth 2 no-begin in 3\n"
+		     "ftrace:vfs_read 1 30-40 own 10 depth 1 cut in 1\n"
+		     "ftrace:ksys_read 1 10-40 own 10 depth 0\n"
+		     "ftrace:vfs_read 1 60-70 own 10 depth 2 in 6\n"
+		     "io:inner 1 55-75 own 10 depth 1 in 5\n"
+		     "ftrace:ksys_read 1 50-75 own 5 depth 0 cut\n" /* it ended before io:inner began */
+		     "ftrace:ksys_read 1 80-90 own 10 depth 0 cut\n"
+		     "ftrace:vfs_read 1 90-90 own 0 depth 0 open\n");
+}
+
+/* All idle tasks have the number 0. */
+Test(model, functions_in_idle_tasks)
+{
+	deep(DEEP_ENTRY, 0, 0x2000, 0);
+	event_feed(10, 0);
+	deep(DEEP_ENTRY, 0, 0x2000, 0);
+	event_feed(20, 1);
+	deep(DEEP_EXIT, 0, 0x2000, 0);
+	event_feed(30, 0);
+	deep(DEEP_EXIT, 0, 0x2000, 0);
+	event_feed(40, 1);
+	expect_spans("ftrace:ksys_read 0 10-30 own 20 depth 0\n"
+		     "ftrace:ksys_read 0 20-40 own 20 depth 0\n");
+}
+
 /* The end of another work, and the end of another interrupt: neither is that of the one that is open. */
 Test(model, the_end_of_another_work_or_interrupt)
 {
