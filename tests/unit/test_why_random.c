@@ -219,19 +219,13 @@ static void compare_class(const struct why_span *span, const struct why_piece *p
 	}
 }
 
-/* Whether a recorded event shows that the thread runs: one of its own, or the switch to it. */
-static bool is_event_of(int tid, int at, bool is_first)
+static const struct machine_event *recorded_at(int at)
 {
 	for (unsigned int i = 0; i < machine.nr_events && machine.events[i].at <= at; i++) {
-		const struct machine_event *e = &machine.events[i];
-
-		if (e->at != at || !e->is_recorded)
-			continue;
-		if (event_pid(table, e->bytes, e->size) != tid)
-			return is_first && e->kind == KIND_SWITCH;
-		return !event_is_programs(event_id(table, e->bytes, e->size));
+		if (machine.events[i].at == at && machine.events[i].is_recorded)
+			return &machine.events[i];
 	}
-	return false;
+	return NULL;
 }
 
 static bool is_on(int tid, int cpu, int at)
@@ -239,16 +233,32 @@ static bool is_on(int tid, int cpu, int at)
 	return machine.moments[at].thread[tid].state == STATE_RUNS && machine.moments[at].thread[tid].cpu == cpu;
 }
 
+/*
+ * Whether an event shows that the thread runs from then on: the switch to it, a system call or an interrupt in it. (The
+ * kernel writes other events in a thread also at the end of the switch from it.)
+ */
+static bool shows(const struct machine_event *e, int tid, bool is_first)
+{
+	if (!e)
+		return false;
+	if (event_pid(table, e->bytes, e->size) != tid)
+		return is_first && e->kind == KIND_SWITCH;
+	return e->kind == KIND_CALL || e->kind == KIND_IRQ || e->kind == KIND_TIMER;
+}
+
 /* Whether the thread runs at a time, and its events before and after this time show that. */
 static bool is_shown(int tid, int at)
 {
 	const int cpu = machine.moments[at].thread[tid].cpu;
+	const struct machine_event *e;
 	bool before = false, after = false;
 
 	for (int i = at; !before && is_on(tid, cpu, i); i--)
-		before = is_event_of(tid, i, !i || !is_on(tid, cpu, i - 1));
-	for (int i = at + 1; before && !after && i <= truth.last && is_on(tid, cpu, i - 1); i++)
-		after = is_event_of(tid, i, false);
+		before = shows(recorded_at(i), tid, !i || !is_on(tid, cpu, i - 1));
+	for (int i = at + 1; before && !after && i <= truth.last && is_on(tid, cpu, i - 1); i++) {
+		e = recorded_at(i);
+		after = e && event_pid(table, e->bytes, e->size) == tid && e->cpu == cpu;
+	}
 	return after;
 }
 
