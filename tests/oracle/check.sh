@@ -105,10 +105,20 @@ spoil $((option + 25)) '\0\160'
 problem "data outside of their section" '^buffer "alpha", CPU 0, .*: the data are not within the section of the buffer, 16384 to'
 like "and in another one" "$out" "the section buffer and the data of CPU 0 overlap"
 
+spoil $((option + 41)) '\0\0\0\0'
+run "$RECORDER" check bad.dat
+is "a CPU that is listed twice: status" "$status" 1
+like "a CPU that is listed twice" "$err" '^recorder check: bad.dat: damaged: the option of buffer "alpha" \(at byte [0-9]+\)$'
+
 sed 's/1002 a name/1001 a name/' good.dat >bad.dat
 problem "two names of a thread" "line [0-9] of the command lines is a second name of thread 1001"
-sed 's/^1002 a name$/1002  name/; s/^1002 /x002 /' good.dat >bad.dat
+sed 's/^1002 /x002 /' good.dat >bad.dat
 problem "a line without a thread" "line [0-9] of the command lines is not a thread and a name"
+sed 's/^1002 a name/1002 \n103 x/' good.dat >bad.dat
+problem "an empty name" "line [0-9] of the command lines is not a thread and a name"
+last=$("$RECORDER" dump --cmd-lines good.dat | grep . | tail -n 1)
+spoil $(($(at "^$last$") + ${#last})) ' '
+strict "a last name without an end" "the last line of the command lines, [0-9], does not end"
 sed 's/^entries: 0/entries; 0/' good.dat >bad.dat
 problem "a statistic without a name" 'statistics: "entries; 0" is not a name and a value'
 sed 's/CPU: 0/CPV: 0/' good.dat >bad.dat
