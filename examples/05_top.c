@@ -34,7 +34,10 @@ static void read_names(const struct rec_view *view)
 				 (int)info.name.size, info.name.text);
 }
 
-/* Reads everything that a lane has now. Returns how many events were lost before and between them, at least. */
+/*
+ * Counts all events that a lane has now. Returns the number of events that were lost before or between them; more were
+ * lost if the size of a gap is unknown.
+ */
 static uint64_t count_lane(struct rec_map *map)
 {
 	struct rec_event_common common;

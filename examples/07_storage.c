@@ -2,15 +2,16 @@
 /*
  * Durations, levels and causes: a small storage server that uses every macro of <librecorder/span.h>.
  *
- * One thread runs an event loop. Each of four connections is a coroutine of it, a logical task. A connection sends its
- * requests one after the other to two workers, which read from a slow disk. Every tenth request fails.
+ * One thread runs an event loop. Each of four connections is a coroutine of this thread, and a logical task. A
+ * connection sends its requests one after the other to two workers, which read from a slow disk. Every tenth request
+ * fails.
  *
  *	recorder record ./07_storage [REQUESTS]
  *
  * With N requests (100 by default) the program writes exactly
  *
  *	N	spans request		keyed: from the connection to the reply
- *	N	spans job		on a worker: 200 us or more, which are those of its disk and its checksum inside
+ *	N	spans job		on a worker: 200 us or more, the sum of the disk and the checksum inside it
  *	N	spans disk		timed: 150 us or more
  *	N	spans checksum		a scope: 50 us or more
  *	N	events reply		each on the flow of its request: request_begin, job_begin, reply

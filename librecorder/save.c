@@ -5,7 +5,7 @@
  *
  * Writers continue meanwhile. So each lane is read until it is empty or until a page begins later than the save: the
  * file holds everything that was committed before the call, and some events of the time during the call. A save takes
- * events from the lanes, even if the file cannot be written then. A snapshot makes copies, and needs no lane for
+ * events from the lanes, even if writing the file fails afterwards. A snapshot makes copies, and needs no lane for
  * itself.
  */
 #include <librecorder/buffer.h>

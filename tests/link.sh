@@ -15,7 +15,7 @@ link()
 	for argument; do
 		shift
 		case $argument in
-		# For libtool this means our own libraries, for a compiler all.
+		# Not passed on: libtool takes it for our own libraries only, a compiler for all libraries.
 		-static) continue ;;
 		/*.la) return ;;
 		*.la) ;;

@@ -49,8 +49,8 @@ int rec_dat_missing(const struct rec_dat *dat, struct rec_dat_error *ret_error);
 /*
  * The number of descriptions of event types in the file that cannot be used, because they are malformed or exceed a
  * limit for descriptions. rec_dat_event_find() does not find these types, and their records have no fields. If there
- * are any and ret_first is not NULL, *ret_first is "system:name" of the first one, with a ? for each character that no
- * name has; valid until rec_dat_close(). Never fails.
+ * are any and ret_first is not NULL, *ret_first is "system:name" of the first one, with a ? in place of each character
+ * that is not allowed in names; valid until rec_dat_close(). Never fails.
  */
 uint32_t rec_dat_left_out(const struct rec_dat *dat, const char **ret_first);
 
@@ -170,7 +170,7 @@ struct rec_dat_field_info {
 	enum rec_dat_kind kind;
 	unsigned char is_signed;
 	unsigned char is_array;
-	unsigned char is_dynamic; /* at `offset`, the record has the place and size of the contents */
+	unsigned char is_dynamic; /* the record has at `offset` only the position and size of the contents */
 };
 
 /*

@@ -20,7 +20,7 @@ extern "C" {
 
 /*
  * Check whether this is a valid list of patterns. Returns 0, or -EINVAL: an empty pattern, nothing on one side of a
- * colon, a second colon or slash, a character that no name has, or a list that begins with !.
+ * colon, a second colon or slash, a character that is not allowed in names, or a list that begins with !.
  */
 int rec_pattern_check(const char *patterns);
 

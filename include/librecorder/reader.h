@@ -246,7 +246,8 @@ void rec_view_losses(const struct rec_view *view, struct rec_view_losses *ret_lo
 /*
  * The number of processes that this one forked and that have no buffer, if nothing in the buffer's directory reports
  * it: a child may have lost the rights to the directory, for example. At most 65535; their own children are not
- * counted. *ret_errno is why the last of them has none, a positive errno value; it is not stored if the number is 0.
+ * counted. *ret_errno, a positive errno value, is the reason why the last of them has no buffer; it is not stored if
+ * the number is 0.
  */
 unsigned int rec_view_unrecorded(const struct rec_view *view, int *ret_errno);
 
@@ -267,13 +268,13 @@ uint32_t rec_view_enabled(const struct rec_view *view, unsigned int id);
 /*
  * Switch events of a running program on or off, as rec_enable() and rec_disable() do for their own process: those that
  * the program has, and those that it registers later. No code runs in the program. `selector` is a list of patterns; a
- * rate and a filter may follow (filter.h), and without them an event loses those that it had. Returns the number of
- * known events that match and that the filter fits; those that it does not fit are off. rec_printf's event,
- * ftrace:bprint, counts if the program has used it. -EINVAL: the selector is malformed; -ESRCH: the program is dead;
- * -ENOSPC: it has too many rules or conditions from outside; -ENOMEM; -EBADMSG: the buffer is damaged, -EFAULT:
- * truncated, -EROFS: on a read-only file system; or the errno of mmap, flock or fallocate. The call waits while another
- * process switches events of this program; -EBUSY: this took longer than a second. On an error nothing is changed,
- * except for -ENOMEM, where events registered later may be switched.
+ * rate and a filter may follow (filter.h). An event that is switched on without a rate or a filter loses those that it
+ * had; if the filter does not fit an event, the event is switched off. Returns the number of known events that match
+ * and that the filter fits. rec_printf's event, ftrace:bprint, counts if the program has used it. -EINVAL: the selector
+ * is malformed; -ESRCH: the program is dead; -ENOSPC: other processes made too many rules or conditions in it; -ENOMEM;
+ * -EBADMSG: the buffer is damaged, -EFAULT: truncated, -EROFS: on a read-only file system; or the errno of mmap, flock
+ * or fallocate. The call waits while another process switches events of this program; -EBUSY: this took longer than a
+ * second. On an error nothing is changed, except for -ENOMEM, where events registered later may be switched.
  */
 int rec_view_switch(struct rec_view *view, const char *selector, bool on);
 
@@ -389,7 +390,7 @@ void rec_iter_reset(struct rec_iter *iter);
 int rec_iter_page(struct rec_iter *iter, struct rec_page *ret_page);
 
 /*
- * Continue at `mark`, in everything that the lane's memory still holds. This includes events that a reader has
+ * Continue at `mark`, with all later events that are still in the lane's memory. These include events that a reader has
  * consumed, until their sub-buffers are overwritten. Events missing between the mark and the first event count as lost.
  * A mark of zeros means the oldest event in the lane, with nothing lost before it.
  */

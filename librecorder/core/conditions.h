@@ -6,7 +6,7 @@
 #include <librecorder/detail/abi.h>
 #include <stddef.h>
 
-/* The two halves of the conditions. */
+/* Where the two halves of the conditions begin: those that other processes make, and those of the program itself. */
 #define CONDITIONS_OF_OTHERS  0u
 #define CONDITIONS_OF_PROGRAM REC_CONDITIONS_HALF
 

@@ -149,8 +149,8 @@ static const char *number_conversion(const struct rec_field *field)
 }
 
 /*
- * __print_array supports neither signed nor hexadecimal elements. These are printed one by one, even if there are many;
- * an ellipsis replaces all after the first out->elements.
+ * __print_array supports neither signed nor hexadecimal elements. These are printed one by one, even if there are many:
+ * the first out->elements of them, then an ellipsis for the others.
  */
 static bool is_long_array(const struct rec_field *field)
 {

@@ -137,8 +137,8 @@ static enum outcome test_string(const struct subject *subject, const struct rec_
 	struct text wanted, text;
 
 	/*
-	 * Matching a pattern takes up to the product of both lengths in steps. So a text that is longer than the
-	 * compiler of filters writes is refused.
+	 * Matching a pattern takes up to the product of both lengths in steps. So a text is refused if it is longer
+	 * than the compiler of filters writes any.
 	 */
 	if (offset > subject->condition_size || size > subject->condition_size - offset || size > REC_FILTER_TEXT_MAX ||
 	    !find_string(subject, step->offset, &text))

@@ -186,7 +186,7 @@ static void put_text(struct writer *writer, const struct rec_condition_step *ste
 		return;
 	}
 	quote = memchr(text, '"', (size_t)size) ? '\'' : '"';
-	/* A filter's pattern that begins with ! is negated; one that begins with !! keeps all but its first !. */
+	/* A filter's pattern that begins with ! is negated; one that begins with !! loses only its first !. */
 	put(writer, "%c%s%.*s%c", quote, is_glob && size && *text == '!' ? "\\" : "", (int)size, text, quote);
 }
 

@@ -244,7 +244,7 @@ PAGE_INLINE struct page_header page_header(const unsigned char *page, uint32_t c
 	header.lost = UINT64_MAX;
 	if (!(commit & REC_COMMIT_LOST_STORED) || header.size > capacity || capacity - header.size < lost_size)
 		return header;
-	/* Four bytes are a signed number, as eight are. */
+	/* A count of four bytes is signed, as one of eight bytes is, so -1 becomes UINT64_MAX. */
 	header.lost = is_short ? (uint64_t)(int32_t)page_get32(lost, rule) : page_get64(lost, rule);
 	return header;
 }

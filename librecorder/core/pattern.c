@@ -46,7 +46,7 @@ int rec_pattern_check_part(const char *patterns, size_t size)
 	size_t side = 0; /* characters on this side of a separator or comma */
 	bool separated = false;
 
-	/* A list begins with what it names; what it excludes comes after that. */
+	/* The first pattern of a list cannot exclude events: only a later one may begin with !. */
 	for (;; patterns++) {
 		if (patterns < end && is_pattern_char(*patterns)) {
 			side++;

@@ -20,7 +20,7 @@ struct rec_identity {
  */
 int rec_process_start_time(pid_t pid, uint64_t *ret_start_time);
 
-/* This process, without a buffer. Values that are unavailable (there may be no /proc) are 0. Signal-safe. */
+/* Store what identifies this process; no buffer is needed. Unavailable values (no /proc) are 0. Signal-safe. */
 void rec_identity_self(struct rec_identity *ret_self);
 
 /*

@@ -173,7 +173,7 @@ bool rec_lane_unmake(uint32_t index)
 	handle->lane = rec_lane_at(index);
 	if (rec_load_relaxed(&handle->reader->owner) || !rec_ring_is_empty(handle) || !hide(handle))
 		return false;
-	/* By exchange, because another thread may be about to disable the lane. */
+	/* This takes an exchange, because another thread may be about to disable the lane. */
 	if (!rec_cmpxchg32(&handle->disabled, &disabled, NO_LANE)) {
 		show(handle);
 		return false;

@@ -91,7 +91,7 @@ bool rec_lane_is_usable(uint32_t index, const struct rec_shape *shape);
 
 /*
  * Become the owner of a lane whose owner, another thread than the caller, is gone. False: that thread lives, or a third
- * one takes the lane. Signals blocked. A child of vfork, which may be killed in the middle, does not call it.
+ * one takes the lane. Signals blocked. A child of vfork must not call it: the child may be killed during the call.
  */
 bool rec_lane_take_over(uint32_t index, uint32_t owner, uint32_t tid);
 

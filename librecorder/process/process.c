@@ -189,8 +189,8 @@ static void make_first_buffer(void)
 }
 
 /*
- * Whether this program sweeps. With many files a sweep takes longer than the rest of a start, so only some programs do
- * it, unless a quota was set.
+ * Whether this program sweeps: removes buffers of processes that are gone (sweep.c). With many files a sweep takes
+ * longer than the rest of a start, so only some programs do it, unless a quota was set.
  */
 static bool is_sweeper(void)
 {

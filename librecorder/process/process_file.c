@@ -157,8 +157,8 @@ int rec_process_populate(void *start, size_t size)
 }
 
 /*
- * Whether a mapping keeps the lock. It does not on a file system that maps a file of another one instead (overlayfs,
- * for example).
+ * Whether a mapping keeps the lock. If a file system maps a file of another file system instead, as overlayfs does, the
+ * lock is not kept.
  */
 static bool keeps_locks(int fd)
 {

@@ -125,7 +125,7 @@ bool rec_process_lock_without_pid(void)
 {
 	const pid_t pid = getpid();
 
-	/* The threads of this process that may ask for its pid take the lock under the pid that the buffer has. */
+	/* A thread that may not ask for the pid takes the lock under the buffer's pid, as the other threads do. */
 	return pid < 0 ? lock(rec_process_pid(), true) : may_lock(pid) && lock(pid, true);
 }
 

@@ -176,8 +176,8 @@ static uint64_t quota(uint64_t file_system)
 }
 
 /*
- * Set the quota, and find out whether the sizes of files are needed. A directory cannot take more than its whole file
- * system takes; usually that is below the quota, and no size is needed.
+ * Set the quota, and find out whether the sizes of files are needed. A directory takes at most what is in use in the
+ * whole file system. Usually that is below the quota, and then no size is needed.
  */
 static void set_quota(struct sweep *sweep)
 {

@@ -113,7 +113,8 @@ static void note_lost(struct rec_lane *lane, const struct lost *lost)
 		struct rec_gap *gap = &lane->gaps[lane->nr_gaps++ % 2];
 
 		/*
-		 * The reader may be reading this slot. It looks for the other gap, and recognises a gap by its number.
+		 * The reader may be reading this slot at the same time, but only in search of the other gap, which it
+		 * recognises by the number of its first event.
 		 */
 		rec_store_relaxed(&gap->time, lost->time);
 		rec_store_relaxed(&gap->first, lost->first);

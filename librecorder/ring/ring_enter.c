@@ -84,7 +84,7 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 		/* C */
 	} while (!rec_local_cmpxchg64(&lane->open, below, open));
 	REC_TESTPOINT(slow_open);
-	/* Has a handler given up the lane since the gate was checked? After C no handler can. */
+	/* Has a handler given up the lane since the gate was checked? After C no handler can give it up. */
 	if (REC_UNLIKELY(rec_load_relaxed(&handle->given_up))) {
 		rec_store_relaxed(&lane->open, 0);
 		return reserve_gated(handle, size, here, end, ret_slot);
@@ -114,7 +114,7 @@ static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t he
 		REC_TESTPOINT(refuse_disabled);
 		return NULL;
 	}
-	/* Not reserve_slow(), which would come here again: the gate may have to stay closed for later events. */
+	/* reserve_slow() would come here again, because the gate may have to stay closed for later events. */
 	if (open == handle || !open->is_held)
 		return reserve_rare(open, size, here, end, ret_slot);
 	at = rec_reserve(open, size, ret_slot);

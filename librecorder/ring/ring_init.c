@@ -77,7 +77,7 @@ void rec_ring_restart(struct rec_handle *handle)
 	/* Release: edge A1, for rec_ring_count_empty(). */
 	rec_store_release(&reader->read, rec_reader_next(reader->read, 0));
 	REC_TESTPOINT(restart_read);
-	/* Readers that wait for whole pages see a change of the count, and then no page. */
+	/* The count changes, so that readers that wait for whole pages look again; they find no page to read. */
 	lane->pages_touched = reader->pages_read > lane->pages_touched ? reader->pages_read : lane->pages_touched + 1;
 	lane->pages_lost = lane->pages_touched - reader->pages_read;
 	lane->tail = REC_POS(1, REC_POS_SEQ(lane->tail) + 1, 0, 0);

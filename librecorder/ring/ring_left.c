@@ -78,7 +78,7 @@ void rec_ring_take_back(struct rec_handle *handle, uint64_t to, uint64_t open)
 		to = lane->commit;
 	/*
 	 * If the outermost writer finds that `movers` is not 0, a writer was left while it moved the head: finish that
-	 * move. A nested writer must not: the one that it interrupted may still be moving the head.
+	 * move. A nested writer must not do this: the writer that it interrupted may still be moving the head.
 	 */
 	if (handle->movers && !REC_OPEN_DEPTH(open)) {
 		if (rec_ring_settle(handle->links, handle->nr_subbufs, REC_POS_ID(lane->tail)) < 0)

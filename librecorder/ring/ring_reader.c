@@ -8,8 +8,8 @@
  * finished with it, is returned once more, with the same event numbers. Whatever the shared words contain, nothing
  * outside the mapping is touched and every loop ends.
  *
- * The swap is that of the kernel's design text. The search for the head starts at a remembered link and might begin
- * between an UPDATE link and the head that a mover has just set after it, so a head is valid only if the link into the
+ * The swap is that of the kernel's design text. The search for the head starts at a remembered link. This may be
+ * between an UPDATE link and the head that a mover has just set after it. So a head is valid only if the link into the
  * sub-buffer before it is unmarked.
  */
 #include "librecorder/ring/ring_private.h"

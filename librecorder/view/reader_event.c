@@ -189,7 +189,7 @@ static int next_of_all(struct rec_view *view, bool consume, struct rec_view_even
 		r = next_of(view, merge->heap[0], consume, ret_event);
 		if (r > 0 || r == -EAGAIN || r == -ENOMEM || r == -EFAULT)
 			return r;
-		/* Damaged since its event was found: it is left out from now on. */
+		/* The lane was damaged after its event was found: leave it out from now on. */
 		pop(merge);
 		return -EAGAIN;
 	}

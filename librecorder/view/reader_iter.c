@@ -40,7 +40,7 @@ struct rec_iter {
 	uint32_t visit; /* its visit of the commit position */
 	uint64_t first; /* number of its first event */
 	uint32_t size;
-	uint32_t passed; /* number of its events that were passed */
+	uint32_t passed; /* number of its events that were returned or skipped */
 	struct rec_page_iter walk;
 	uint64_t next;	  /* number of the event that comes next if none is lost */
 	uint64_t refused; /* refusals reported */

@@ -85,7 +85,7 @@ static int try(const char *extension, const char *path, long at)
 		       sqlite3_get_autocommit(db) ? "" : ", in a transaction");
 		nr = -1;
 	} else if (nr == 0 && (open_trace(db, path) != SQLITE_OK || tables_of(db) <= 0)) {
-		printf("allocation %ld%s: then it cannot be opened: %s\n", at, for_one ? " alone" : "",
+		printf("allocation %ld%s: afterwards the file cannot be opened: %s\n", at, for_one ? " alone" : "",
 		       sqlite3_errmsg(db));
 		nr = -1;
 	}

@@ -56,7 +56,7 @@ static void kill_some_readers(struct life *life, unsigned int point)
 		read_and_die(life, tracer_point(&points, before_takeover[draw(4)]), 1 + draw(4));
 }
 
-/* The kind of a life, which is the first of the numbers that repeat it. */
+/* The kind of a life: the first of the numbers in the line that repeats it. */
 enum { READER, GROUP_AT_READERS, GROUP_AT_WRITERS };
 
 /*

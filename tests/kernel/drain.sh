@@ -38,7 +38,8 @@ done
 hexadecimal 30 >once
 cat once once once >expected_thrice
 for way in mmap read; do
-	# shellcheck disable=SC2016 # a shell of its own; longer than a drain waits for a ring to fill
+	# Each sleep takes longer than a drain waits for a ring to fill.
+	# shellcheck disable=SC2016 # sh expands it
 	record --drain "$way" -e raw_syscalls:sys_enter -f "$mine" \
 		taskset -c 0 sh -c 'for i in 1 2; do "$0" 30; sleep 0.4; done; "$0" 30' "./$calls"
 	is "$way: slowly, as many as there were" "$recorded $lost" "90 0"

@@ -283,7 +283,7 @@ void oracle_committed(uint32_t id)
 	o.calm = !with(SHARED) && !with(JUMPS) && is_alone();
 }
 
-/* The event may be missing, because it was mistaken for left and taken back before. */
+/* The event may be missing, because it was mistaken for one that its writer left, and was taken back before. */
 void oracle_discarding(uint32_t id)
 {
 	struct event *event = m.jumped ? oracle_find(id) : oracle_known(id);

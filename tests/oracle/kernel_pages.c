@@ -278,7 +278,7 @@ static void switch_events(struct pages *p, const char *value)
 	}
 }
 
-/* An empty ring, off. */
+/* Begin with an empty ring, and with tracing off. */
 static void begin(struct pages *p, const char *clock, uint32_t subbuf_size)
 {
 	char value[32];

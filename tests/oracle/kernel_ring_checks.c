@@ -97,7 +97,7 @@ void check_batch(struct run *run, const struct side *side, const struct model_re
 	      expected->bytes);
 	check(run, LOSSES, expected->lost == batch->lost, "%s: %" PRIu64 ", expected %" PRIu64, side->name,
 	      batch->lost, expected->lost);
-	/* The kernel stores no time of a loss. Ours is 0 if a reset came between refusals. */
+	/* The kernel stores no time of a loss. The time in our ring is 0 if a reset came between refusals. */
 	if (!expected->lost || side == &run->k)
 		return;
 	if (batch->lost_time == 0)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Ten thousand threads of short lives, two hundred at a time, and two thousand at once with memory for few: every event
-# is there or counted as lost, under the name of its thread, and memory stays within the limit.
+# Ten thousand short-lived threads, two hundred at a time, and two thousand threads at once with memory for the lanes of
+# a few: every event is there or counted as lost, under the name of its thread, and memory stays within the limit.
 
 . "$top_srcdir/tests/tap.sh"
 

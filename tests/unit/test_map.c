@@ -267,7 +267,7 @@ Test(map, a_ring_that_has_gone_is_not_waited_for)
 	cr_assert_eq(write(writer, "x", 1), 1);
 	cr_assert_eq(rec_map_wait(kernel, 0, -1), 1);
 	close(writer);
-	cr_assert_eq(rec_map_wait(kernel, 0, -1), 1, "what there is comes first");
+	cr_assert_eq(rec_map_wait(kernel, 0, -1), 1, "data that are there come before the end");
 	cr_assert_eq(rec_map_get_reader(kernel, NULL), -EPROTO, "which is no page");
 	cr_assert_eq(rec_map_wait(kernel, 0, -1), -ENODEV);
 	rec_map_close(kernel);

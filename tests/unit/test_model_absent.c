@@ -39,7 +39,10 @@ Test(model_absent, the_gap_between_merged_files)
 		     "6 ? 141-200 open\n");
 }
 
-/* Files with programs' events do not show where the kernel's spans end, and the reverse. */
+/*
+ * Events of programs do not show where the kernel's spans end, and events of the kernel do not show where the spans of
+ * programs end.
+ */
 Test(model_absent, spans_across_a_time_without_events_of_their_kind)
 {
 	model_fixture_reopen("recorder 1.0.0; no events of the kernel from 21 to 99; "

@@ -70,7 +70,7 @@ Test(reader_stats, how_full)
 	cr_assert_gt(before, 50);
 	while (rec_view_read(view, 0, REC_READ_WHOLE, &page) == 1)
 		continue;
-	cr_assert_lt(rec_view_fill(view, 0), 30, "all but the one that is written to was read");
+	cr_assert_lt(rec_view_fill(view, 0), 30, "all sub-buffers were read, except the one that is written to");
 }
 
 Test(reader_stats, numbers)

@@ -21,8 +21,8 @@ static uint64_t page_and_offset(uint64_t pos)
 /*
  * Nested writers go round the whole ring, at least once, until the tail is at exactly the position (page, count,
  * offset) where the interrupted writer saw it. In the kernel's ring this cannot happen, because the outermost writer
- * has announced itself; in ours nested writers that find nothing reserved are outermost, and the sequence number
- * distinguishes the rounds.
+ * has announced itself. In our ring it can: nested writers that find nothing reserved are outermost. The interrupted
+ * writer notices it, because the sequence number in the position has changed.
  */
 static void go_round(struct ring *ring)
 {

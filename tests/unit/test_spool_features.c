@@ -222,7 +222,10 @@ Test(spool_features, a_spool_announces_what_it_has)
 
 /* ----------------------------------------------------------------------------------------------------- the payloads */
 
-/* Append a chunk as another version would: its payload is `size` bytes of `payload` and `more` that are not known. */
+/*
+ * Append a chunk as another version would: its payload is `size` bytes of `payload`, and `more` bytes that this version
+ * does not know.
+ */
 static void put_chunk(unsigned int kind, uint32_t lane, const void *payload, uint32_t size, uint32_t more)
 {
 	const struct spool_chunk chunk = {

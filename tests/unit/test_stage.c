@@ -406,7 +406,7 @@ Test(stage, it_refuses_at_its_bound)
 	cr_assert_gt(nr, 8);
 	cr_assert_eq(stage_take(stage, PAGE, STAGE_REFUSE, &block), -EAGAIN);
 	cr_assert(stage_has_refused(stage));
-	cr_assert_eq(stage_take(stage, PAGE, STAGE_WAIT, &block), 0, "something is left for what cannot be refused");
+	cr_assert_eq(stage_take(stage, PAGE, STAGE_WAIT, &block), 0, "blocks are left for data that cannot be refused");
 	stage_hand_over(stage, blocks[0]);
 	stage_hand_over(stage, blocks[1]);
 	cr_assert_eq(stage_settle(stage), 0);

@@ -124,7 +124,7 @@ static void each_event(void)
 	UNHARMED(rec_printf("plain"));
 }
 
-/* From the first event, which leases a lane, until the lane has been wrapped several times. */
+/* From the first event, which leases a lane, until the lane has wrapped several times. */
 Test(unharmed, events, .init = begin, .fini = reader_end, .timeout = 300)
 {
 	for (unsigned int i = 0; i < 300; i++)

@@ -110,7 +110,7 @@ Test(weave, raw_full_page_after_a_loss)
 		fake_put(s.fake, 0, (uint32_t)(number / 20), 1000 + number * (number == 29 ? UINT64_C(1) << 30 : 1),
 			 ID_A, PID, number, number == 29 ? 200 : 100);
 	page = fake_last_page(s.fake, 0);
-	/* One more event takes all but four bytes of what is left. */
+	/* One more event takes the bytes that are left, except four. */
 	left = 4096 - 16 - page->size - 4 - 8;
 	memcpy(s.fake->streams[0].pages[0].bytes + 16 + page->size, &(uint32_t[2]){ 1u << 5, left + 4 }, 8);
 	memcpy(s.fake->streams[0].pages[0].bytes + 16 + page->size + 8,

@@ -220,7 +220,7 @@ Test(why, an_interrupt_in_a_thread_that_was_recorded)
 
 /* ------------------------------------------------------------------------------------------------------ handed over */
 
-/* Threads 1 to n, each on a CPU of its own; all but the first one sleep. */
+/* Threads 1 to n, each on a CPU of its own; all except the first one sleep. */
 static void start_threads(int n)
 {
 	for (int i = 1; i <= n; i++) {

@@ -4,7 +4,7 @@
 LABELS, AXIS = 230, 26  # as in rows.js
 CTRL = 2
 
-# Shows the whole recording and the row; the place in the window of a part of item `nr` in the first line of the row.
+# Scrolls to the row. Returns the position, in the window, of the part `part` of item `nr` in the row's first line.
 PLACE = """((name, nr, part = 0.5) => { const { view, canvas } = recorderView, row = view.trace.rows.find((row) => row.name === name);
 	view.reveal(row);
 	const line = row.lines[0], items = line.levels[0].items, box = canvas.getBoundingClientRect();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * waits: four spans. In all but the last the thread sleeps, is woken, waits for a CPU and runs again, as many times as
- * the span's id. The program itself writes the events that show this, so that no rights are needed; as_kernel.py makes
- * them the kernel's. Prints its tid.
+ * waits: four spans. In all except the last the thread sleeps, is woken, waits for a CPU and runs again, as many times
+ * as the span's id. The program itself writes the events that show this, so that no rights are needed; as_kernel.py
+ * makes them the kernel's. Prints its tid.
  */
 #define _GNU_SOURCE
 #include <librecorder/event.h>

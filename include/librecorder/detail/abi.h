@@ -182,8 +182,8 @@ struct rec_lane_bases {
 struct rec_reader_account {
 	uint64_t next_event;  /* number that the first event of the reader page would have if none had been lost */
 	uint64_t refused;     /* refusals reported */
-	uint64_t events_lost; /* overwritten before they were read, and reported */
-	uint64_t lost_time;   /* of a loss that a sub-buffer without events could not report; 0: none */
+	uint64_t events_lost; /* events reported as overwritten before they were read */
+	uint64_t lost_time;   /* time of a loss that a sub-buffer without events could not report; 0: no such loss */
 };
 
 /* The position up to which snapshots have copied a lane. All 0: never. */
@@ -318,12 +318,12 @@ struct rec_buffer_header {
 	REC_ALIGNED(64) uint32_t state;
 	uint32_t stopped;	/* 1: every event is off, even if it is wanted; others write it, too */
 	uint32_t nr_lanes;	/* lanes with at least lane page, reader words and links; never decreases */
-	uint32_t lease_errno;	/* errno: why the last event was lost that lost_no_lane counts */
+	uint32_t lease_errno;	/* errno: the reason of the last loss that lost_no_lane counts */
 	uint64_t lost_no_lane;	/* events lost because no lane was available */
 	uint64_t lost_log_full; /* events, names, call sites and conditions that found no room in the buffer */
 	uint64_t log_used;	/* bytes of valid records */
-	uint64_t nr_anchors;	/* number ever written, the first before ready; the newest are below */
-	struct rec_anchor anchors[REC_ANCHORS];
+	uint64_t nr_anchors;	/* anchors ever written; the first one is written before `ready` */
+	struct rec_anchor anchors[REC_ANCHORS]; /* the newest ones */
 	uint64_t recorder; /* pid | start time << 32 of the recorder that has `loan`; 0: none. Recorders write it */
 	uint64_t grow_until; /* CLOCK_MONOTONIC, ns: threads may grow until then; 0: never. Readers write it */
 };
@@ -334,9 +334,9 @@ REC_ABI_ASSERT(sizeof(struct rec_buffer_header) == 2624, "docs/SHM-LAYOUT.md: he
 
 /*
  * Event ids are at most 32767, because KernelShark keeps them in an int16, and begin high, because the kernel assigns
- * its own ids from the lowest up (facts trace-dat 1.7). The first is that of rec_printf's event, ftrace:bprint, in
- * every process and without a record in the log; declared events follow. The last one, 32767, is recorder:end in a
- * trace.dat (format/weave/trace_info.h); no other event has that id there.
+ * its own ids from the lowest up (facts trace-dat 1.7). In every process the first id is that of rec_printf's event,
+ * ftrace:bprint, which has no record in the log; declared events get the ids after it. The last id, 32767, is
+ * recorder:end in a trace.dat (format/weave/trace_info.h); no other event has that id there.
  */
 #define REC_EVENT_ID_FIRST 16384u
 #define REC_EVENTS_MAX	   16384u

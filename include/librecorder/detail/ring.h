@@ -53,7 +53,7 @@ struct rec_handle {
 	const uint32_t *cpu;   /* where the kernel keeps the thread's CPU number (rseq) */
 	uint64_t common;       /* the common fields of an event with type 0 */
 	uint32_t shift;	       /* log2 of the sub-buffer size */
-	/* as capacity; 0 while the gate is closed, so that each reservation leaves the fast path */
+	/* the same as `capacity`; 0 while the gate is closed, so that each reservation leaves the fast path */
 	uint32_t room;
 	uint32_t clock;	       /* REC_CLOCK_ */
 	/* Only the library uses the rest: places and size may change. */
@@ -98,13 +98,13 @@ struct rec_handle {
 	struct rec_handle *(*grow)(struct rec_handle *handle);
 	/* 1: the lane has no ring any more. The gate is closed, and `on_gate` returns another handle */
 	uint32_t given_up;
-	uint64_t movers; /* writers that are moving the head, including those that never came back */
+	uint64_t movers; /* writers that began to move the head and have not finished, even if they never will */
 	uint64_t moving; /* the tail when the first of them began */
 };
 
 /*
- * No CPU has this number. If rec_lane.cpu has this value, the next event finds that its CPU is another one, and states
- * time and CPU.
+ * No CPU has this number. So if rec_lane.cpu has this value, the CPU of the next event differs from it, and the event
+ * states time and CPU.
  */
 #define REC_CPU_NONE UINT32_C(0xfffffffe)
 
@@ -303,7 +303,7 @@ REC_INLINE_ALWAYS void rec_commit_fast(const struct rec_slot *slot)
 		rec_commit_moved(slot->handle, lane, slot->old, slot->end, slot->now);
 		return;
 	}
-	/* G: while we are still inside, so that no writer uses `after` before it is known to be right. */
+	/* G: while we are still inside, store `after`, so that no writer uses it before it is known to be right. */
 	rec_store_relaxed(&lane->after, slot->now);
 	REC_TESTPOINT(commit_after);
 	rec_signal_fence();

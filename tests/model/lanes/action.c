@@ -29,7 +29,7 @@ static void write_event(uint32_t size)
 	struct rec_slot slot;
 	uint32_t *payload;
 
-	/* As an event's macro does. */
+	/* Lease a lane as the macro of an event does. */
 	if (!handle->lane)
 		handle = rec_lane_lease();
 	/* While a lane is taken over from a former thread with the same id, it gets none; that may be over now. */

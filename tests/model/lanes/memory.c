@@ -234,7 +234,7 @@ unsigned int memory_candidates(int word)
 	return 1;
 }
 
-/* An access to a common word: nothing but a plain access competes with it. */
+/* An access to a common word: it can race only with a plain access to this word. */
 static void use(int word, bool write)
 {
 	if (is_mixed[memory_offset(words[word].at) / 4])

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The parts of the model that this configuration uses: all but the marks of cells that it does not have. */
+/* The parts of the model that this configuration uses: all except the marks of cells that it does not have. */
 static uint64_t hash_marks(uint64_t hash)
 {
 	unsigned int actor;
