@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See dat_ids.h. Two formats are the same if they differ in nothing but the line with the id. */
+/* See dat_ids.h. Two formats are the same if they differ only in the line with the id. */
 #include "format/dat/dat_ids.h"
 
 #include <errno.h>

@@ -89,7 +89,7 @@ bool hist_take_term(const struct hist_statement *s, struct hist_range *range, st
 /* The event that a condition concerns; -1: it concerns both events, or names none. */
 int hist_table_of(const struct hist_statement *s, struct hist_range term);
 
-/* The number of the file to which a table belongs: its name begins with fN_ for all but the first file. */
+/* The number of the file to which a table belongs: its name begins with fN_, except for the first file. */
 unsigned int hist_file_of(const struct hist_statement *s, int which);
 
 /* ---- sql_hist_count.c */

@@ -128,7 +128,7 @@ static inline bool take(struct rec_handle *handle, uint32_t was, const struct re
 	return true;
 }
 
-/* Take a shared lane whose holder is gone. A child of vfork must not: see rec_lane_take_over(). */
+/* Take a shared lane whose holder is gone. A child of vfork must not call this: see rec_lane_take_over(). */
 static __attribute__((noinline)) bool adopt(struct rec_handle *handle, const struct rec_handle *self)
 {
 	const int saved = errno;

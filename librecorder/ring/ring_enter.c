@@ -51,8 +51,8 @@ static bool is_at_head(const struct rec_handle *handle, uint32_t size)
 
 /*
  * All cases that reserve_slow() does not handle. This is a separate function, so that a refusal needs no stack frame. A
- * handler that comes and goes before C leaves the open word unchanged; one that never comes back changes it, and C is
- * repeated.
+ * handler that finishes its events before C leaves the open word unchanged; one that leaves a reservation open changes
+ * it, and C is repeated.
  */
 static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, uint32_t size, uint64_t here,
 						    uint64_t end, struct rec_slot *ret_slot)

@@ -5,7 +5,7 @@
  *
  * Guarantees. Such a reservation is taken back, with everything that was reserved after it. Nothing of that was
  * visible, because nested events become visible with the outermost one. The tail returns to where the reservation
- * began, so the lane continues as if it had never been reserved, and the number of torn events is a difference of
+ * began, so the lane continues as if there had been no reservation, and the number of torn events is a difference of
  * counts.
  * docs/MEMORY-MODEL.md, "Reservations that are left", shows who finds such a reservation, and how.
  */

@@ -59,7 +59,7 @@ void rec_ring_restart(struct rec_handle *handle);
 
 /*
  * The open word of a lane. Its lower bits hold the stack pointer that the outermost writer had when it began; the bits
- * above hold the number of writers inside that one, including those that never came back.
+ * above hold the number of writers inside that one, even if they will never finish.
  */
 #define REC_OPEN_SHIFT	   57
 #define REC_OPEN_ONE	   (UINT64_C(1) << REC_OPEN_SHIFT)

@@ -2,7 +2,7 @@
 /*
  * A lane as a mapped ring.
  *
- * Guarantees. They are those of a view for its lanes. Of the program's memory only the reader words are written. The
+ * Guarantees. All that a view guarantees for its lanes. Of the program's memory only the reader words are written. The
  * meta page is this process's own memory. After the meta page, the file is mapped privately: a sub-buffer shows what
  * the program writes until this process changes it; from then on this process has a copy of its own. Only one header is
  * changed: that of the reader page, if the writer has not left the page or if events were lost before it. In a lane,

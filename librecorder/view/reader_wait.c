@@ -76,9 +76,10 @@ void rec_view_wake(struct rec_view *view)
 }
 
 /*
- * According to the counts there is an event. In a damaged file such counts may be wrong for ever. So if the reader is
- * still at the position of the last promise, read the event as a reader does, to check the counts. The first promise at
- * a position is not checked: the check takes a sub-buffer out of the ring, and percentages refer to the ring.
+ * According to the counts there is an event. In a damaged file such counts may be wrong for ever. So if a wait has
+ * already reported an event at the reader's present position, read the event as a reader does, to check the counts. The
+ * first report at a position is not checked: the check takes a sub-buffer out of the ring, and percentages refer to the
+ * ring.
  */
 static int look_for_event(struct rec_view *view, struct view_lane *lane)
 {

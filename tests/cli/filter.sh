@@ -174,7 +174,7 @@ run "$RECORDER" snapshot -P $pid -o snapshot.dat
 # Of the snapshot, only the events after the recording without a filter count.
 last=$("$RECORDER" report all.dat | sed -nE '$s/.* ([0-9]+\.[0-9]+): .*/\1/p')
 "$RECORDER" report snapshot.dat | sed -nE 's/.* ([0-9]+\.[0-9]+): submit: .*/\1/p' | awk -v last="$last" '$1 > last' >new
-ok "the filter of before holds again" test "$(wc -l <new)" -le 2
+ok "the earlier filter holds again" test "$(wc -l <new)" -le 2
 ok "stat" "$RECORDER" stat -P $pid
 like "shows the rate" "$out" "io:submit: at most 3 a second, suppressed: 0"
 fails "a filter that does not fit" "$RECORDER" enable -P $pid -f 'result == 0' io:submit

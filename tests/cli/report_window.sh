@@ -183,8 +183,8 @@ like "no such event" "$err" "--until '@submit if id == 1': the file has no such 
 run "$RECORDER" report --head 1 --tail 1 "$file"
 is "--head and --tail" "$status" 2
 
-# A stream of a tebibyte, of which all but the first pages and the last one are a hole: without knowing it, a search or a
-# report would read for hours.
+# A stream of a tebibyte, all of it a hole except the first pages and the last one: a search or a report that does not
+# know this would read for hours.
 "$RECORDER" split -C 0 -i "$TMP/v7-many.dat" -o "$TMP/part" > /dev/null
 "$RECORDER" convert --file-version 6 -i "$TMP/part.1" -o "$TMP/dense.dat"
 read -r size at < <("$RECORDER" dump "$TMP/dense.dat" | sed -nE 's/^  CPU 0: ([0-9]+) bytes at ([0-9]+)$/\1 \2/p')

@@ -58,7 +58,7 @@ like "those of a printf, too" "$out" 'printed \\033\]0;title\\a'
 is "each event is one line" "$(grep -c -E ' (text|bprint): ' <<<"$out")/$(wc -l <<<"$out")" 3/4
 is "no control character is left" "$(tr -d '\n' <<<"$out" | tr -cd '\000-\037\177')" ""
 on_terminal "$RECORDER" report --raw-strings --color never strings.dat
-# script's terminal expands nothing but line feeds.
+# script's terminal expands only line feeds.
 is "--raw-strings: as piped" "$out" "$(cat piped)"
 is "--raw-strings piped: the same" "$("$RECORDER" report --raw-strings strings.dat)" "$(cat piped)"
 unlike "the escapes differ from that" "$escaped" $'\033'

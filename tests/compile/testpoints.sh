@@ -51,7 +51,7 @@ for cc in "$CC" clang; do
 	is "$cc: a program that includes the public headers alone has none" "$(readelf -SW "$TMP/without.o" | grep -c rec_testpoints)" 0
 done
 
-# All but one of a template's copies are discarded; no linker objects to that.
+# All copies of a template except one are discarded; no linker objects to that.
 cat >"$TMP/copies.h" <<'END'
 #include "librecorder/core/testpoint.h"
 #include <librecorder/event.h>

@@ -53,7 +53,7 @@ wait $recorder || status=$?
 is "the status shows that SIGKILL ended the program" "$status" 137
 like "the summary after a killed program" "$(cat err)" "recorded [0-9]+ events from 1 process, 1 thread; 0 lost"
 whole "killed program" "$(written count)"
-is "nothing but the file is left" "$(echo *)" "count err run trace.dat"
+is "only the file is left" "$(echo *)" "count err run trace.dat"
 is "no session is left" "$(ls "$RECORDER_DIR")" ""
 
 # ---- the recorder

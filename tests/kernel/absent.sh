@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What a file is known not to have is unknown, never guessed: times between merged files, threads and CPUs whose switches
-# were not recorded, and threads that were split off.
+# If it is known that events are missing from a file, what they would show is unknown, never guessed: times between
+# merged files, threads and CPUs whose switches were not recorded, and threads that were split off.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/tracefs.sh"

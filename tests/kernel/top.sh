@@ -44,7 +44,7 @@ sleeps()
 }
 sleeps >before
 echo >&"$input"
-# The two threads of before, and the second one, have gone to sleep since the recording began.
+# The two earlier threads, and the one that begins now, have gone to sleep since the recording began.
 have_slept()
 {
 	[ "$(sleeps | awk 'NR == FNR { before[$1] = $2; next } $2 > before[$1]' before - | wc -l)" = 3 ]

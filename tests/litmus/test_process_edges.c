@@ -149,7 +149,7 @@ Test(edges, b1_header)
 
 Test(edges, b2_a_loan)
 {
-	check_message("B2: a loan", "patterns, words of before", "set_recorder() reader_loan.c: recorder",
+	check_message("B2: a loan", "patterns, earlier words", "set_recorder() reader_loan.c: recorder",
 		      "rec_view_loan() reader_loan.c; copy_loan() process.c: recorder");
 }
 

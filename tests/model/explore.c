@@ -154,7 +154,7 @@ static void reader_goes_on(struct node *node)
 		add(node, READER, ACT_DIE, 0);
 }
 
-/* Nothing but this step can happen here, and the state need not be recorded: the actor need not stop. */
+/* Only this step can happen here, and the state need not be recorded: the actor need not stop. */
 bool explorer_passes(unsigned int actor, const struct pending *next)
 {
 	const bool cuts = with(CUT) && !m.writer_died && !m.reader_died;

@@ -56,7 +56,7 @@ static size_t ring_bytes(uint32_t pages, uint32_t size)
 	return (size_t)pages * (size - REC_SUBBUF_HEADER_SIZE);
 }
 
-/* Continue in a lane with this many sub-buffers of this size, which lanes now have. */
+/* Continue in a lane with `pages` sub-buffers of `size` bytes; this is the size that lanes get at present. */
 static void go_to(struct lane_side *side, uint32_t pages, uint32_t size)
 {
 	must(rec_thread_lane(&side->lane), "the lane's number");

@@ -196,7 +196,7 @@ static void check_wait(struct back *back)
 	check(rec_map_wait(back->map, 50, 0) == 0, back->name, "an event is not half a ring");
 	check(rec_map_wait(back->map, 0, 0) == 1, back->name, "but one event");
 	back_write(back, RING_SIZE / EVENT_SIZE);
-	check(rec_map_wait(back->map, 50, 0) == 1, back->name, "a full ring is more than half");
+	check(rec_map_wait(back->map, 50, 0) == 1, back->name, "a full ring has more than half");
 	check(rec_map_wait(back->map, 101, 0) == -EINVAL, back->name, "101 per cent are refused");
 }
 

@@ -125,7 +125,7 @@ def compare(recorder, path):
     refused, text, _ = run(recorder, "report", "--json", path)
     cut, columns, err = sql(recorder, path, [COLUMNS])
     if not columns or (refused and not text):
-        # No event of a file that is cut off may be left.
+        # report may show no event if recorder sql refuses the file, or reports that it is cut off.
         if columns and not cut or text:
             raise AssertionError(f"report: {refused}, sql: {cut} {err}")
         return None

@@ -3,9 +3,9 @@
  * crowd THREADS AT_A_TIME EVENTS [PAUSE_US [FIRST]]
  *
  * Runs THREADS threads, AT_A_TIME of them at a time. Each gives itself a name, t and its number, and writes numbered
- * events, with a pause before each. The FIRST first ones begin one after the other: the next thread is made when the
- * first event is written. Prints how many were produced, and the memory of the process that is shared, in
- * KiB, when all threads are gone.
+ * events, with a pause before each. The first FIRST threads begin one after the other: each is made when the thread
+ * before it has written its first event. Prints how many events were produced, and the shared memory of the process in
+ * KiB when all threads are gone.
  */
 #include <librecorder/event.h>
 

@@ -282,7 +282,7 @@ Test(design, figures_47_to_51_at_every_instruction)
 	interrupt(1, write_round, steps_begin_all(5));
 }
 
-/* Every instruction takes half a minute. */
+/* An interruption at every instruction would take half a minute. */
 Test(design, figures_41_to_46_at_any_instruction)
 {
 	FILM_OR_SKIP();

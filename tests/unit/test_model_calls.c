@@ -121,7 +121,10 @@ Test(model, the_end_of_another_system_call)
 		     "io:inner 1 5-70 own 25 depth 0 cut\n");
 }
 
-/* The same without a loss: something has suppressed the events. The event after a loss is another one. */
+/*
+ * The same without a loss: something has suppressed the events. The first event after the loss that there is belongs to
+ * no system call.
+ */
 Test(model, the_end_of_another_system_call_after_other_events)
 {
 	feed_long(10, CALL_ENTER, 1, SYS_read);

@@ -272,7 +272,7 @@ Test(reader_event, another_view_of_the_same_process_is_another_reader)
 	rec_view_close(other);
 }
 
-/* Facts A5.4, H9: sub-buffers that hold nothing but what was discarded. */
+/* Facts A5.4, H9: sub-buffers that hold only discarded events. */
 Test(reader_event, discarded_events_are_stepped_over)
 {
 	struct rec_view_event event;

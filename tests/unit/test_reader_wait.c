@@ -240,7 +240,7 @@ Test(reader_wait, the_end)
 	rec_view_close(waiter.view);
 }
 
-/* A reader that is already asleep when the program is killed, and everything is read. */
+/* The reader has read everything, and is already asleep, when the program is killed. */
 Test(reader_wait, the_end_for_a_sleeper)
 {
 	static const unsigned int percents[] = { 0, 60 };

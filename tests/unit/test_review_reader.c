@@ -59,8 +59,9 @@ Test(review, r03_a_reader_is_interrupted_by_writers)
 }
 
 /*
- * "A reader can not interrupt a writer" of the kernel: it would spin. Ours gives up and reports that, at any
- * instruction; so neither a handler that reads nor a writer that is stopped for good makes anything hang.
+ * "A reader can not interrupt a writer": in the kernel's ring such a reader would spin. In our ring the reader gives up
+ * and reports that, whatever the writer's instruction. So nothing hangs if a handler reads, or if a writer is stopped
+ * for good.
  */
 Test(review, r03_a_reader_interrupts_a_writer)
 {
@@ -177,8 +178,8 @@ static void write_page(struct ring *ring)
 
 /*
  * "The head flag can end up set twice after deep nesting": the design text's figures 39 to 51, where the outermost
- * writer removes the second mark. In our ring there never is a second one (test_design_nested.c); while the outermost
- * writer has yet to clear its UPDATE, the reader finds the right head, or none.
+ * writer removes the second mark. Our ring never has a second mark (test_design_nested.c); until the outermost writer
+ * clears its UPDATE, the reader finds the right head, or none.
  */
 Test(review, r08_deep_nesting_leaves_one_head)
 {

@@ -228,7 +228,7 @@ Test(weave_kernel, depth_of_calls)
 
 			if (!limit || depths[i] < limit)
 				check_event(&seen->events[at++], "ftrace:funcgraph_entry", 0, time, depths[i]);
-			/* These depths have 32 bits: those of the fifth are 1. */
+			/* The depths of the other two events have 32 bits: for the fifth call they are 1. */
 			if (limit && (uint32_t)depths[i] >= limit)
 				continue;
 			check_event(&seen->events[at++], "ftrace:fgraph_retaddr_entry", 0, time + 1, depths[i]);

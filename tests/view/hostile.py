@@ -2,7 +2,7 @@
 """
 hostile.py make SEED NUMBER: texts that could be mistaken for markup or script, each ended by a NUL.
 hostile.py show TEXTS PAGE: opens a page in which they are, makes it show all of them in every place that shows texts, and checks
-that none became anything but text. Prints "ok NAME" or "not ok NAME", a line for each check.
+that all of them remained text. Prints "ok NAME" or "not ok NAME", a line for each check.
 """
 
 import random

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder view: texts of a recording never become anything but text: random ones in fields, names of threads and messages,
+# recorder view: texts of a recording remain text: random ones in fields, names of threads and messages,
 # and names of events and of the file itself.
 
 . "$top_srcdir/tests/tap.sh"

@@ -310,7 +310,7 @@ def narrow(browser, check):
 
 
 def below(browser, check):
-    """Nothing but the tip is over the rows."""
+    """Only the tip is over the rows."""
     over = browser.run("(() => { const stage = document.getElementById('stage').getBoundingClientRect(); return ['pointer', 'hidden-arrows', 'tabs'].filter((id) => "
                        "document.getElementById(id).getBoundingClientRect().top < stage.bottom); })()")
     check("nothing covers the last row", over == [], over)

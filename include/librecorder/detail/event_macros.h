@@ -86,7 +86,7 @@ typedef _Bool rec_flag_type;
 
 /*
  * An event of this program or shared library. Its members are private to the library, except for those that the inline
- * functions below read. Up to `abi`, members keep their places in every agreement.
+ * functions below read. The members up to `abi` have the same places in every agreement.
  */
 struct rec_event {
 	uint32_t *enabled; /* the enable word in the buffer; &off until registered */

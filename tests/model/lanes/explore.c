@@ -67,7 +67,7 @@ static void note_bereft(void)
 				m.actors[actor].bereft = true;
 }
 
-/* Nothing but this step can happen here, and the state need not be recorded: the actor need not stop. */
+/* Only this step can happen here, and the state need not be recorded: the actor need not stop. */
 bool explorer_passes(unsigned int actor, const struct pending *next)
 {
 	note_bereft();
