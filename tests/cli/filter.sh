@@ -171,7 +171,7 @@ like "has many" "$(<err)" "recorded [0-9]{4,} events"
 # Nothing passes: the lanes hold nothing new, however long the program continues.
 "$RECORDER" record -P $pid --duration 1 -u io:done -f 'id == 18446744073709551615' -o none.dat 2>err
 run "$RECORDER" snapshot -P $pid -o snapshot.dat
-# Of the snapshot, only the events after the recording without a filter count.
+# In the snapshot, only the events after the recording without a filter count.
 last=$("$RECORDER" report all.dat | sed -nE '$s/.* ([0-9]+\.[0-9]+): .*/\1/p')
 "$RECORDER" report snapshot.dat | sed -nE 's/.* ([0-9]+\.[0-9]+): submit: .*/\1/p' | awk -v last="$last" '$1 > last' >new
 ok "the earlier filter holds again" test "$(wc -l <new)" -le 2

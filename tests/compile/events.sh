@@ -241,7 +241,7 @@ for compiler in "gcc -std=c11" "g++ -x c++ -std=c++17" ${clang:+"clang -std=c11"
 		'e, u64\(id\), s32\(fd\), string\(path\), named\(u8, op, 1, 2\), named\(how, 1\), array\(s32, a, 4\), bytes\(b\), flag\(f\)'
 done
 
-# Only public headers may include the headers in detail/. A program may not, even after it has included a public header.
+# Only public headers may include the headers in detail/. A program may not include them, even after a public header.
 printf '#include <librecorder/event.h>\n#include <librecorder/reader.h>\n' >"$TMP/good.c"
 ok "the public headers compile" "$CC" -std=c11 -I"$top_srcdir/include" -fsyntax-only "$TMP/good.c"
 details=$(cd "$top_srcdir/include/librecorder/detail" && echo ./*.h)
