@@ -28,6 +28,9 @@ std::map<int, std::shared_ptr<struct marks>> streams;
 constexpr double bars_part = 0.6;
 constexpr int thickness_most = 9, thickness_least = 2;
 
+/* At the end of a span that was cut. */
+constexpr int strokes = 3, stroke_step = 4;
+
 /* The part of a row that is painted, and how times become columns. */
 struct canvas {
 	const KsPlot::Graph &graph;
@@ -50,14 +53,45 @@ KsPlot::Color color_from(uint32_t rgb)
 	return { static_cast<uint8_t>(rgb >> 16), static_cast<uint8_t>(rgb >> 8), static_cast<uint8_t>(rgb) };
 }
 
+void add_line(const canvas &on, KsPlot::Point from, KsPlot::Point to, uint32_t rgb, float size)
+{
+	auto *line = new KsPlot::Line(from, to);
+
+	line->_color = color_from(rgb);
+	line->_size = size;
+	on.shapes.push_front(line);
+}
+
+/*
+ * A span that was not seen whole: hollow, and without the side where its begin, or its end, was not seen. If it was
+ * cut, it has both sides, and strokes near its end.
+ */
+void add_hollow(const canvas &on, const mark_span &span, int left, int right, int y, int thickness)
+{
+	const auto stroke = [&](int x) { add_line(on, { x, y }, { x, y + thickness }, span.color, 1); };
+
+	add_line(on, { left, y }, { right, y }, span.color, 1);
+	add_line(on, { left, y + thickness }, { right, y + thickness }, span.color, 1);
+	if (span.state != MODEL_SPAN_NO_BEGIN)
+		stroke(left);
+	if (span.state != MODEL_SPAN_OPEN)
+		stroke(right);
+	for (int i = 1; span.state == MODEL_SPAN_CUT && i <= strokes && right - i * stroke_step > left; i++)
+		stroke(right - i * stroke_step);
+}
+
 void add_bar(const canvas &on, const mark_span &span, int y, int thickness)
 {
-	auto *bar = new KsPlot::Rectangle;
-	const bool is_whole = span.state == MODEL_SPAN_WHOLE;
 	const int left = on.x(on.bin(span.begin)), right = std::max(on.x(on.bin(span.end)), left + 1);
 
-	/* A span that was not seen whole is drawn hollow. */
-	bar->setFill(is_whole || right - left < 3);
+	if (span.state != MODEL_SPAN_WHOLE && right - left >= 3) {
+		add_hollow(on, span, left, right, y, thickness);
+		return;
+	}
+
+	auto *bar = new KsPlot::Rectangle;
+
+	bar->setFill(true);
 	bar->_size = 1;
 	bar->setPoint(0, left, y);
 	bar->setPoint(1, left, y + thickness);
@@ -103,11 +137,7 @@ void draw_curve(const canvas &on, const mark_curve &curve)
 		return on.graph.base() - static_cast<int>(part * on.graph.height());
 	};
 	const auto add = [&](int x, int y, int to_x, int to_y) {
-		auto *step = new KsPlot::Line({ x, y }, { to_x, to_y });
-
-		step->_color = color_from(curve.color);
-		step->_size = 2;
-		on.shapes.push_front(step);
+		add_line(on, { x, y }, { to_x, to_y }, curve.color, 2);
 	};
 	const mark_value *at = std::lower_bound(curve.values, last, on.histo.min, is_before);
 
