@@ -88,6 +88,9 @@ declares "array(u8, n)" 'array\(u8, n\) lacks something: write array\(TYPE, NAME
 declares "array(u8, n, 0)" 'array\(n\): a length above 0'
 declares "real(n, 22)" 'real\(n\): 0 to 18 decimals'
 declares "real(n)" 'real\(n\) lacks a number of decimals: write real\(n, 3\)'
+for field in 'u32()' 'f64()' 'ptr()' 'real(, 2)' 'array(u8, , 4)' 'string()' 'bytes()'; do
+	declares "$field" 'a field lacks its name: write KIND\(NAME\), such as u32\(n\)'
+done
 declares "u32(a, b)" 'u32\(a, b\) takes a name alone'
 declares "stringn(text, length)" 'stringn\(text, length\) takes a name alone'
 declares "named(n)" 'named\(n\) lacks its values'
@@ -106,6 +109,7 @@ misdeclares "REC_SPAN_KEYED(m, e, u8(a))" 'REC_SPAN_KEYED: the first field is ke
 misdeclares "REC_SPAN_KEYED(m, e, u8(a), key(u8(b)))" 'REC_SPAN_KEYED: the first field is key'
 misdeclares "REC_SPAN_KEYED(m, e, key(string(a)))" 'key\(a\): a key is a whole number, ptr or named'
 misdeclares "REC_SPAN_KEYED(m, e, key(f64(a)))" 'key\(a\): a key is a whole number, ptr or named'
+misdeclares "REC_SPAN_KEYED(m, e, key(u8()))" 'a field lacks its name'
 misdeclares "REC_SPAN_KEYED(m, e, key(frob(a)))" 'frob\(a\) is not a kind of field'
 misdeclares "REC_COUNTER(m, e, string(a))" 'REC_COUNTER: the first field is the value, a whole number'
 misdeclares "REC_COUNTER(m, e, f32(a))" 'REC_COUNTER: the first field is the value, a whole number'
@@ -124,6 +128,7 @@ misformats '"%d", REC->frist' "no member named 'frist'"
 misformats '"%s", __print_symbolic(frist, { 1, "one" })' "'frist'"
 misformats '"%s %c", s, first' 'REC_EVENT_FMT: the tools do not know %c'
 misformats '"%f", part' "(type 'double'|%f.*'double')"
+misformats '"%u of %f", first, part' 'REC_EVENT_FMT: the tools do not know %c and %f; .* or REC_EVENT, which shows f32'
 misformats '"%g", big' "(type 'double'|%g.*'double')"
 misformats '"%d", s' "(type 'int'|%d.*'int')"
 misformats '"%s", big' "(type 'char \*'|%s.*'char ?\*')"

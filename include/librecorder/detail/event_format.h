@@ -98,15 +98,20 @@ static inline REC__UNUSED __attribute__((format(printf, 1, 2))) void rec_format_
 		return;
 }
 
-/* %c is an error, because libtraceevent does not know it. In C11 the check covers the first 128 bytes of the format. */
-#define REC__NO_C "REC_EVENT_FMT: the tools do not know %c; use %d, or %s with a named field"
+/*
+ * %c and %f are errors, because libtraceevent does not know them. In C11 the check covers the first 128 bytes of the
+ * format. The compiler's own check reports all other conversions of floating-point numbers, such as %.2f.
+ */
+#define REC__NO_C                                                                                                      \
+	"REC_EVENT_FMT: the tools do not know %c and %f; use %d, %s with a named field, %lld for a whole part, "       \
+	"or REC_EVENT, which shows f32, f64 and real with decimals"
 #if defined(__cplusplus) && __cplusplus >= 201402L
 constexpr bool rec_format_has_c(const char *format)
 {
 	for (; *format; format++) {
 		if (*format != '%')
 			continue;
-		if (format[1] == 'c')
+		if (format[1] == 'c' || format[1] == 'f')
 			return true;
 		if (format[1])
 			format++;
@@ -119,7 +124,9 @@ constexpr bool rec_format_has_c(const char *format)
 #else
 #define REC__CHECK_NO_C(format) _Static_assert(!(REC__IN_128(REC__C_AT, format)), REC__NO_C);
 #define REC__C_AT(f, at)                                                                                               \
-	((at) + 2 < sizeof(f) && !__builtin_strncmp((f) + ((at) < sizeof(f) ? (at) : 0), "%c", 2) &&                   \
+	((at) + 2 < sizeof(f) &&                                                                                       \
+	 (!__builtin_strncmp((f) + ((at) < sizeof(f) ? (at) : 0), "%c", 2) ||                                          \
+	  !__builtin_strncmp((f) + ((at) < sizeof(f) ? (at) : 0), "%f", 2)) &&                                         \
 	 !((at) && !__builtin_strncmp((f) + ((at) && (at) < sizeof(f) ? (at)-1 : 0), "%", 1)))
 #define REC__IN_128(test, f) REC__IN_64(test, f, 0) || REC__IN_64(test, f, 64)
 #define REC__IN_64(test, f, at)                                                                                        \

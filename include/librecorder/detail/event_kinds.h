@@ -127,18 +127,23 @@
 #endif
 
 /* CHECK: static assertions, at file scope, before all else. */
-#define REC__CHECK_rec_number(name, type)
-#define REC__CHECK_rec_pointer(name)
-#define REC__CHECK_rec_float(name, type)
+#define REC__HAS_NAME(name)                                                                                            \
+	REC_ABI_ASSERT(sizeof(#name) > 1, "a field lacks its name: write KIND(NAME), such as u32(n)");
+#define REC__CHECK_rec_number(name, type) REC__HAS_NAME(name)
+#define REC__CHECK_rec_pointer(name)	  REC__HAS_NAME(name)
+#define REC__CHECK_rec_float(name, type)  REC__HAS_NAME(name)
 #define REC__CHECK_rec_real(name, decimals)                                                                            \
+	REC__HAS_NAME(name)                                                                                            \
 	REC_ABI_ASSERT((decimals) >= 0 && (decimals) <= 18, "real(" #name "): 0 to 18 decimals");
 #define REC__CHECK_rec_named(name, type, ...)                                                                          \
+	REC__HAS_NAME(name)                                                                                            \
 	REC_ABI_ASSERT(sizeof(REC__TEXT(REC__FIRST(__VA_ARGS__, ~))) > 1, "named(" #name ") lacks its values");
 #define REC__CHECK_rec_array(name, type, length)                                                                       \
+	REC__HAS_NAME(name)                                                                                            \
 	REC_ABI_ASSERT((length) > 0 && (length) <= REC_EVENT_SIZE_MAX, "array(" #name "): a length above 0");
-#define REC__CHECK_rec_string(name)
-#define REC__CHECK_rec_stringn(name)
-#define REC__CHECK_rec_bytes(name)
+#define REC__CHECK_rec_string(name)  REC__HAS_NAME(name)
+#define REC__CHECK_rec_stringn(name) REC__HAS_NAME(name)
+#define REC__CHECK_rec_bytes(name)   REC__HAS_NAME(name)
 #define REC__CHECK_rec_wrong(what, why) REC_ABI_ASSERT(0, what " " why " (librecorder/event.h lists the kinds)");
 
 /* PARAM: parameters of rec_write_S__N. f_ is the value, l_ its length. */

@@ -67,11 +67,11 @@
 
 /* KEY: a static assertion for what cannot be a key. */
 #define REC__NO_KEY(name) REC_ABI_ASSERT(0, "key(" #name "): a key is a whole number, ptr or named");
-#define REC__KEY_rec_number(name, type)
-#define REC__KEY_rec_pointer(name)
+#define REC__KEY_rec_number(name, type) REC__HAS_NAME(name)
+#define REC__KEY_rec_pointer(name)	REC__HAS_NAME(name)
 #define REC__KEY_rec_float(name, type) REC__NO_KEY(name)
 #define REC__KEY_rec_real(name, decimals) REC__NO_KEY(name)
-#define REC__KEY_rec_named(name, type, ...)
+#define REC__KEY_rec_named(name, type, ...) REC__HAS_NAME(name)
 #define REC__KEY_rec_array(name, type, length) REC__NO_KEY(name)
 #define REC__KEY_rec_string(name) REC__NO_KEY(name)
 #define REC__KEY_rec_stringn(name) REC__NO_KEY(name)
