@@ -12,6 +12,8 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #define COMMAND "sql"
 
@@ -27,10 +29,21 @@ static enum sql_mode mode_of(const struct options *o)
 	return o->json ? SQL_MODE_JSON : o->csv ? SQL_MODE_CSV : o->list ? SQL_MODE_LIST : SQL_MODE_BOX;
 }
 
-static int run(const struct options *o, char *const *operands)
+/* The FILE of the operands; *operands then begins after it. An operand alone with blanks is a query, unless it exists. */
+static const char *take_path(char ***operands)
+{
+	const char *first = **operands;
+
+	if (!first || (!(*operands)[1] && strpbrk(first, " \t\n") && access(first, F_OK) < 0))
+		return "trace.dat";
+	(*operands)++;
+	return first;
+}
+
+static int run(const struct options *o, const char *path, const char *query)
 {
 	struct sql_session session;
-	int status = sql_session_open(operands[0], &session);
+	int status = sql_session_open(path, &session);
 
 	if (!status)
 		sql_session_report(&session);
@@ -39,9 +52,9 @@ static int run(const struct options *o, char *const *operands)
 	signal(SIGPIPE, SIG_IGN);
 	if (!status && o->save)
 		status = sql_session_save(&session, o->save);
-	else if (!status && operands[1]) {
+	else if (!status && query) {
 		terminal_start();
-		status = sql_session_run(&session, operands[1]);
+		status = sql_session_run(&session, query);
 	} else if (!status) {
 		status = sql_shell(&session);
 	}
@@ -63,16 +76,16 @@ int cmd_sql(int argc, char **argv)
 	};
 	const struct opts opts = {
 		.command = COMMAND,
-		.operands = "FILE [QUERY]",
+		.operands = "[FILE] [QUERY]",
 		.about =
-			"Query a trace with SQL. Each event is a table; so are spans, counters, sched, losses and "
-			"others.\n"
+			"Query FILE, by default trace.dat, with SQL. Each event is a table; so are spans, counters, "
+			"sched, losses\nand others.\n"
 			"Without QUERY, statements are read from standard input; .help lists the commands of the "
 			"shell.\n",
 		.table = table,
-		.min_operands = 1,
 		.max_operands = 2,
 	};
+	const char *path;
 	char **operands;
 	int status;
 
@@ -82,10 +95,11 @@ int cmd_sql(int argc, char **argv)
 		complain(COMMAND, "--box, --csv, --json and --list exclude each other");
 		return EXIT_USAGE;
 	}
-	if (o.save && operands[1]) {
+	path = take_path(&operands);
+	if (o.save && operands[0]) {
 		complain(COMMAND, "--save writes all tables; it takes no query");
 		return EXIT_USAGE;
 	}
 	terminal_use(o.color);
-	return run(&o, operands);
+	return run(&o, path, operands[0]);
 }

@@ -288,6 +288,10 @@ is "a row that is found in memory is one that a scan finds" "$("$RECORDER" sql -
 
 # ---- forms of output
 
+is "trace.dat is the default" "$("$RECORDER" sql --list "SELECT count(*) FROM count")" "$("$RECORDER" sql --list trace.dat "SELECT count(*) FROM count")"
+is "for statements of standard input, too" "$("$RECORDER" sql --list <<<"SELECT 6 * 7;")" 42
+fails "a word alone is a file" "$RECORDER" sql nosuch
+like "which is missing" "$err" "nosuch: .*No such file"
 is "--csv" "$("$RECORDER" sql --csv trace.dat "SELECT thread, 'a,\"b' AS x FROM count WHERE thread = 0 LIMIT 1" | tr -d '\r')" \
 	$'thread,x\n0,"a,""b"'
 is "--json" "$("$RECORDER" sql --json trace.dat "SELECT number, NULL AS n, 'q\"' AS x, x'0aff' AS y FROM count WHERE thread = 0 LIMIT 2")" \
