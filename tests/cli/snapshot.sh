@@ -149,4 +149,10 @@ ok "and nothing is left" test ! -e none.dat -a ! -e none.dat.spool
 fails "no program" "$RECORDER" snapshot -o none.dat
 like "is reported, too" "$err" "missing -P"
 
+# ---- the example of a program that saves its own events: while it is recorded, the recorder has them
+
+ok "a flight recorder that is recorded" "$RECORDER" record -q -o flight.dat "$top_builddir/examples/02_flight_recorder" none.dat
+like "says where its events are" "$out" '^request [0-9]+ took [0-9]+ steps: the recorder has its events$'
+ok "and saves none" test ! -e none.dat
+
 done_testing
