@@ -5,10 +5,10 @@
  *	instructions	a line a case: instructions, how many of them lock or fence, how many read the clock, the name,
  *			with tabs in between. Status 77: this process may not trace its child.
  *
- * A child runs the cases, its parent counts. Nothing is emulated, so the clock and the CPU number are read as always;
- * no time is measured, so a busy machine changes nothing. What libc does (strlen, memcpy) is left out: it differs from
- * CPU to CPU. The call with its arguments is counted, too, so the row of the empty function is included in all others
- * except the reader's.
+ * A child runs the cases, its parent counts. Nothing is emulated, so the clock and the CPU number are read as in any
+ * program; no time is measured, so a busy machine changes nothing. What libc does (strlen, memcpy) is left out: it
+ * differs from CPU to CPU. The call with its arguments is counted, too, so the row of the empty function is included in
+ * all others except the reader's.
  *
  * The program contains the ring and its fixture, and nothing else of the library; bench/instructions.sh compiles it.
  */

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# To be sourced after tests/tap.sh, for tests of the kernel's drain: a program whose system calls are numbered. Sets
+# To be sourced after tests/tap.sh, for tests of the kernel's drain: a program that numbers its system calls. Sets
 # $calls to the program, under a name of its own, so that the calls of other tests are not mistaken for ours; sets $mine
 # to the filter of raw_syscalls that selects its calls; and defines
 #

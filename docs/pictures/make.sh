@@ -20,7 +20,7 @@ picture()
 {
 	local name=$1 files=$2
 	shift 2
-	# The column of times drawn wider, by its edge, until all digits are seen.
+	# Drag the edge of the column of times to the right until all digits are visible.
 	local actions="mousemove 161 364 mousedown 1 mousemove 180 364 mousemove 225 364 mouseup 1 mousemove 900 600"
 
 	./recorder record -q "$@" -o "$work/trace.dat" -- ./examples/packer -j 2 -l 15 -n "$files" /usr/share/doc
@@ -29,7 +29,7 @@ picture()
 	convert "$work/$name.png" -set drawn-by "$(bash "$here/../../tests/oracle/plugin_look.sh" "$here/../..")" -define png:compression-level=9 "$here/$name.png"
 }
 
-# page NAME FILES: the same in recorder view, where most spans begin
+# page NAME FILES: the same in recorder view, zoomed to the range in which most spans begin
 page()
 {
 	local name=$1 files=$2 look

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A histogram as a few rows for people: each power of two is one row, or is divided into 2, 4 or 8 rows of equal width
+ * A histogram as a few readable rows: each power of two is one row, or is divided into 2, 4 or 8 rows of equal width
  * if the values have few powers of two. Rows between the lowest and the highest value that have no value are there,
  * too.
  */
