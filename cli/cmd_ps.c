@@ -91,7 +91,7 @@ int cmd_ps(int argc, char **argv)
 {
 	static const char about[] =
 		"Show your running programs that use librecorder: whether they record, how many of their\n"
-		"events are on, how many lanes they have, name and file. What dead programs left is summarised.\n";
+		"events are on, how many lanes they have, name and file. Buffers of dead programs are summarised.\n";
 
 	return programs_show(argc, argv, about, "         PID  STATE     ON/EVENTS  LANES  NAME             FILE",
 			     print_program, print_left);

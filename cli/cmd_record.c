@@ -13,7 +13,7 @@
 
 #include "cli/record/record.h"
 
-/* The clocks of -C; programs have the first ones. */
+/* The clocks of -C; programs can use only the first PROGRAM_CLOCKS of them. */
 #define CLOCK_WORDS "tsc|mono|x86-tsc|local|global|counter|uptime|perf|mono_raw|boot|tai"
 static const char *const clocks[] = { "x86-tsc", "mono", "x86-tsc",  "local", "global", "counter",
 				      "uptime",	 "perf", "mono_raw", "boot",  "tai" };

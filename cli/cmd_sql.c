@@ -29,7 +29,10 @@ static enum sql_mode mode_of(const struct options *o)
 	return o->json ? SQL_MODE_JSON : o->csv ? SQL_MODE_CSV : o->list ? SQL_MODE_LIST : SQL_MODE_BOX;
 }
 
-/* The FILE of the operands; *operands then begins after it. An operand alone with blanks is a query, unless it exists. */
+/*
+ * The FILE of the operands; *operands then begins after it. A single operand with blanks is a query, unless a file has
+ * this name.
+ */
 static const char *take_path(char ***operands)
 {
 	const char *first = **operands;

@@ -13,8 +13,8 @@ void merge_cover_open(struct merge_file *file);
 void merge_cover_event(struct merge_file *file, uint16_t type, uint64_t time);
 
 /*
- * Find what the result lacks; call it after all events were written. The list of threads is not set. Times are those of
- * its pages. 0; -ENOMEM. Call dat_absent_free() in any case.
+ * Find what the result lacks; call it after all events were written. The list of threads in *ret_absent is not set. The
+ * times are those of the result's pages. 0; -ENOMEM. Call dat_absent_free() in any case.
  */
 int merge_cover(const struct merge *merge, struct dat_absent *ret_absent);
 

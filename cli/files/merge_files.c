@@ -72,8 +72,8 @@ static bool begins_too_early(const struct merge *merge, const struct merge_file 
 }
 
 /*
- * Check that times are not too early for the first file's DATE. If they are, the pages get times of day instead; but if
- * the first file has readings, that is impossible, because the times would no longer be of their clock.
+ * Check that times are not too early for the first file's DATE. If they are, the pages get times of day instead. If the
+ * first file has readings, this is impossible, because the pages' times would no longer be in the readings' clock.
  */
 static int check_times(struct merge *merge, unsigned int *ret_file, struct dat_error *error)
 {

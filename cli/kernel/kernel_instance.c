@@ -19,8 +19,8 @@
 #include "cli/base/proc_stat.h"
 
 /*
- * A sweep removes an instance that it found within some tens of milliseconds; this process waits in steps of a
- * millisecond.
+ * After a sweep has found an instance, it needs some tens of milliseconds to remove it; this process waits in steps of
+ * a millisecond.
  */
 #define SWEPT_TRIES 5000u
 

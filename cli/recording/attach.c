@@ -144,7 +144,7 @@ static int has_any_on(const struct rec_view *view)
 	const struct rec_log_record *record;
 	size_t size = 0, offset = 0;
 	unsigned char *log = programs_log(view, &size);
-	/* rec_printf's event has no record. */
+	/* rec_printf's event has no record in the log, so look at its word. */
 	bool on = rec_view_enabled(view, REC_EVENT_ID_FIRST) & REC_ENABLE_ON;
 
 	if (!log)
@@ -438,7 +438,7 @@ bool attach_is_alive(struct attach *attach)
 			buffer->view = rec_view_close(buffer->view);
 			closed = true;
 		}
-	/* Try again the directories in which a buffer found no descriptor. */
+	/* Scan again the directories with a buffer that could not be opened because there was no free descriptor. */
 	for (unsigned int i = 0; closed && i < attach->nr; i++)
 		if (attach->watched_dirs[i].full) {
 			attach->watched_dirs[i].again = true;

@@ -16,7 +16,7 @@
 int dirs_each(const struct message_sink *sink, const char *dir, int (*each)(int fd, const char *path, void *data),
 	      void *data);
 
-/* Open a directory in one of these, which must have the same owner. Returns a descriptor, or -errno. */
+/* Open a directory inside `dir`; both must have the same owner. Returns a descriptor, or -errno. */
 int dirs_open_below(int dir, const char *name);
 
 /* The reason why a directory was refused, from the -errno. */

@@ -77,7 +77,7 @@ struct drain {
 	struct dir_watch watch;
 	bool again; /* scan the directory, changed or not */
 	bool waits; /* in the last rounds: some buffers have to wait until others are closed */
-	bool full;  /* a buffer found no descriptor: it is tried again when an open one is closed */
+	bool full;  /* there was no descriptor for a buffer: it is tried again when an open one is closed */
 	bool scanned; /* the directory was scanned in this round, so files may be gone */
 	uint64_t anchored_at; /* ns, CLOCK_MONOTONIC */
 	bool clocks[REC_CLOCK_MONO + 1]; /* in use */

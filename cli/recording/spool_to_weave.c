@@ -200,7 +200,7 @@ void spool_to_weave_kernel(const struct spool_to_weave *to_weave, const struct s
 struct lacks {
 	bool has_all;	 /* a buffer has all switches */
 	bool has_some;	 /* a buffer has those of some threads */
-	bool has_filter; /* a filter may choose them by anything: then the threads are not known */
+	bool has_filter; /* switches were chosen by a filter or by different lists, so the threads are not known */
 	const char *listed;
 	bool has_buffer;
 	const char *no_cpus; /* of all buffers */

@@ -177,8 +177,8 @@ int spool_add_clocks(struct spool *spool)
 }
 
 /*
- * Append the other spool's chunk at `offset`. `base`, the number of our processes before, is added to its process
- * number. A chunk of an unknown kind may refer to anything, so it is left out.
+ * Append the other spool's chunk at `offset`. Its process number is raised by `base`, the number of processes that our
+ * spool had before. A chunk of an unknown kind may refer to anything, so it is left out.
  */
 static int append_chunk(struct spool *spool, const struct spool *other, uint64_t offset, unsigned int base,
 			unsigned char *payload, uint32_t *ret_size)

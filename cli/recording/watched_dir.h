@@ -28,7 +28,7 @@ struct watched_dir {
 	unsigned int nr;
 	struct dir_watch watch;
 	bool again; /* scan it, changed or not */
-	bool full;  /* a buffer found no descriptors: it is tried again when others are closed */
+	bool full;  /* there were no descriptors for a buffer: it is tried again when other buffers are closed */
 	int err;    /* reason why the last scan was incomplete: -errno; 0: it was complete */
 };
 

@@ -67,8 +67,8 @@ int report_latency(struct report *r);
 void report_verbose(const struct report *r);
 
 /*
- * Likewise print the CPUs without events. `named`: those of the buffers with a name, for which it is called after the
- * first line; otherwise those of the other buffers.
+ * Likewise print the CPUs without events: with `named`, the CPUs of the buffers that have a name, after the report's
+ * first line; otherwise the CPUs of the buffers without a name.
  */
 void report_verbose_cpus(const struct report *r, bool named);
 

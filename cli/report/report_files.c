@@ -26,7 +26,7 @@ static int check_output(struct report *r)
 	if (report_written(r))
 		return 0;
 	if (r->lines.write_error == EPIPE) {
-		/* The reader of the output is gone; otherwise main() would report a failure. */
+		/* The reader of the output is gone. Without this, main() would report a failure. */
 		__fpurge(stdout);
 		clearerr(stdout);
 		return 0;

@@ -16,7 +16,7 @@ struct report_follow {
 	struct file_watch watch;
 	struct dat_growth growth;
 	sigset_t signals; /* signals that end it */
-	bool ended;	  /* a signal has ended it, or nobody reads the output any more */
+	bool ended;	  /* a signal has ended it, or the output has no reader any more */
 };
 
 /*

@@ -2,8 +2,8 @@
 /*
  * What a file states about the thread of an event, as fields that filters compare although the record does not have
  * them: tgid and process, and each key of rec_context_set() with the thread's value at this time. A field of the same
- * name takes precedence: the event's own, or one that filters have for any event. What the file does not state is 0 or
- * an empty text.
+ * name takes precedence: the event's own, or one that filters have for any event. A field whose value the file does not
+ * state is 0 or an empty text.
  */
 #ifndef CLI_REPORT_THREAD_H
 #define CLI_REPORT_THREAD_H
@@ -12,8 +12,8 @@
 #include "format/text/event_context.h"
 
 /*
- * The fields are stored after a copy of the record, at offsets that a condition can still name. A record that does not
- * end before them is cut there.
+ * The fields are stored after a copy of the record, at offsets that a condition can still name. A longer record is cut
+ * at the first of these offsets.
  */
 #define REPORT_THREAD_AT   61440u
 #define REPORT_THREAD_SIZE 4032u

@@ -59,8 +59,8 @@ Object.assign(Painter.prototype, {
 	},
 
 	/*
-	 * The arrows in the picture. If there are too many for its width, only flows and those of the chosen row; if these
-	 * are too many, only those of the chosen row; otherwise none. `hidden` is the number of arrows left out.
+	 * The arrows in the picture. If there are too many for its width: flows, and the arrows of the chosen row. If these
+	 * are too many: the arrows of the chosen row. If these are too many: none. `hidden` is the number of arrows left out.
 	 */
 	arrowsShown() {
 		const { view } = this, { arrows } = view.trace, chosen = (view.item?.row ?? view.row)?.index;

@@ -59,8 +59,8 @@ struct export_slice {
 	const char *category, *name;
 	uint64_t begin, end;
 	/*
-	 * It has no end: it is open where the trace ends. What was open where its thread ended, or was given up, ends
-	 * there, so that later slices of the row are not inside it.
+	 * It has no end: it is open where the trace ends. A slice that was open where its thread ended, or was given
+	 * up, ends there, so that later slices of the row are not inside it.
 	 */
 	bool is_open;
 	int32_t tid;

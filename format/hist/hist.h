@@ -6,7 +6,7 @@
  * exactly, and a bucket of larger ones is at most 1 / HIST_PARTS of its lowest value wide. Negative values have the
  * same buckets, mirrored. Count, minimum, maximum and sum are exact.
  *
- * A percentile is that of the nearest rank: the value at place ceil(p * count) of the sorted values. What is returned
+ * A percentile is that of the nearest rank: the value at place ceil(p * count) of the sorted values. The result
  * is the highest value of its bucket, but never more than the maximum. So it is never below the exact one, and above it
  * by less than 1 / HIST_PARTS of its magnitude; the first and the last rank are exact.
  *

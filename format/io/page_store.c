@@ -180,7 +180,7 @@ static int flush(struct page_store *store, struct store_track *track)
 	return err;
 }
 
-/* End the track that was written straight until now. */
+/* End the track that was written directly into the file until now. */
 static int end_straight(struct page_store *store)
 {
 	struct store_track *track = store->straight_track < store->nr_tracks ? &store->tracks[store->straight_track]

@@ -32,14 +32,14 @@ int page_store_put(struct page_store *store, unsigned int track, const void *pag
 int page_store_put_range(struct page_store *store, unsigned int track, int fd, uint64_t offset, uint64_t size);
 
 /*
- * From now on tracks are written straight into a file, back to back from `offset` on, one track after the other: after
- * another track was begun, no more pages are added to a track. page_store_scratch() ends that. 0, or the errno of
- * write.
+ * From now on tracks are written directly into a file, back to back from `offset` on, one track after the other: when
+ * the next track has begun, no more pages may be added to the one before. page_store_scratch() ends this. 0, or the
+ * errno of write.
  */
 void page_store_straight(struct page_store *store, int fd, uint64_t offset);
 int page_store_scratch(struct page_store *store);
 
-/* Move all pages that went straight into `fd` to a higher offset. 0, -errno. */
+/* Move all pages that were written directly into `fd` to a higher offset. 0, -errno. */
 int page_store_move(struct page_store *store, int fd, uint64_t offset);
 
 /* Bytes of a track. */
@@ -52,7 +52,7 @@ uint64_t page_store_size(const struct page_store *store, unsigned int track);
 int page_store_take(struct page_store *store, unsigned int track, void *pages, uint32_t size, uint32_t *ret_size);
 
 /*
- * Write a track to a file at `offset`; if it went straight there, it is already in place. Frees the scratch space
+ * Write a track to a file at `offset`; if it was written directly, it is already in place. Frees the scratch space
  * during the copy, so that the disk never holds all pages twice. A store can be copied only once. 0, -errno.
  */
 int page_store_copy(struct page_store *store, unsigned int track, int fd, uint64_t offset);

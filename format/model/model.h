@@ -5,8 +5,8 @@
  * knows the kernel's pairs.
  *
  * Feed all events of a file, in time order, to model_event(); then call model_end(). The sink is called for each item
- * as soon as it is known: for a span when it ends. What cannot be known is marked, never guessed: a span whose end was
- * not seen, or one that an outer end or a loss cut short.
+ * as soon as it is known: for a span when it ends. An item that is not completely known is marked, and nothing is
+ * guessed: a span whose end was not seen, or one that an outer end or a loss cut short.
  */
 #ifndef FORMAT_MODEL_H
 #define FORMAT_MODEL_H
@@ -125,8 +125,8 @@ struct model_span {
 	const struct model_rule *rule; /* of its begin, or of its end without one */
 	const char *name; /* the rule's, or its own: "vfs_read" of a funcgraph pair. Lives as long as the rules */
 	/*
-	 * The span does not nest, although it is on a thread and has no key: if a system call begins and ends with two
-	 * events each, this is the second span.
+	 * The span does not nest, although it is on a thread and has no key. This is the second span of a system call
+	 * that has two events at its begin and two at its end.
 	 */
 	bool is_beside;
 	/* With MODEL_CUT: too many spans were open on its thread. It was the outermost; those inside are still open. */

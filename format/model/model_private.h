@@ -214,8 +214,8 @@ int model_stack_push(struct model *model, struct model_stack *stack, struct mode
 int model_stack_pop(struct model *model, struct model_stack *stack, uint64_t ts, unsigned int flags);
 
 /*
- * model_calls.c: begin and end a span whose rule->is_single. *ret_open is the open span that the end belongs to; NULL:
- * none, and the span began at *ret_since at the earliest.
+ * model_calls.c: begin and end a span whose rule has is_single. *ret_open is the open span that the end belongs to; if
+ * there is none, NULL, and *ret_since is the earliest time at which the span can have begun.
  */
 int model_single_begin(struct model *model, const struct model_step *step, struct model_open *open);
 int model_single_end(struct model *model, const struct model_step *step, struct model_open **ret_open,

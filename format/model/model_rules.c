@@ -228,7 +228,7 @@ static void set_program(struct model_rule *rule, char **ret_name)
 
 	rule->flow = field_of(type, "rec_flow");
 	set_keys(rule);
-	/* Type words decide before names: a counter may be called X_end. */
+	/* A field's type takes precedence over the event's name, because a counter may be called X_end. */
 	if ((value = field_of(type, "rec_duration")) != NULL)
 		rule->meaning = MODEL_TIMED;
 	else if ((value = field_of(type, "rec_counter_")) != NULL)

@@ -12,7 +12,7 @@
 
 void model_run_list(struct model_thread *thread)
 {
-	/* What seemed to be its state until now may have been wrong. */
+	/* The state that the thread seemed to have until now may have been wrong. */
 	if (!thread->is_listed)
 		thread->has_state = false;
 	thread->is_listed = true;

@@ -110,7 +110,7 @@ static int64_t number(const struct model_step *step, enum model_sched_field whic
 	return field ? model_number(field, &step->record) : 0;
 }
 
-/* A thread leaves the CPU. Since when it ran is known from the switch to it, or from its events. */
+/* A thread leaves the CPU. The switch to it, or its events, show when it began to run. */
 static int leave(struct model *m, const struct model_step *step, struct model_thread *thread)
 {
 	const uint64_t ts = step->event->ts;

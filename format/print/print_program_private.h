@@ -74,7 +74,7 @@ struct print_program {
 	uint32_t tasks[PRINT_TASKS_MAX]; /* numbers of the steps of kind COMM */
 };
 
-/* A new step at the end; NULL: not enough memory. Valid until the next one. */
+/* A new step at the end; NULL: not enough memory. The pointer is valid until the next step is added. */
 struct print_step *print_program_add(struct print_program *program, enum print_step_kind kind);
 
 /* Add a text, which is copied. 0; -ENOMEM. */

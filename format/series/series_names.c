@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds the events that the names of a series mean. An event may have several types: of other systems, or of other
- * shapes.
+ * Finds the events that the names of a series mean. A name may mean several types of event: from different systems, or
+ * with different fields.
  */
 #include "format/series/series_private.h"
 

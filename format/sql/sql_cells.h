@@ -29,7 +29,7 @@ struct sql_index;
 struct sql_cells {
 	unsigned int nr_users; /* the table, and cursors that read it */
 	struct text_pool *pool;
-	uint64_t wanted;	    /* sql_column_bit() of the columns that have their values */
+	uint64_t wanted;	    /* sql_column_bit() of the columns whose values were stored */
 	bool is_sorted;		    /* by the first column, which is a time */
 	bool was_searched;	    /* set to true when an index is used */
 	const enum sql_kind *kinds; /* kinds of the columns */

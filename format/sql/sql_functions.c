@@ -222,7 +222,7 @@ static void overlap_final(sqlite3_context *context)
 	uint64_t total = 0;
 	bool is_known = true;
 
-	/* The numbers differ if there was no memory for the last end. */
+	/* There is one end fewer than begins if there was no memory for the last end. */
 	if (v && v->ends.nr && v->begins.nr == v->ends.nr) {
 		is_known = list_sort(context, &v->begins) && list_sort(context, &v->ends);
 		total = is_known ? overlap_of(v->begins.keys, v->ends.keys, v->begins.nr) : 0;

@@ -35,7 +35,7 @@ static const struct sql_column *column_of(const struct sql_scan *scan, const str
 	return &scan->columns->columns[filter->column];
 }
 
-/* 1: the filters on the id's columns, or on the others, pass. 0: one does not. -ENOMEM. */
+/* Run the filters on the id's columns (`of_id`), or those on the other columns. 1: all pass; 0: one fails; -ENOMEM. */
 static int filters_pass(struct sql_scan *scan, const struct sql_record *record, bool of_id)
 {
 	for (unsigned int i = 0; i < scan->filters->nr; i++) {

@@ -17,8 +17,8 @@
 #define EVENT_FIELD_MAX 65536u
 
 /*
- * The bytes that libtraceevent may read from the start of a record: a dynamic field after a relative one, and a
- * margin.
+ * The number of bytes, from the start of a record, that libtraceevent may read: those of a dynamic field after a
+ * relative one, and a margin.
  */
 #define EVENT_SLACK (6u * EVENT_FIELD_MAX)
 

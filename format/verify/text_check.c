@@ -12,8 +12,8 @@
 /* --------------------------------------------------------------------------------------------- names of threads */
 
 /*
- * If a line does not have a thread and a name, viewers ignore the names after it. Of two names of a thread they show
- * the first (3.4).
+ * If a line does not have a thread and a name, viewers ignore the names after it. If a thread has two names, viewers
+ * show the first (3.4).
  */
 static int check_name(struct checking *c, struct number_map *pids, const char *line, size_t size, unsigned int number)
 {

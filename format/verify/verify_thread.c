@@ -5,8 +5,8 @@
  * one released it; and it is queued, and its sched_wakeup recorded, under the lock of the queue that the switch takes
  * it from.
  *
- * A gap is seen only at the events after it, so events of other CPUs from within the gap are read first. What looks
- * wrong therefore waits until every CPU is past it, and is dropped if one turns out to have a gap there.
+ * A gap is seen only at the events after it, so events of other CPUs from within the gap are read first. So a
+ * suspicion waits until every CPU is past its time, and is dropped if one of the CPUs turns out to have a gap there.
  *
  * Virtual machines may hide what certain tasks do: the idle tasks, or those of the host's operators. Then switches from
  * these tasks are missing, and so is sched_wakeup if an idle CPU does the second half of a wake-up. So sched_waking,

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Rows of processes have their pids as ids, above those of the other headings. */
+/* The id of a process's row is this number plus the pid, so it differs from the ids of the other headings. */
 #define PROCESS_IDS (UINT64_C(1) << 32)
 
 static void set_name(struct view_trace *trace, uint32_t row, const char *name)

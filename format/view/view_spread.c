@@ -183,7 +183,7 @@ static struct view_line *fill_lines(const struct spans *spans)
 	return lines;
 }
 
-/* Replace the row's lines of spans by those that have spans. */
+/* Replace the row's lines of spans by the new lines, except those that have no spans. */
 static int replace_lines(struct view_row *row, unsigned int depth, struct spans *spans)
 {
 	struct view_line *lines = fill_lines(spans), *all;

@@ -17,7 +17,7 @@ static void set_bit(unsigned char *bits, uint64_t nr, uint64_t bit)
 		bits[bit / 8] |= (unsigned char)(1u << bit % 8);
 }
 
-/* A bit for each event of the file: whether an item that is kept is made of it. */
+/* A bit for each event of the file: whether one of the kept items is made from the event. */
 static unsigned char *kept_events(const struct view_trace *trace)
 {
 	unsigned char *bits = calloc(trace->events / 8 + 1, 1);

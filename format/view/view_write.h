@@ -9,7 +9,7 @@
 #include "format/text/event_print.h"
 #include "format/view/view_trace.h"
 
-/* Receives one block, compressed. A result other than 0 ends the writing with it. */
+/* Receives one block, compressed. A result other than 0 ends the writing, which then returns the same result. */
 struct view_sink {
 	int (*block)(void *arg, const void *bytes, size_t size);
 	void *arg;

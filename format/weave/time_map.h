@@ -2,7 +2,8 @@
 /*
  * Converts a buffer's clock to nanoseconds of CLOCK_MONOTONIC: a line through anchors, in segments, that never goes
  * back. At an anchor the error is the anchor's own. Between two anchors the error is the anchors' own plus the drift
- * between them, which the anchors in the middle show. Before the first and after the last it grows with the distance.
+ * between them, which the anchors in the middle show. Before the first anchor and after the last, the error grows with
+ * the distance.
  */
 #ifndef FORMAT_TIME_MAP_H
 #define FORMAT_TIME_MAP_H

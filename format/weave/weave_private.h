@@ -71,7 +71,7 @@ struct weave_input {
 	bool ended;  /* for the kernel's streams: there is no current event */
 	struct weave_loss loss; /* immediately before it */
 	uint64_t lost_since;	/* if there is a loss: nothing of the stream was lost up to this time of the file */
-	uint64_t left_out;	/* for the kernel's streams: events that weave_leaves_out() */
+	uint64_t left_out;	/* for the kernel's streams: events for which weave_leaves_out() is true */
 
 	uint64_t events;
 	uint64_t first_clock, last_clock;

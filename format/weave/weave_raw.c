@@ -4,8 +4,8 @@
  * (on which several processes must agree), call sites of rec_printf, and the loss bits and count. Four kinds of page
  * are made anew: a page whose first events were handed over before, one with events that were not selected, one that is
  * damaged after some event, and one with a loss before it. The last kind has to begin with an event, because
- * libtraceevent's kbuffer reports a loss only if the first record is an event. So its marker follows the first event,
- * or is left out if the count needs its place.
+ * libtraceevent's kbuffer reports a loss only if the first record is an event. So the CPU marker of such a page follows
+ * the first event, or is left out if the count of lost events needs its place.
  */
 #include "format/weave/weave_private.h"
 #include "librecorder/core/page_bytes.h"

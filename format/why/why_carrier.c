@@ -189,7 +189,7 @@ static void follow_chain(const struct why *why, const struct why_span *span, con
 			continue;
 		add_carrier(carriers, tid, wakes[i].ts, false);
 		tid = wakes[i].waker;
-		/* The thread that began the span has it without a wake-up. */
+		/* The thread that began the span works on it from the beginning, so it needs no wake-up. */
 		h = tid == span->tid ? 0 : h - 1;
 	}
 	add_carrier(carriers, tid, span->begin, false);
