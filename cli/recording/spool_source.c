@@ -25,7 +25,7 @@ struct cursor {
 	uint64_t pages;	   /* number of pages in the side file from `next` on */
 	uint64_t begin, end; /* as in struct spool_side */
 	uint64_t unreported; /* losses that no page has reported yet */
-	unsigned int have; /* the number of these that are in the block at `page`; they are the block's last ones */
+	unsigned int have; /* how many of the side file's next pages are in the block at `page`, at its end */
 	size_t block;	   /* bytes in it */
 };
 

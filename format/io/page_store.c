@@ -320,7 +320,7 @@ int page_store_copy(struct page_store *store, unsigned int number, int fd, uint6
 	for (i = 0; i < track->nr_pieces; i++) {
 		const struct store_piece *piece = &track->pieces[i];
 
-		/* The track is in place already; otherwise the tracks were not written in this order. */
+		/* The track is in place already; -EINVAL if the tracks were written in another order. */
 		if (piece->fd == fd)
 			err = piece->offset == offset ? 0 : -EINVAL;
 		else

@@ -259,9 +259,9 @@ struct model_thread_state {
 struct model_loss {
 	uint64_t ts;   /* time of the event after the loss */
 	/*
-	 * The lost events came after this time: the time of the last event before the loss in the same ring of the
-	 * kernel, which is the ring of the CPU in `buffer`; if is_program, of the last event of the CPU; but not before
-	 * the first event of the trace.
+	 * The lost events came after this time. If is_program, it is the time of the last event of the CPU before the
+	 * loss; otherwise that of the last event before the loss in the kernel's ring, which is the ring of the CPU in
+	 * `buffer`. It is never earlier than the first event of the trace.
 	 */
 	uint64_t since;
 	uint32_t cpu;
