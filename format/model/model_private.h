@@ -293,10 +293,12 @@ static inline uint64_t model_hash(unsigned int pair, const uint64_t *keys, unsig
 	return hash;
 }
 
-/* The stack of the event's thread. */
+/* The stack of the event's thread. System calls and works are on that of the thread (model_calls.c). */
 static inline struct model_stack *model_thread_stack(const struct model_step *step)
 {
-	return step->rule->is_kernel && !step->thread->tid ? &step->cpu->idle : &step->thread->stack;
+	const struct model_rule *rule = step->rule;
+
+	return rule->is_kernel && !rule->is_single && !step->thread->tid ? &step->cpu->idle : &step->thread->stack;
 }
 
 static inline uint64_t later(uint64_t a, uint64_t b)

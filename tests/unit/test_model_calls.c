@@ -283,8 +283,12 @@ Test(model, functions_in_idle_tasks)
 	event_feed(30, 0);
 	deep(DEEP_EXIT, 0, 0x2000, 0);
 	event_feed(40, 1);
+	/* A damaged file may have system calls there. */
+	feed_long(50, CALL_ENTER, 0, SYS_read);
+	feed_long(60, CALL_EXIT, 0, SYS_read);
 	expect_spans("ftrace:ksys_read 0 10-30 own 20 depth 0\n"
-		     "ftrace:ksys_read 0 20-40 own 20 depth 0\n");
+		     "ftrace:ksys_read 0 20-40 own 20 depth 0\n"
+		     "raw_syscalls:read 0 50-60 own 10 depth 0\n");
 }
 
 /* The end of another work, and the end of another interrupt: neither is that of the one that is open. */
