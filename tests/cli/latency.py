@@ -27,6 +27,7 @@ class Series:
     def __init__(self):
         self.values = []
         self.no_begin = self.no_end = self.cut = 0
+        self.hidden = 0  # durations without an end that may count as cut
         self.loss = 0
 
     def give(self, begin, end):
@@ -81,23 +82,29 @@ def spans(events, series, name):
 
 
 def wakeups(events, series):
-    woken, state, runs = {}, {}, {}
+    """A host may hide switches of its own tasks. Then it is not known which task ran last on a CPU, and an event of a thread
+    that was woken shows that it runs. The last events of its own switch show nothing."""
+    woken, state, runs, left = {}, {}, {}, {}
     for event in (event for event in events if "event" in event):
-        fields = event["fields"]
+        fields, cpu, tid = event["fields"], event["cpu"], event["pid"]
+        is_switch = event["event"] == "sched_switch"
+        if is_switch or left.get(cpu) != tid:
+            left[cpu] = None
+            if woken.pop(tid, None) is not None:
+                series.hidden += 1
+                state[tid] = "running"
         if event["event"] in ("sched_waking", "sched_wakeup", "sched_wakeup_new"):
             tid = fields["pid"]
             if tid and state.get(tid) not in ("runnable", "running"):
                 state[tid] = "runnable"
                 woken[tid] = event["ts"]
-        elif event["event"] == "sched_switch":
+        elif is_switch:
             before, after = fields["prev_pid"], fields["next_pid"]
-            last = runs.get(event["cpu"], before)
-            runs[event["cpu"]] = after
-            # A host may hide switches of its own tasks, so it is not known which task ran last.
+            last = runs.get(cpu, before)
+            runs[cpu], left[cpu] = after, before
             if last != before and state.get(last) == "running":
                 state[last] = "unknown"
             if before:
-                woken.pop(before, None)
                 state[before] = "runnable" if not fields["prev_state"] & 0xff else "other"
             if after:
                 if after in woken:
@@ -162,7 +169,7 @@ def compare(series, answer):
     if at != len(values):
         wrong.append(f"buckets have {at} of {len(values)} values")
     for name in ("no_begin", "no_end", "cut"):
-        if name in answer:
+        if name in answer and not (name == "cut" and series.cut <= answer[name] <= series.cut + series.hidden):
             expect(name, getattr(series, name))
     return wrong
 

@@ -116,51 +116,52 @@ def spans(browser):
         same(f"the summary of {name}", [count, round(total), least, most], [len(own), sum(own), min(own), max(own)])
 
 
+class Run:
+    """A thread on a CPU: it began there between `earliest` and `latest`, and was last seen at `seen`."""
+
+    def __init__(self, tid, earliest, latest):
+        self.tid, self.earliest, self.latest, self.seen = tid, earliest, latest, latest
+
+
 def times_by_report():
-    """For each thread, the time that it ran, by switches from and to it on one CPU: (least, most).
+    """For each thread, the time that it ran: (least, most).
 
-    A host may hide a switch. Then the thread that was switched to ran until the CPU's last event, and the thread that
-    leaves ran since then, or since its last change of state: it cannot have run here before it was woken, or before it
-    left another CPU.
+    They are equal, unless the host has hidden a switch. Then an event of the kernel shows that its thread runs, and that
+    the one before ran at least until its own last event, and at most until this one. After its switch, a thread may still
+    write the kernel's last events of that switch: they show nothing.
     """
-    ran, may, since, seen = collections.Counter(), collections.Counter(), {}, {}
-    changed, active = collections.Counter(), set()  # the time of each thread's last change; those that run or wait for a CPU
-
-    def change(tid, ns, is_active):
-        changed[tid] = ns
-        (active.add if is_active else active.discard)(tid)
-
-    def find_hidden(cpu, prev):
-        tid, at = since[cpu]
-        if tid in active:
-            ran[tid] += seen[cpu] - at
-            change(tid, seen[cpu], False)
-        for other, (running, at) in since.items():
-            if other != cpu and running == prev:  # it left that CPU at an unknown time
-                since[other] = (None, at)
-
-    for event in events:
-        if event.name == "sched_waking":
-            woken = re.match(r".* pid=(\d+) prio=", " " + event.fields).group(1)
-            if woken not in active:
-                change(woken, event.ns, True)
-        if event.name == "sched_switch":
-            prev, state, following = re.match(r".*?:(\d+) \[-?\d+\] (\S+) ==> .*:(\d+) \[-?\d+\]$", event.fields).groups()
-            if event.cpu not in since:
-                may[prev] += event.ns - begin  # it ran there before, from its last event at the earliest
-            elif since[event.cpu][0] == prev:
-                ran[prev] += event.ns - since[event.cpu][1]
-            else:
-                find_hidden(event.cpu, prev)
-                ran[prev] += event.ns - max(seen[event.cpu], changed[prev])
-            change(prev, event.ns, state.startswith("R"))
-            change(following, event.ns, True)
-            since[event.cpu] = (following, event.ns)
-        seen[event.cpu] = event.ns
+    least, most, runs, left = collections.Counter(), collections.Counter(), {}, {}
     last = max(event.ns for event in events)
-    for tid, at in since.values():
-        ran[tid] += last - at
-    return {tid: (ns, ns + may[tid]) for tid, ns in (ran + may).items() if tid not in ("0", None) for ns in [ran[tid]]}
+
+    def end(run, at_least, at_most):
+        least[run.tid] += max(at_least - run.latest, 0)
+        most[run.tid] += at_most - run.earliest
+
+    for event in kernel:
+        cpu, is_switch = event.cpu, event.name == "sched_switch"
+        if not is_switch and event.tid == left.get(cpu):
+            continue
+        left[cpu] = None
+        run = runs.get(cpu)
+        if not run:
+            run = Run(event.tid, begin, last)
+        elif run.tid != event.tid:
+            end(run, run.seen, event.ns)
+            run = Run(event.tid, run.seen, event.ns)
+            for other, elsewhere in list(runs.items()):
+                if other != cpu and elsewhere.tid == event.tid:
+                    end(elsewhere, elsewhere.seen, event.ns)
+                    del runs[other]
+        run.seen = event.ns
+        if is_switch:
+            prev, following = map(int, re.match(r".*?:(\d+) \[-?\d+\] \S+ ==> .*:(\d+) \[-?\d+\]$", event.fields).groups())
+            end(run, event.ns, event.ns)
+            left[cpu] = prev
+            run = Run(following, event.ns, event.ns)
+        runs[cpu] = run
+    for run in runs.values():
+        end(run, last, last)
+    return {str(tid): (least[tid], most[tid]) for tid in most if tid}
 
 
 def scheduling(browser):
