@@ -138,7 +138,7 @@ static enum outcome test_string(const struct subject *subject, const struct rec_
 
 	/*
 	 * Matching a pattern takes up to the product of both lengths in steps. So a text is refused if it is longer
-	 * than the compiler of filters writes any.
+	 * than any that the compiler of filters writes.
 	 */
 	if (offset > subject->condition_size || size > subject->condition_size - offset || size > REC_FILTER_TEXT_MAX ||
 	    !find_string(subject, step->offset, &text))

@@ -245,10 +245,7 @@ static enum step make_plan(struct rec_handle *handle, struct plan *plan)
 	const uint32_t room = handle->capacity * 4;
 	enum step step;
 
-	/*
-	 * Refuse an event that fits into no sub-buffer. This is checked in every round, because a nested writer may
-	 * have switched to smaller sub-buffers.
-	 */
+	/* The event fits into no sub-buffer. */
 	if (REC_RESTATE_SIZE + plan->total > room)
 		return refuse(handle, &lane->too_long);
 	plan->cross = REC_POS_OFF(plan->old) + plan->total > room;
