@@ -52,7 +52,7 @@ static bool is_of(const struct diff_series *series, const char *name, size_t sys
 static bool is_named(const struct sides *sides, const struct diff_series *series, unsigned int side, size_t *ret_system)
 {
 	const size_t system = strcspn(series->name, ":");
-	bool is_first = true;
+	bool is_first = true, is_row = false;
 
 	for (size_t i = 0; i < sides->nr; i++) {
 		const struct diff_series *other = &sides->series[i];
@@ -63,12 +63,11 @@ static bool is_named(const struct sides *sides, const struct diff_series *series
 			*ret_system = 0;
 			return !series->is_kernel && !is_changed(sides, series);
 		}
-		if (is_changed(sides, other))
-			return false;
+		is_row |= is_changed(sides, other);
 		is_first = is_first && other >= series;
 	}
 	*ret_system = system;
-	return is_first;
+	return is_first && !is_row;
 }
 
 static void report_side(const char *command, const struct sides *sides, unsigned int side)
@@ -81,8 +80,9 @@ static void report_side(const char *command, const struct sides *sides, unsigned
 		const struct diff_series *series = &sides->series[i];
 		const size_t used = strlen(names);
 
-		if (series->kind != DIFF_COUNT || !has(sides, series, side) || has(sides, series, !side) ||
-		    !is_named(sides, series, side, &system))
+		/* A program has recorder:end if its lanes lost events at their ends. */
+		if (series->kind != DIFF_COUNT || !strcmp(series->name, "recorder:end") ||
+		    !has(sides, series, side) || has(sides, series, !side) || !is_named(sides, series, side, &system))
 			continue;
 		if (nr++ < NAMES_MAX)
 			snprintf(names + used, sizeof(names) - used, "%s%.*s%s", used ? ", " : "",

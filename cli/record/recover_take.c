@@ -93,8 +93,11 @@ static bool take_buffer(struct recover *recover, const char *path)
 	slash = strrchr(dir, '/');
 	snprintf(recover->only, sizeof(recover->only), "%s", slash + 1);
 	slash[slash == dir] = '\0';
-	recover->flags |= DRAIN_DEAD;
-	return recover_take_dir(recover, dir) && !is_of_living(recover, path);
+	if (!recover_take_dir(recover, dir) || is_of_living(recover, path))
+		return false;
+	/* If its process cannot be seen from here, it may be dead: the user has named this buffer. */
+	recover->flags &= ~DRAIN_DEAD;
+	return true;
 }
 
 /* ---------------------------------------------------------------------------------------------------- a core file */

@@ -235,7 +235,7 @@ uint32_t leftovers_living(int dir, const char *name)
 	if (rec_view_open_at(dir, name, &view))
 		return 0;
 	if (rec_view_alive(view))
-		pid = rec_view_pid(view) ? rec_view_pid(view) : rec_view_info(view)->pid;
+		pid = rec_view_pid(view);
 	rec_view_close(view);
 	return pid;
 }

@@ -58,8 +58,8 @@ int leftovers_find_session(const char *path, struct leftovers *left);
 int leftovers_find_buffer(const char *path, struct leftovers *left);
 
 /*
- * The running process to which the buffer `name` in this directory belongs, by its pid here or, if it cannot be seen
- * from here, in its own namespace. 0: its process is gone, or it cannot be read.
+ * The pid of the running process to which the buffer `name` in this directory belongs. 0: the process is gone, or it
+ * cannot be seen from here, or the buffer cannot be read.
  */
 uint32_t leftovers_living(int dir, const char *name);
 

@@ -132,9 +132,9 @@ static int lose_ring(struct model *m, const struct model_step *step, uint64_t si
 /* It has the losses of a program's lanes after their last events. */
 bool model_is_end_of_program(const struct model_step *step)
 {
-	const struct tep_event *event = step->record.type->event;
+	const struct event_type *type = step->record.type;
 
-	return !strcmp(event->system, "recorder") && !strcmp(event->name, "end");
+	return type && !strcmp(type->event->system, "recorder") && !strcmp(type->event->name, "end");
 }
 
 /* A program's span that is still open where the file ends: its end may be what a lane has lost at its end. */

@@ -92,25 +92,24 @@ static int populate_conditions(void *conditions, size_t offset, size_t size)
 	return rec_process_populate((unsigned char *)conditions + offset, size);
 }
 
-static void start_or_stop(bool stop)
+static int start_or_stop(bool stop)
 {
-	rec_enable_stop(&rec_process_header()->stopped, words, rec_load_acquire(&nr_words), stop);
+	struct rec_buffer_header *header = rec_process_is_own() ? rec_process_header() : NULL;
+
+	if (!header)
+		return -ENXIO;
+	rec_enable_stop(&header->stopped, words, rec_load_acquire(&nr_words), stop);
+	return 0;
 }
 
 int rec_start(void)
 {
-	if (!rec_process_is_own() || !rec_process_header())
-		return -ENXIO;
-	start_or_stop(false);
-	return 0;
+	return start_or_stop(false);
 }
 
 int rec_stop(void)
 {
-	if (!rec_process_is_own() || !rec_process_header())
-		return -ENXIO;
-	start_or_stop(true);
-	return 0;
+	return start_or_stop(true);
 }
 
 /* ------------------------------------------------------------------------------------------------------- selectors */

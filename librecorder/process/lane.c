@@ -437,6 +437,9 @@ void rec_lane_count_lost(int err)
 {
 	struct rec_buffer_header *header = rec_pool.header;
 
+	/* NULL: a copy of the process, in the middle of its parent's event, could make no buffer. */
+	if (!header)
+		return;
 	rec_store_relaxed(&header->lease_errno, (uint32_t)-err);
 	if (__atomic_fetch_add(&header->lost_no_lane, 1, __ATOMIC_RELAXED) == 0)
 		rec_debug_lost("a thread's lane", err);
@@ -462,10 +465,9 @@ void rec_lane_bind(uint32_t index, uint32_t tid)
 
 void rec_lane_wake_readers(void)
 {
-	const uint32_t lanes = rec_lanes();
-	uint32_t index;
+	const uint32_t lanes = rec_pool.header ? rec_lanes() : 0;
 
-	for (index = 0; index < lanes; index++)
+	for (uint32_t index = 0; index < lanes; index++)
 		if (rec_lane_is_made(index))
 			rec_ring_wake(rec_pool.handles[index].reader);
 }
@@ -478,9 +480,8 @@ void rec_lane_wake_readers(void)
 void rec_lane_restore_handles(void)
 {
 	const uint32_t lanes = rec_pool.header ? rec_lanes() : 0;
-	uint32_t index;
 
-	for (index = 0; index < lanes; index++) {
+	for (uint32_t index = 0; index < lanes; index++) {
 		struct rec_handle *handle = &rec_pool.handles[index];
 		const uint32_t size = rec_load_relaxed(&rec_lane_at(index)->subbuf_size);
 		const uint32_t nr_subbufs = rec_load_relaxed(&rec_lane_at(index)->nr_subbufs);

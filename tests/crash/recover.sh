@@ -41,6 +41,13 @@ fails "nor by the directory of its buffer" "$RECORDER" recover -o no.dat run
 is "the message shows what to do" "$err" \
 	"recorder recover: '$TMP/run' holds only buffers of running programs: 'recorder snapshot -P PROGRAM' copies their events"
 ok "no file was begun" test ! -e no.dat -a ! -e no.dat.spool
+# The same as from a container of which only the directory is left, on a file system whose locks show nothing: a process
+# that nobody can see from here.
+mkdir far
+cp --sparse=always "$buffer" far/
+printf '\1\0\0\0\0\0\0\0\0\0\0\0' | dd of="far/${buffer#run/}" bs=1 seek=152 conv=notrunc status=none
+ok "a buffer whose program cannot be seen" "$RECORDER" recover -o far.dat "far/${buffer#run/}"
+is "is recovered if it is named" "$(numbers far.dat)" "0 999 1000 0"
 # A process that has ended still exists as a zombie, because its parent does not wait for it.
 cat >zombie.py <<'END'
 import subprocess, sys

@@ -123,7 +123,7 @@ static size_t feed(struct model *model, const uint8_t *data, size_t size, uint64
 	size -= sizeof(head);
 	used = head.size % (RECORD_MAX - 8);
 	used = used < size ? used : size;
-	id = head.event < NR_FORMATS ? (uint16_t)table->all[head.event].event->id : 9999;
+	id = head.event < NR_FORMATS ? (uint16_t)table->all[head.event].event->id : head.event & 1 ? 20000 : 9999;
 	tid = (int32_t)(head.tid % NR_TIDS);
 	memcpy(room, &id, sizeof(id));
 	memcpy(room + 4, &tid, sizeof(tid));

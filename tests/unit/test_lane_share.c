@@ -11,6 +11,7 @@
 #include <librecorder/event.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -214,6 +215,31 @@ static void clone_and_end(struct worker *worker)
 	if (pid == 0)
 		pthread_exit(NULL);
 	waitpid(pid, &status, 0);
+}
+
+static void clone_without_buffer(struct worker *worker)
+{
+	const pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+
+	(void)worker;
+	if (pid == 0) {
+		setenv("RECORDER_DIR", "/proc/nowhere", 1);
+		numbered_write(7);
+		_exit(rec_pool.header != NULL);
+	}
+	waitpid(pid, &status, 0);
+}
+
+/* The copy can make no buffer, and its parent shares: the event of the copy is not recorded, and it runs. */
+Test(share, a_raw_clone_without_a_buffer_runs)
+{
+	unsigned int n;
+
+	share_begin(4);
+	n = workers_until_one_shares();
+	worker_do(n - 1, clone_without_buffer, 0);
+	cr_assert_eq(status, 0);
+	cr_assert_eq(seen[7], 0);
 }
 
 /* The copy releases nothing that its parent's thread holds: here the mark of a lane that the thread is writing to. */

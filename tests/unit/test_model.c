@@ -83,6 +83,15 @@ Test(model, a_recursive_span)
 		     "io:inner 1 10-40 own 20 depth 0\n");
 }
 
+/* A damaged file has events of programs without a format. */
+Test(model, a_loss_before_an_event_without_a_format)
+{
+	event_of(20000, 1);
+	event_feed_lost(20, 0, 5);
+	expect_items("lost 5 before 20 on 0 by programs\n"
+		     "? 1 at 20 in 0\n");
+}
+
 Test(model, a_loss_within_a_span_makes_it_doubtful)
 {
 	feed_bare(10, INNER_BEGIN, 1);
