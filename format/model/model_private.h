@@ -59,6 +59,7 @@ struct model_thread {
 	uint64_t beside_until;	   /* when the other span of this call ended; 0: not yet */
 	uint64_t task, task_begin;
 	bool has_state;
+	bool is_only_woken; /* a wake-up is all that is known of it, or all since a loss */
 	/*
 	 * With MODEL_UNKNOWN: since this time nothing was missing, and the thread is in one state, which its next
 	 * event will show. 0: not yet.

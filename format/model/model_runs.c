@@ -117,9 +117,14 @@ static int note_listed(const struct model *m, const struct model_step *step)
 	return err;
 }
 
+static bool has_known_state(const struct model_thread *thread)
+{
+	return thread->has_state && !thread->settled && thread->state.state != MODEL_DEAD;
+}
+
 /*
  * Before the first switch of a CPU, or after a loss, an event shows which thread runs there: the thread of the event
- * has run since the beginning of the trace, or since the loss.
+ * has run since the beginning of the trace, or since the loss. Of the thread nothing is known, or only a wake-up.
  */
 static int note_first(const struct model *m, const struct model_step *step)
 {
@@ -134,7 +139,7 @@ static int note_first(const struct model *m, const struct model_step *step)
 	if (is_woken(thread))
 		model_state_set(thread, MODEL_RUNNING, step->event->cpu, later(since, thread->state.begin),
 				thread->state.prio);
-	if (thread->tid == IDLE || (thread->has_state && !thread->settled && thread->state.state != MODEL_DEAD))
+	if (thread->tid == IDLE || has_known_state(thread))
 		return 0;
 	/*
 	 * A state that began later than `since`, such as that of a new thread with the number of one that ended, is not
@@ -175,14 +180,23 @@ static int note_other(struct model *m, const struct model_step *step)
 	return err;
 }
 
+/* The first event of a CPU is of a thread that was seen elsewhere: a switch to it is missing. */
+static int note_moved(struct model *m, const struct model_step *step)
+{
+	return shows_running(step) ? note_other(m, step) : 0;
+}
+
 int model_run_note(struct model *model, const struct model_step *step)
 {
 	struct model_cpu *cpu = step->cpu;
+	const bool is_first = !cpu->is_running_known && !cpu->is_switched;
 	int err = 0;
 
 	if (model->scope == MODEL_SOME)
 		err = note_listed(model, step);
-	else if (model->scope == MODEL_ALL && !cpu->is_running_known && !cpu->is_switched)
+	else if (model->scope == MODEL_ALL && is_first && has_known_state(step->thread) && !step->thread->is_only_woken)
+		err = note_moved(model, step);
+	else if (model->scope == MODEL_ALL && is_first)
 		err = note_first(model, step);
 	else if (model->scope == MODEL_ALL && (!cpu->is_running_known || cpu->running != step->thread->tid))
 		err = note_other(model, step);

@@ -59,6 +59,7 @@ int model_state_give(const struct model *m, struct model_thread *thread, uint64_
 void model_state_set(struct model_thread *thread, enum model_run state, uint32_t cpu, uint64_t ts, uint32_t prio)
 {
 	thread->has_state = true;
+	thread->is_only_woken = false;
 	thread->settled = 0;
 	thread->state = (struct model_thread_state){
 		.tid = thread->tid,
@@ -230,7 +231,7 @@ static int end_sleep(struct model *m, const struct model_step *step, struct mode
 int model_wake_event(struct model *model, const struct model_step *step)
 {
 	struct model_thread *thread = model_thread(model, (int32_t)number(step, MODEL_WOKEN_PID));
-	const bool is_first = is_first_half(step);
+	const bool is_first = is_first_half(step), is_new = thread && (!thread->has_state || thread->settled);
 	const uint64_t ts = step->event->ts;
 	const uint32_t cpu = is_first ? UINT32_MAX : (uint32_t)number(step, MODEL_WOKEN_CPU);
 	int err = 0;
@@ -262,6 +263,7 @@ int model_wake_event(struct model *model, const struct model_step *step)
 	if (thread->has_state)
 		err = end_sleep(model, step, thread);
 	model_state_set(thread, MODEL_RUNNABLE, cpu, ts, (uint32_t)number(step, MODEL_WOKEN_PRIO));
+	thread->is_only_woken = is_new;
 	return err;
 }
 

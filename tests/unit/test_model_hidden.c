@@ -120,3 +120,37 @@ Test(model, a_thread_waits_while_others_run)
 		     "7 ? 30-60 open\n"
 		     "8 R 10-60 open\n");
 }
+
+/* The first event of CPU 2 is of a thread that was preempted on CPU 1, or slept there and was woken. */
+Test(model, a_first_event_of_a_cpu_is_of_a_thread_that_was_seen)
+{
+	switch_to(10, 1, 0, 0, 5);
+	switch_to(20, 1, 5, 0, 6);
+	note(30, 2, 5);
+	note(40, 2, 5);
+	switch_to(50, 2, 5, 1, 0);
+	wake(60, 1, 6, 5);
+	note(70, 3, 5);
+	switch_to(80, 3, 5, 1, 0);
+	expect_items("5 R 10-20\n"
+		     "5 ? 20-30\n"
+		     "note 5 at 30 in 0\n"
+		     "note 5 at 40 in 0\n"
+		     "5 R 30-50\n"
+		     "5 S 50-60 by 6 in 0\n"
+		     "5 ? 60-70\n"
+		     "note 5 at 70 in 0\n"
+		     "5 R 70-80\n"
+		     "6 R 20-80 open\n");
+}
+
+/* That event is the switch from the thread. */
+Test(model, a_first_switch_of_a_cpu_is_from_a_thread_that_was_seen)
+{
+	switch_to(10, 1, 0, 0, 5);
+	switch_to(20, 1, 5, 0, 6);
+	switch_to(50, 2, 5, 1, 0);
+	expect_items("5 R 10-20\n"
+		     "5 ? 20-50\n"
+		     "6 R 20-50 open\n");
+}
