@@ -91,7 +91,7 @@ for checker in ${CHECKERS:-model lanes}; do
 		;;
 	lanes)
 		build lanes "$out/lanes" actor check configs explore main memory oracle set stack_switch state tsan -- "${ring[@]}" page \
-			lane lane_control lane_grow share lane_thread geometry reader_lane reader_wait kernel view action
+			lane lane_control lane_grow lane_pool share lane_thread geometry reader_lane reader_wait kernel view action
 		;;
 	esac
 done

@@ -39,7 +39,7 @@ try()
 	[[ $configs != lane-* ]] || checker=lanes program=lanes/lanes
 	case $checker:$files in
 	lanes:*.h* | lanes:*' '*) set -- ring ring_commit ring_consume ring_count ring_enter ring_init ring_left ring_reader page lane lane_control \
-		lane_grow share lane_thread geometry reader_lane reader_wait kernel view action ;;
+		lane_grow lane_pool share lane_thread geometry reader_lane reader_wait kernel view action ;;
 	lanes:*/lane_share.c) set -- share ;;
 	*.h* | *' '*) set -- ring ring_commit ring_consume ring_count ring_enter ring_init ring_left ring_reader page handle spoil action ;;
 	*) set -- "$(basename "$files" .c)" ;;

@@ -21,13 +21,13 @@ void check_owners(void)
 		handles[i] = actor_handle(i);
 		if (!is_in_pool(handles[i]))
 			continue;
-		owner = file[handles[i] - inside.handles].lane.owner;
+		owner = file[handles[i] - rec_pool.handles].lane.owner;
 		if (owner != m.actors[i].tid)
-			fail("actor %u uses lane %u, whose owner is %u", i, (uint32_t)(handles[i] - inside.handles),
+			fail("actor %u uses lane %u, whose owner is %u", i, (uint32_t)(handles[i] - rec_pool.handles),
 			     owner);
 		for (j = 0; j < i; j++)
 			if (handles[i] == handles[j])
-				fail("actors %u and %u have lane %u", i, j, (uint32_t)(handles[i] - inside.handles));
+				fail("actors %u and %u have lane %u", i, j, (uint32_t)(handles[i] - rec_pool.handles));
 	}
 }
 
@@ -70,7 +70,7 @@ static void check_pool(void)
 		if (file[i].lane.broken)
 			fail("lane %u is broken at line %u", i, file[i].lane.broken);
 		/* A shared lane must be complete, because threads that take it do not check it. */
-		if (inside.own[i].shared && (!inside.own[i].made || inside.handles[i].lane != &file[i].lane))
+		if (inside.own[i].shared && (!inside.own[i].made || rec_pool.handles[i].lane != &file[i].lane))
 			fail("lane %u is shared, and not complete", i);
 		nr_free += inside.own[i].made && !inside.own[i].shared && !owner;
 	}

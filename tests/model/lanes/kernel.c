@@ -164,7 +164,9 @@ void kernel_begin(void)
 		.lane_reader = offsetof(struct lane_file, words),
 		.lane_meta = offsetof(struct lane_file, meta),
 	};
+	const struct rec_options options = { .clock = REC_CLOCK_MONO, .discard = !with(OVERWRITE) };
 
+	_Static_assert(offsetof(struct inside, own) == offsetof(struct inside, handles) + sizeof(inside.handles), "one block");
 	model_rseq_place = (ptrdiff_t)((uintptr_t)&registration - (uintptr_t)__builtin_thread_pointer());
 	__builtin_memset(&inside, 0, sizeof(inside));
 	__builtin_memset(&header, 0, sizeof(header));
@@ -174,14 +176,8 @@ void kernel_begin(void)
 	header.state = REC_BUFFER_LIVE;
 	header.start_time = START_TIME;
 	header.grow_until = with(GROWS) ? NOW + 1 : 0;
-	rec_pool = (struct rec_pool){
-		.header = &header,
-		.handles = inside.handles,
-		.own = inside.own,
-		.geometry = geometry,
-		.clock = REC_CLOCK_MONO,
-		.overwrite = with(OVERWRITE),
-	};
+	__builtin_memset(&rec_pool, 0, sizeof(rec_pool));
+	rec_pool_begin(&header, &geometry, &options, inside.handles + LANES_MAX - config->max_lanes);
 }
 
 int rec_process_init(void)

@@ -85,8 +85,9 @@ struct kernel {
 
 struct inside {
 	struct kernel kernel;
-	struct rec_lane_own own[LANES_MAX];
+	/* Only the last ones are in use, because the pool has its other data after its handles. */
 	struct rec_handle handles[LANES_MAX];
+	struct rec_lane_own own[LANES_MAX];
 };
 
 extern struct inside inside;

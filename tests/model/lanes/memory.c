@@ -15,7 +15,6 @@
 struct inside inside;
 struct rec_buffer_header header;
 struct lane_file file[LANES_MAX];
-struct rec_pool rec_pool;
 struct region regions[REGIONS];
 uint32_t nr_cells;
 bool memory_learnt;
@@ -401,7 +400,7 @@ static void name_in(const char *what, const struct field *fields, size_t nr, siz
 
 void memory_name(uint32_t offset, char *text, size_t size)
 {
-	const size_t handles = offsetof(struct inside, handles);
+	const size_t handles = offsetof(struct inside, handles), own = offsetof(struct inside, own);
 	char what[32];
 	size_t at;
 
@@ -415,9 +414,9 @@ void memory_name(uint32_t offset, char *text, size_t size)
 	} else if (offset >= regions[4].offset) {
 		NAME_IN("header.", header_fields,
 			offset - regions[4].offset + offsetof(struct rec_buffer_header, state));
-	} else if (offset >= regions[3].offset + handles) {
+	} else if (offset >= regions[3].offset + handles && offset < regions[3].offset + own) {
 		at = offset - regions[3].offset - handles;
-		snprintf(what, sizeof(what), "%zu:handle.", at / sizeof(struct rec_handle));
+		snprintf(what, sizeof(what), "%zu:handle.", at / sizeof(struct rec_handle) + config->max_lanes - LANES_MAX);
 		NAME_IN(what, handle_fields, at % sizeof(struct rec_handle));
 	} else if (offset >= regions[3].offset) {
 		NAME_IN("", inside_fields, offset - regions[3].offset);
