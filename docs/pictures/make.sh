@@ -8,6 +8,9 @@
 # sizes, corners and colours, have changed since.
 #
 #	../librecorder/docs/pictures/make.sh
+#
+# There is no picture of ui.perfetto.dev: the page comes from the network, and no package has a copy of it that could be fetched
+# and pinned. tests/export compares what Perfetto's own importer reads from our files instead.
 
 set -eu
 
