@@ -166,7 +166,8 @@ void kernel_begin(void)
 	};
 	const struct rec_options options = { .clock = REC_CLOCK_MONO, .discard = !with(OVERWRITE) };
 
-	_Static_assert(offsetof(struct inside, own) == offsetof(struct inside, handles) + sizeof(inside.handles), "one block");
+	_Static_assert(offsetof(struct inside, own) == offsetof(struct inside, handles) + sizeof(inside.handles),
+		       "one block");
 	model_rseq_place = (ptrdiff_t)((uintptr_t)&registration - (uintptr_t)__builtin_thread_pointer());
 	__builtin_memset(&inside, 0, sizeof(inside));
 	__builtin_memset(&header, 0, sizeof(header));

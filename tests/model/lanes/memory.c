@@ -416,7 +416,8 @@ void memory_name(uint32_t offset, char *text, size_t size)
 			offset - regions[4].offset + offsetof(struct rec_buffer_header, state));
 	} else if (offset >= regions[3].offset + handles && offset < regions[3].offset + own) {
 		at = offset - regions[3].offset - handles;
-		snprintf(what, sizeof(what), "%zu:handle.", at / sizeof(struct rec_handle) + config->max_lanes - LANES_MAX);
+		snprintf(what, sizeof(what), "%zu:handle.",
+			 at / sizeof(struct rec_handle) + config->max_lanes - LANES_MAX);
 		NAME_IN(what, handle_fields, at % sizeof(struct rec_handle));
 	} else if (offset >= regions[3].offset) {
 		NAME_IN("", inside_fields, offset - regions[3].offset);
