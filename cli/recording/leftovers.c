@@ -87,7 +87,8 @@ static int by_age(const void *a, const void *b)
 
 	if (one->last != other->last)
 		return one->last < other->last ? -1 : 1;
-	return strcmp(one->name, other->name);
+	/* Their pids are in the names: the order in which they began, usually. */
+	return strverscmp(one->name, other->name);
 }
 
 /* The list takes over the session's descriptor and lock, unless this fails. */
