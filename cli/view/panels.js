@@ -89,11 +89,16 @@ class Panels {
 	 * does not change until the focus leaves it.
 	 */
 	later(hasGrown = false) {
-		this.isStale = hasGrown && this.hasFocus();
-		if (this.isStale)
+		this.isDue ||= !hasGrown;
+		if (this.waits())
 			return;
 		clearTimeout(this.timer);
-		this.timer = setTimeout(() => this.update(), 120);
+		this.timer = setTimeout(() => this.waits() || this.update(), 120);
+	}
+
+	waits() {
+		this.isStale = !this.isDue && this.hasFocus();
+		return this.isStale;
 	}
 
 	hasFocus() {
@@ -127,6 +132,7 @@ class Panels {
 	update() {
 		clearTimeout(this.timer);
 		this.isStale = false;
+		this.isDue = false;
 		this.tellRange();
 		const { from, to } = this.range();
 		this.ready = this.fillIn({ summary: () => this.summary(from, to), events: () => this.events(from, to), rows: () => this.rows(),

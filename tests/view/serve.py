@@ -138,7 +138,9 @@ def kept_while_following(browser, fifo):
     check("the chosen item stays chosen", chosen is not None and "number=5 " in chosen[1] and now == chosen, now, chosen)
     browser.run("recorderView.panels.open('events'), recorderView.panels.ready")
     browser.run("window.kept = document.querySelector('#panel-body td button, #panel-body th button'),"
-                "window.kept.focus()")
+                "recorderView.panels.later(true), window.kept.focus()")
+    browser.wait("recorderView.panels.isStale")
+    check("a table waits also if it gets the focus just before it would change", browser.run("window.kept.isConnected"))
     fifo.write("x")
     fifo.flush()
     browser.wait("recorderView.view.trace.events === 130")
