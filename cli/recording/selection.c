@@ -209,7 +209,7 @@ struct events {
 	size_t size, offset;
 };
 
-/* The next one; NULL: there is none. */
+/* The next event, or NULL after the last one. */
 static const struct rec_log_event *next_event(struct events *events, struct rec_event_info *ret_info)
 {
 	const struct rec_log_record *record;

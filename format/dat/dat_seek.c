@@ -90,7 +90,7 @@ bool dat_places_time(struct dat_places *places, uint64_t i, uint64_t *ret_ts)
 	return true;
 }
 
-/* The first place from i on and before `end` that has a time. False: there is none. */
+/* Find the first place from i on and before `end` that has a time. False if no place has one. */
 static bool next_place(struct dat_places *p, uint64_t i, uint64_t end, uint64_t *ret_place, uint64_t *ret_ts)
 {
 	while (i < end && !dat_places_time(p, i, ret_ts)) {

@@ -215,8 +215,8 @@ int model_stack_push(struct model *model, struct model_stack *stack, struct mode
 int model_stack_pop(struct model *model, struct model_stack *stack, uint64_t ts, unsigned int flags);
 
 /*
- * model_calls.c: begin and end a span whose rule has is_single. *ret_open is the open span that the end belongs to; if
- * there is none, NULL, and *ret_since is the earliest time at which the span can have begun.
+ * model_calls.c: begin and end a span whose rule has is_single. *ret_open is the open span that the end belongs to. If
+ * no span is open, *ret_open is NULL, and *ret_since is the earliest time at which the span can have begun.
  */
 int model_single_begin(struct model *model, const struct model_step *step, struct model_open *open);
 int model_single_end(struct model *model, const struct model_step *step, struct model_open **ret_open,
@@ -268,7 +268,7 @@ void model_state_set(struct model_thread *thread, enum model_run state, uint32_t
 int model_sched_forget(struct model *model, struct model_thread *thread, uint64_t ts);
 
 /*
- * model_runs.c: which thread runs on a CPU, as far as its switches do not show it. 0; what the sink returned.
+ * model_runs.c: which thread runs on a CPU if no switch shows it. 0; what the sink returned.
  * model_run_note(): called for each event, after model_sched_loss() and before the others: the event shows that its
  * thread runs.
  * model_run_list(): the thread turns out to be a listed one.

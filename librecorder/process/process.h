@@ -19,7 +19,7 @@ extern const char rec_auto_linked;
  */
 int rec_process_init(void);
 
-/* The mapped buffer; NULL: there is none. Signal-safe, as the next two. */
+/* The mapped buffer, or NULL if the process has none. Signal-safe, and so are the next two functions. */
 struct rec_buffer_header *rec_process_header(void);
 
 /* The file's name; if there is no buffer, that of the file or directory which could not be used. */

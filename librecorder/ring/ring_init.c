@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * The sequence of positions begins with 1, so that no position of a ring is 0: a lane that never had a ring has the
- * tail 0, and `left` is 0 if there is none.
+ * The sequence of positions begins with 1, so that no position of a ring is 0: the tail of a lane that never had a ring
+ * is 0, and `left` is 0 if no sub-buffer was left.
  */
 #define FIRST_SEQ 1u
 

@@ -69,7 +69,7 @@ static void take_page(const struct rec_page *page, struct sums *sums)
 		uint64_t number, copy;
 	} event;
 
-	sums->told += page->lost;
+	sums->reported += page->lost;
 	rec_page_iter_init(&iter, page->data, page->size);
 	while (rec_page_next(&iter, &record) > 0) {
 		if (record.offset < page->from)
@@ -105,7 +105,7 @@ struct sums numbered_read_of(const char *path)
 		sums.torn += stats.torn;
 		sums.lost += stats.lost_unread;
 	}
-	sums.lost += sums.told;
+	sums.lost += sums.reported;
 	rec_view_losses(view, &losses);
 	sums.no_lane = losses.no_lane;
 	rec_view_close(view);

@@ -13,7 +13,7 @@ REC_EVENT(numbered, step, u64(number), u64(copy));
 
 struct sums {
 	uint64_t events;
-	uint64_t told; /* lost, according to the pages that were read */
+	uint64_t reported; /* lost, according to the pages that were read */
 	uint64_t lost; /* lost, but in no page's report yet; while writers continue, a later page may report it */
 	uint64_t torn, no_lane;
 };

@@ -216,7 +216,7 @@ Test(grow, beside_a_reader, .timeout = 300)
 		numbered_want_growth(i % 8 < 5 ? 3600 : 0);
 		sums = numbered_read();
 		all.events += sums.events;
-		all.lost += sums.told;
+		all.lost += sums.reported;
 		moves += rec_load_relaxed(&rec_pool.grown) > 0;
 	}
 	rec_store_release(&storm.end, 1);

@@ -141,18 +141,18 @@ static struct sums read_beside_a_leaver(bool deeper)
 		ended = __atomic_load_n(&leaver.ended, __ATOMIC_ACQUIRE);
 		more = numbered_read();
 		sums.events += more.events;
-		sums.told += more.told;
+		sums.reported += more.reported;
 	} while (!ended);
 	/* Other threads still find lanes. */
 	run(write_number, (void *)(JUMPS * RUN));
 	more = numbered_read();
 	cr_assert_eq(more.events, 1);
 	cr_assert(seen[JUMPS * RUN]);
-	sums.told += more.told;
+	sums.reported += more.reported;
 	pthread_join(thread, NULL);
 	more = numbered_read();
 	sums.events += more.events;
-	sums.lost = sums.told + more.lost;
+	sums.lost = sums.reported + more.lost;
 	sums.torn = more.torn;
 	sums.no_lane = more.no_lane;
 	numbered_expect_no_owner();

@@ -110,7 +110,7 @@ REC_ABI_ASSERT(offsetof(struct rec_event, enabled) == 0 && offsetof(struct rec_e
 struct rec_printf_site {
 	uint64_t number; /* the format number in its records, unique among the processes of this machine */
 	uint32_t buffer; /* the buffer whose log knows it; 0: none */
-	/* layout of its arguments, once that buffer's log has the site; 0: there is none (printf_format.h) */
+	/* layout of its arguments (printf_format.h); 0 until that buffer's log has the site, or if it has no layout */
 	uint32_t layout;
 };
 
