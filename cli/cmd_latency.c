@@ -137,7 +137,7 @@ int cmd_latency(int argc, char **argv)
 		complain(COMMAND, "--json and --svg exclude each other");
 		return EXIT_USAGE;
 	}
-	path = operands[1] || trace_input_is_named(operands[0]) ? trace_input_path(&operands) : "trace.dat";
+	path = operands[1] || trace_input_has_suffix(operands[0]) ? trace_input_path(&operands) : "trace.dat";
 	if (!operands[0]) {
 		complain(COMMAND, "missing SPAN, or A and B, after '%s' (see 'recorder latency --help')", path);
 		return EXIT_USAGE;

@@ -116,7 +116,7 @@ static double lost_value(const struct assert_trace *trace)
 	return gaps->lost ? (double)gaps->lost : some;
 }
 
-struct assert_value assert_compare(enum assert_op op, double a, double b)
+struct assert_value assert_apply(enum assert_op op, double a, double b)
 {
 	switch (op) {
 	case ASSERT_ADD:
@@ -173,6 +173,6 @@ struct assert_value assert_eval(const struct assert_node *node, const struct ass
 	case ASSERT_OR:
 		return decide(left, right, true);
 	default:
-		return left.is_known && right.is_known ? assert_compare(node->op, left.number, right.number) : unknown;
+		return left.is_known && right.is_known ? assert_apply(node->op, left.number, right.number) : unknown;
 	}
 }

@@ -101,6 +101,6 @@ struct assert_value {
 struct assert_value assert_eval(const struct assert_node *node, const struct assert_trace *trace);
 
 /* The result of an operator between two numbers, except && and ||. A division by 0 is unknown. */
-struct assert_value assert_compare(enum assert_op op, double a, double b);
+struct assert_value assert_apply(enum assert_op op, double a, double b);
 
 #endif

@@ -151,7 +151,7 @@ static void put_points(struct body *b, const struct assert_node *node, enum asse
 		return;
 	kept = kept_for(node, op);
 	for (unsigned int i = 0; i < kept->nr; i++) {
-		if (!takes_all && assert_compare(op, (double)kept->points[i].value, limit).number > 0)
+		if (!takes_all && assert_apply(op, (double)kept->points[i].value, limit).number > 0)
 			continue;
 		if (!has_head)
 			fprintf(b->out, "  %s of %.*s:\n",

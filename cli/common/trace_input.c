@@ -14,7 +14,7 @@
 #include "format/dat/dat_compress.h"
 #include "format/io/blob.h"
 
-bool trace_input_is_named(const char *operand)
+bool trace_input_has_suffix(const char *operand)
 {
 	size_t size = strlen(operand);
 
@@ -25,7 +25,7 @@ const char *trace_input_path(char ***operands)
 {
 	struct stat status;
 
-	if (!**operands || (stat(**operands, &status) && !trace_input_is_named(**operands)))
+	if (!**operands || (stat(**operands, &status) && !trace_input_has_suffix(**operands)))
 		return "trace.dat";
 	return *(*operands)++;
 }

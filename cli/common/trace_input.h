@@ -22,7 +22,7 @@ struct trace_input {
  * Whether the operand ends in ".dat". Spans, events and assertions do not, so it means a file, and a missing file is
  * reported by its name.
  */
-bool trace_input_is_named(const char *operand);
+bool trace_input_has_suffix(const char *operand);
 
 /*
  * The first operand, if it names an existing file or ends in ".dat"; *operands then begins after it. Otherwise
