@@ -47,16 +47,16 @@ int kernel_names_read(struct kernel_names *list)
 
 bool kernel_pattern_parse(const char *pattern, struct kernel_pattern *ret)
 {
-	const size_t size = strcspn(pattern, ":/");
-	const char *separator;
+	size_t size;
 
 	if (!strcmp(pattern, "all"))
 		pattern = "*:*";
+	size = strcspn(pattern, ":/");
 	if (size >= sizeof(ret->system))
 		return false;
-	separator = strpbrk(pattern, ":/");
-	snprintf(ret->system, sizeof(ret->system), "%.*s", (int)strcspn(pattern, ":/"), pattern);
-	ret->event = separator ? separator + 1 : NULL;
+	memcpy(ret->system, pattern, size);
+	ret->system[size] = '\0';
+	ret->event = pattern[size] ? pattern + size + 1 : NULL;
 	return true;
 }
 
