@@ -38,9 +38,10 @@ bool recover_take_dir(struct recover *recover, const char *path)
 	} else if (!err) {
 		/*
 		 * This directory is not locked. If a lane has another reader, the drain finds that. The running
-		 * programs in it are no recording's, so their events stay.
+		 * programs in it belong to no recording, so their events stay. A single buffer is taken also if its
+		 * process cannot be seen from here and may be dead: the user has named it.
 		 */
-		if (!recover->temporary)
+		if (!recover->temporary && !recover->only[0])
 			recover->flags |= DRAIN_DEAD;
 		strcpy(recover->dir.path, real);
 		recover->dir.fd = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -93,11 +94,7 @@ static bool take_buffer(struct recover *recover, const char *path)
 	slash = strrchr(dir, '/');
 	snprintf(recover->only, sizeof(recover->only), "%s", slash + 1);
 	slash[slash == dir] = '\0';
-	if (!recover_take_dir(recover, dir) || is_of_living(recover, path))
-		return false;
-	/* If its process cannot be seen from here, it may be dead: the user has named this buffer. */
-	recover->flags &= ~DRAIN_DEAD;
-	return true;
+	return recover_take_dir(recover, dir) && !is_of_living(recover, path);
 }
 
 /* ---------------------------------------------------------------------------------------------------- a core file */
