@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <librecorder/filter.h>
 #include <librecorder/log.h>
 #include <librecorder/pattern.h>
 #include <limits.h>
@@ -203,18 +202,12 @@ const struct selection *selections_find(const struct selections *selections, con
 	return NULL;
 }
 
-/* The events of a program. */
-struct events {
-	const void *log;
-	size_t size, offset;
-};
-
-/* The next event, or NULL after the last one. */
-static const struct rec_log_event *next_event(struct events *events, struct rec_event_info *ret_info)
+const struct rec_log_event *selection_next_event(const void *log, size_t size, size_t *offset,
+						 struct rec_event_info *ret_info)
 {
 	const struct rec_log_record *record;
 
-	while ((record = rec_log_next(events->log, events->size, &events->offset))) {
+	while ((record = rec_log_next(log, size, offset))) {
 		const struct rec_log_event *event = (const struct rec_log_event *)record;
 
 		if (record->kind == REC_LOG_EVENT && rec_event_parse(event, ret_info) == 0)
@@ -223,15 +216,20 @@ static const struct rec_log_event *next_event(struct events *events, struct rec_
 	return NULL;
 }
 
-/* Whether a selection's filter fits an event; `event` NULL: rec_printf's. */
-static bool fits(const struct selection *selection, const struct rec_log_event *event,
-		 struct rec_filter_error *ret_error)
+bool selection_fits(const struct selection *selection, const struct rec_log_event *event,
+		    struct rec_filter_error *ret_error)
 {
 	_Alignas(8) unsigned char condition[REC_CONDITION_MAX];
 
 	return rec_filter_compile(event, selection->filter, (struct rec_condition *)(void *)condition,
 				  sizeof(condition), ret_error) != -EINVAL;
 }
+
+/* The events of a program. */
+struct events {
+	const void *log;
+	size_t size;
+};
 
 #define EVENT_NAME_SIZE (2 * REC_IDENT_MAX + 2)
 
@@ -248,21 +246,21 @@ static void name_event(const struct rec_event_info *info, char name[EVENT_NAME_S
  * The end of a message about a filter that does not fit one of its events: those that it fits. Usually they are what
  * was meant: only the begin of a span has its first fields, for example.
  */
-static void name_fitting(const struct selections *selections, const struct selection *selection, struct events events,
-			 char *text, size_t size)
+static void name_fitting(const struct selections *selections, const struct selection *selection,
+			 const struct events *events, char *text, size_t size)
 {
 	const struct rec_log_event *event;
 	struct rec_filter_error error;
 	char name[EVENT_NAME_SIZE];
 	struct rec_event_info info;
 	unsigned int nr = 0;
-	size_t used = 0;
+	size_t used = 0, offset = 0;
 
-	events.offset = 0;
 	*text = '\0';
-	while (nr <= FITTING_MAX && used < size && (event = next_event(&events, &info))) {
+	while (nr <= FITTING_MAX && used < size &&
+	       (event = selection_next_event(events->log, events->size, &offset, &info))) {
 		if (selections_find(selections, &info.system, &info.name) != selection ||
-		    !fits(selection, event, &error))
+		    !selection_fits(selection, event, &error))
 			continue;
 		name_event(&info, name);
 		used += (size_t)snprintf(text + used, size - used, "%s%s", nr ? ", " : "; it fits ",
@@ -280,21 +278,22 @@ static bool check_event(const struct message_sink *sink, const struct selections
 	char event_name[EVENT_NAME_SIZE], remark[1024];
 	struct rec_filter_error error;
 
-	if (!selection || !selection->filter || fits(selection, event, &error))
+	if (!selection || !selection->filter || selection_fits(selection, event, &error))
 		return true;
 	name_event(info, event_name);
-	name_fitting(selections, selection, *events, remark, sizeof(remark));
+	name_fitting(selections, selection, events, remark, sizeof(remark));
 	return say_wrong_filter(sink, event_name, selection->filter, &error, remark);
 }
 
 bool selections_fit(const struct message_sink *sink, const struct selections *selections, const void *log, size_t size)
 {
 	const struct rec_event_info printed = { .system = { "ftrace", 6 }, .name = { "bprint", 6 } };
-	struct events events = { .log = log, .size = size };
+	const struct events events = { .log = log, .size = size };
 	const struct rec_log_event *event;
 	struct rec_event_info info;
+	size_t offset = 0;
 
-	while ((event = next_event(&events, &info)))
+	while ((event = selection_next_event(log, size, &offset, &info)))
 		if (!check_event(sink, selections, &events, &info, event))
 			return false;
 	return check_event(sink, selections, &events, &printed, NULL);

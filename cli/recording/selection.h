@@ -7,6 +7,7 @@
 #define CLI_SELECTION_H
 
 #include <librecorder/event_text.h>
+#include <librecorder/filter.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,6 +62,14 @@ char *selections_patterns(const struct selections *selections);
 /* The selection that applies to an event; NULL: none. */
 const struct selection *selections_find(const struct selections *selections, const struct rec_words *system,
 					const struct rec_words *name);
+
+/* The next event in a log, from *offset on, which is advanced; NULL after the last one. */
+const struct rec_log_event *selection_next_event(const void *log, size_t size, size_t *offset,
+						 struct rec_event_info *ret_info);
+
+/* Whether the selection's filter fits an event; `event` NULL: rec_printf's. If not, *ret_error has the reason. */
+bool selection_fits(const struct selection *selection, const struct rec_log_event *event,
+		    struct rec_filter_error *ret_error);
 
 /* Whether each filter fits its events in a log. False: one line was printed. */
 bool selections_fit(const struct message_sink *sink, const struct selections *selections, const void *log, size_t size);

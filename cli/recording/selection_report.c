@@ -2,9 +2,7 @@
 /* Reports what a recording's selections matched, according to its spool. */
 #include "cli/recording/selection.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <librecorder/filter.h>
 #include <librecorder/log.h>
 #include <librecorder/pattern.h>
 #include <stdio.h>
@@ -25,15 +23,13 @@ struct events {
 
 static const struct rec_log_event *next_event(struct events *events)
 {
-	const struct rec_log_record *record;
-
 	for (; events->entry < events->spool->nr_entries; events->entry++, events->offset = 0) {
 		const struct spool_entry *entry = &events->spool->entries[events->entry];
+		const struct rec_log_event *event =
+			selection_next_event(entry->log, entry->log_size, &events->offset, &events->info);
 
-		while ((record = rec_log_next(entry->log, entry->log_size, &events->offset)))
-			if (record->kind == REC_LOG_EVENT &&
-			    rec_event_parse((const struct rec_log_event *)record, &events->info) == 0)
-				return (const struct rec_log_event *)record;
+		if (event)
+			return event;
 	}
 	return NULL;
 }
@@ -56,7 +52,6 @@ static bool is_met(const char *patterns, const struct spool *spool)
 static void say_unfit(const struct message_sink *sink, const struct selections *selections,
 		      const struct selection *selection, const struct spool *spool)
 {
-	_Alignas(8) unsigned char condition[REC_CONDITION_MAX];
 	struct rec_words system = { "", 0 }, name = { "", 0 };
 	struct events events = { .spool = spool };
 	struct rec_filter_error error, first = { 0, "" };
@@ -65,8 +60,7 @@ static void say_unfit(const struct message_sink *sink, const struct selections *
 
 	while ((event = next_event(&events))) {
 		if (selections_find(selections, &events.info.system, &events.info.name) != selection ||
-		    rec_filter_compile(event, selection->filter, (struct rec_condition *)(void *)condition,
-				       sizeof(condition), &error) != -EINVAL)
+		    selection_fits(selection, event, &error))
 			continue;
 		if (!first.column) {
 			first = error;
