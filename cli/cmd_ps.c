@@ -49,42 +49,25 @@ static int print_program(struct rec_view *view, void *data)
 	return 0;
 }
 
-/* A sink that prints nothing: programs that cannot be examined were already reported during the search. */
-static void ignore(const void *arg, const char *line)
+/* Report the buffers that dead programs have left. */
+static void print_left(const struct leftovers *left)
 {
-	(void)arg;
-	(void)line;
-}
-
-/* Report leftovers of programs that are gone, unless the user named programs. Those without an event are removed. */
-static void print_left(const struct programs *programs)
-{
-	const struct message_sink quiet = { .message = ignore, .summary = ignore };
-	struct leftovers left = { 0 };
 	uint64_t oldest = UINT64_MAX, size = 0;
 	char age[32], bytes[32];
 	unsigned int nr = 0;
 
-	if (programs->word) {
-		leftovers_sweep_all(programs->dir);
-		return;
-	}
-	if (leftovers_find_all(&quiet, programs->dir, &left)) {
-		leftovers_sweep(&left);
-		for (unsigned int i = 0; i < left.nr; i++) {
-			const struct left_place *place = &left.places[i];
+	for (unsigned int i = 0; i < left->nr; i++) {
+		const struct left_place *place = &left->places[i];
 
-			for (unsigned int j = 0; j < place->nr; j++, nr++) {
-				size += place->items[j].size;
-				oldest = place->items[j].last < oldest ? place->items[j].last : oldest;
-			}
+		for (unsigned int j = 0; j < place->nr; j++, nr++) {
+			size += place->items[j].size;
+			oldest = place->items[j].last < oldest ? place->items[j].last : oldest;
 		}
 	}
 	if (nr)
 		fprintf(stderr, "dead programs left %u buffer%s, %s, the oldest %s old; 'recorder recover' lists %s\n",
 			nr, nr == 1 ? "" : "s", human_size(size, bytes, sizeof(bytes)),
 			human_age(oldest, age, sizeof(age)), nr == 1 ? "it" : "them");
-	leftovers_free(&left);
 }
 
 int cmd_ps(int argc, char **argv)

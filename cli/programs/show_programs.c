@@ -40,11 +40,12 @@ int programs_print(const char *command, const struct programs *programs,
 
 int programs_show(int argc, char **argv, const char *about, const char *head,
 		  int (*print)(struct rec_view *view, void *data),
-		  void (*after)(const struct programs *programs))
+		  void (*after)(const struct leftovers *left))
 {
 	const struct message_sink sink = COMMAND_SINK(argv[0]);
 	struct show show = { .head = head, .print = print };
 	struct programs programs = { .dir = NULL };
+	struct leftovers left;
 	unsigned int color = TERMINAL_COLOR_AUTO;
 	const struct opt table[] = {
 		OPT_PROGRAMS(programs),
@@ -60,9 +61,9 @@ int programs_show(int argc, char **argv, const char *about, const char *head,
 	terminal_use(color);
 	status = programs_look(&sink, &programs, show_one, &show) > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 	fflush(stdout);
-	if (after)
-		after(&programs);
-	else
-		leftovers_sweep_all(programs.dir);
+	leftovers_find_swept(programs.dir, &left);
+	if (after && !programs.word)
+		after(&left);
+	leftovers_free(&left);
 	return status;
 }

@@ -6,6 +6,8 @@
 #include "cli/common/opts.h"
 #include "cli/recording/programs.h"
 
+struct leftovers;
+
 /* The options by which the user selects programs: -P and --dir together, and --dir alone. */
 #define OPT_PROGRAMS(programs)                                                                                         \
 	OPT_STRING('P', "pid", "PROGRAM", "only these: pids separated by commas, or a name", &(programs).word),        \
@@ -24,11 +26,12 @@ int programs_print(const char *command, const struct programs *programs,
 
 /*
  * A complete command that shows each program: options, and programs_print(); or with a line `head` before all of them
- * instead of one before each. `after`, which may be NULL, is called at the end, also if there is no program. Returns
- * its exit status.
+ * instead of one before each. At the end the buffers of dead programs without an event are removed. `after` then gets
+ * the other leftovers, also if there is no program; it is not called if the user named programs, and may be NULL.
+ * Returns its exit status.
  */
 int programs_show(int argc, char **argv, const char *about, const char *head,
 		  int (*print)(struct rec_view *view, void *data),
-		  void (*after)(const struct programs *programs));
+		  void (*after)(const struct leftovers *left));
 
 #endif

@@ -272,13 +272,21 @@ static void ignore(const void *arg, const char *line)
 	(void)line;
 }
 
-void leftovers_sweep_all(const char *dir)
+void leftovers_find_swept(const char *dir, struct leftovers *left)
 {
 	const struct message_sink quiet = { .message = ignore, .summary = ignore };
+
+	if (leftovers_find_all(&quiet, dir, left))
+		leftovers_sweep(left);
+	else
+		leftovers_free(left);
+}
+
+void leftovers_sweep_all(const char *dir)
+{
 	struct leftovers left;
 
-	if (leftovers_find_all(&quiet, dir, &left))
-		leftovers_sweep(&left);
+	leftovers_find_swept(dir, &left);
 	leftovers_free(&left);
 }
 

@@ -66,7 +66,13 @@ uint32_t leftovers_living(int dir, const char *name);
 /* Remove the buffers without an event, from the list and from the disk, except those in sessions. */
 void leftovers_sweep(struct leftovers *left);
 
-/* The same for all that is in the directories of dirs.h, for commands that have no interest in the rest. */
+/*
+ * Remove such buffers from all directories of dirs.h, and fill `left` with the other leftovers. No line is printed; if
+ * the directories cannot be read, `left` is empty. The caller frees it in any case.
+ */
+void leftovers_find_swept(const char *dir, struct leftovers *left);
+
+/* The same for commands that have no interest in the other leftovers. */
 void leftovers_sweep_all(const char *dir);
 
 /* Releases the sessions, too. */
