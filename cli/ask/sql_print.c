@@ -47,26 +47,19 @@ static bool is_number(int type)
 
 /* -------------------------------------------------------------------------------------------- row by row: list, CSV */
 
-/* `escapes`: on a terminal, control characters are shown. */
-static void put_cell(const char *text, size_t size, bool escapes)
+static void put_bytes(struct blob *out, const char *text, size_t size)
 {
-	const bool is_quoted = size && (memchr(text, ',', size) || memchr(text, '"', size) ||
-					memchr(text, '\n', size) || memchr(text, '\r', size));
+	blob_put(out, text, size);
+}
 
-	fputs(is_quoted ? "\"" : "", stdout);
-	while (size) {
-		const char *quote = memchr(text, '"', size);
-		const size_t n = quote ? (size_t)(quote + 1 - text) : size;
+/* `escapes`: on a terminal, control characters are shown. */
+static void print_cell(const char *text, size_t size, bool escapes)
+{
+	struct blob cell = BLOB_INIT;
 
-		if (escapes)
-			show_text(stdout, text, n, false);
-		else
-			show_bytes(stdout, text, n);
-		fputs(quote ? "\"" : "", stdout);
-		text += n;
-		size -= n;
-	}
-	fputs(is_quoted ? "\"" : "", stdout);
+	put_csv(&cell, text, size, escapes ? put_visible : put_bytes);
+	show_bytes(stdout, cell.data, cell.size);
+	blob_free(&cell);
 }
 
 static void print_row(sqlite3_stmt *s, enum sql_mode mode, bool escapes, struct blob *value)
@@ -77,7 +70,7 @@ static void print_row(sqlite3_stmt *s, enum sql_mode mode, bool escapes, struct 
 		if (i)
 			putchar(mode == SQL_MODE_CSV ? ',' : '|');
 		if (mode == SQL_MODE_CSV)
-			put_cell((const char *)value->data, value->size, escapes);
+			print_cell((const char *)value->data, value->size, escapes);
 		else
 			show_text(stdout, (const char *)value->data, value->size, false);
 	}
@@ -91,7 +84,7 @@ static void print_names(sqlite3_stmt *s, bool escapes)
 
 		if (i)
 			putchar(',');
-		put_cell(name, strlen(name), escapes);
+		print_cell(name, strlen(name), escapes);
 	}
 	fputs("\r\n", stdout);
 }

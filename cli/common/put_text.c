@@ -55,6 +55,11 @@ static void put_text(struct blob *out, const char *text, size_t size, bool json)
 	}
 }
 
+void put_utf8(struct blob *out, const char *text, size_t size)
+{
+	put_text(out, text, size, false);
+}
+
 void put_json(struct blob *out, const char *text, size_t size)
 {
 	blob_put(out, "\"", 1);
@@ -78,31 +83,24 @@ void put_visible(struct blob *out, const char *text, size_t size)
 	}
 }
 
-static void put_cell_text(struct blob *out, const char *text, size_t size, bool escapes)
+void put_csv(struct blob *out, const char *text, size_t size,
+	     void (*put)(struct blob *out, const char *text, size_t size))
 {
-	if (escapes)
-		put_visible(out, text, size);
-	else
-		put_text(out, text, size, false);
-}
+	const bool is_quoted = size && (memchr(text, ',', size) || memchr(text, '"', size) ||
+					memchr(text, '\n', size) || memchr(text, '\r', size));
 
-void put_csv(struct blob *out, const char *text, size_t size, bool escapes)
-{
-	const char *quote = memchr(text, '"', size);
-
-	if (!quote && !memchr(text, ',', size) && !memchr(text, '\n', size) && !memchr(text, '\r', size)) {
-		put_cell_text(out, text, size, escapes);
-		return;
-	}
-	blob_put(out, "\"", 1);
-	for (; quote; quote = memchr(text, '"', size)) {
-		const size_t n = (size_t)(quote + 1 - text);
-
-		put_cell_text(out, text, n, escapes);
+	if (is_quoted)
 		blob_put(out, "\"", 1);
+	while (size) {
+		const char *quote = memchr(text, '"', size);
+		const size_t n = quote ? (size_t)(quote + 1 - text) : size;
+
+		put(out, text, n);
+		if (quote)
+			blob_put(out, "\"", 1);
 		text += n;
 		size -= n;
 	}
-	put_cell_text(out, text, size, escapes);
-	blob_put(out, "\"", 1);
+	if (is_quoted)
+		blob_put(out, "\"", 1);
 }

@@ -3,7 +3,6 @@
 #ifndef CLI_PUT_TEXT_H
 #define CLI_PUT_TEXT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,15 +10,18 @@
 
 void put_unsigned(struct blob *out, uint64_t number);
 
-/*
- * Text as valid UTF-8, for JSON (with its quotes) and for a cell of CSV (with quotes if it needs them). Bytes that are
- * not UTF-8 become \xHH. `escapes`: the cell is for a terminal, so control characters become escape sequences of C, too
- * (cli/base/escape.h).
- */
+/* Text as valid UTF-8, and as a string of JSON with its quotes. Bytes that are not UTF-8 become \xHH. */
+void put_utf8(struct blob *out, const char *text, size_t size);
 void put_json(struct blob *out, const char *text, size_t size);
-void put_csv(struct blob *out, const char *text, size_t size, bool escapes);
 
 /* Text for a terminal, with the escape sequences of cli/base/escape.h. */
 void put_visible(struct blob *out, const char *text, size_t size);
+
+/*
+ * A cell of CSV, with quotes if it needs them. `put` appends its text, a part in each call; it is put_utf8(),
+ * put_visible() or another function.
+ */
+void put_csv(struct blob *out, const char *text, size_t size,
+	     void (*put)(struct blob *out, const char *text, size_t size));
 
 #endif

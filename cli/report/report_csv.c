@@ -36,7 +36,7 @@ static void put(struct blob *out, const char *text)
 /* Put the text of a cell. Control characters would change the screen of a terminal, and begin new lines. */
 static void put_text(struct csv *csv, const char *text, size_t size)
 {
-	put_csv(&csv->out, text, size, csv->r->lines.escapes);
+	put_csv(&csv->out, text, size, csv->r->lines.escapes ? put_visible : put_utf8);
 }
 
 /* ---------------------------------------------------------------------------------------------------------- columns */
