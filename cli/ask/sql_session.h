@@ -14,7 +14,7 @@ struct sql_session {
 	sqlite3 *db;
 	struct sql_traces *traces;
 	enum sql_mode mode;
-	bool escapes; /* the output is for a terminal */
+	bool escapes; /* the output is for a terminal, maybe through a pager: asked before the pager starts */
 	unsigned int nr_reported; /* traces whose missing parts were reported */
 	bool is_cut; /* a trace was cut off: results are those of the part that exists */
 	bool is_over; /* .quit was given */

@@ -164,6 +164,8 @@ is "status" "$status" 2
 PAGER="sed 's/^/paged: /'" on_terminal "$RECORDER" report --color never strings.dat
 is "the pager gets the whole report" "$out" "$(sed 's/^/paged: /' <<<"$escaped")"
 is "the status with a pager" "$status" 0
+PAGER="sed 's/^/paged: /'" on_terminal "$RECORDER" sql --csv strings.dat "SELECT words FROM text"
+like "it gets CSV with escapes, too" "$out" $'\npaged: red\\\\033\\[31m\n'
 PAGER="sed 's/^/paged: /'" on_terminal "$RECORDER" report no.dat
 is "the status of a failure with a pager" "$status" 1
 unlike "a failure before the output needs no pager" "$out" "paged"
