@@ -24,34 +24,43 @@ static size_t plain(const char *text, size_t size, bool json)
 	size_t n = 0, length;
 
 	while (n < size && (length = escape_utf8(text + n, size - n))) {
-		if (json && ((unsigned char)text[n] < ' ' || text[n] == '"' || text[n] == '\\'))
+		const unsigned char *at = (const unsigned char *)text + n;
+
+		/* JSON permits the characters 0x7f to 0x9f, but on a terminal they are control characters. */
+		if (json && (*at < ' ' || *at == '"' || *at == '\\' || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0)))
 			break;
 		n += length;
 	}
 	return n;
 }
 
-static void put_escaped(struct blob *out, unsigned char byte, bool json)
+/* Put the character at which plain() has stopped. Returns its length. */
+static size_t put_escaped(struct blob *out, const char *text, size_t size, bool json)
 {
-	if (byte >= 0x80)
-		blob_printf(out, json ? "\\\\x%02x" : "\\x%02x", byte);
-	else if (byte < ' ')
-		blob_printf(out, "\\u%04x", byte);
+	const size_t length = escape_utf8(text, size);
+	const unsigned char *at = (const unsigned char *)text;
+
+	if (!length)
+		blob_printf(out, json ? "\\\\x%02x" : "\\x%02x", *at);
+	else if (*at == '"' || *at == '\\')
+		blob_printf(out, "\\%c", *at);
 	else
-		blob_printf(out, "\\%c", byte);
+		blob_printf(out, "\\u%04x", at[length - 1]);
+	return length ? length : 1;
 }
 
 static void put_text(struct blob *out, const char *text, size_t size, bool json)
 {
 	for (;;) {
 		const size_t n = plain(text, size, json);
+		size_t escaped;
 
 		blob_put(out, text, n);
 		if (n == size)
 			return;
-		put_escaped(out, (unsigned char)text[n], json);
-		text += n + 1;
-		size -= n + 1;
+		escaped = put_escaped(out, text + n, size - n, json);
+		text += n + escaped;
+		size -= n + escaped;
 	}
 }
 

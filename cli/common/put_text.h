@@ -10,7 +10,10 @@
 
 void put_unsigned(struct blob *out, uint64_t number);
 
-/* Text as valid UTF-8, and as a string of JSON with its quotes. Bytes that are not UTF-8 become \xHH. */
+/*
+ * Text as valid UTF-8, and as a string of JSON with its quotes. Bytes that are not UTF-8 become \xHH; in JSON, control
+ * characters become \uHHHH.
+ */
 void put_utf8(struct blob *out, const char *text, size_t size);
 void put_json(struct blob *out, const char *text, size_t size);
 

@@ -28,8 +28,8 @@ void show_name(FILE *out, const char *text, bool escapes);
 int show_escaped(int (*print)(void *arg), void *arg);
 
 /*
- * A string of JSON with its quotes. Names come from programs and may be any bytes: UTF-8 stays as it is, other bytes
- * are escaped as report --json does it.
+ * A string of JSON with its quotes. Names come from programs and may be any bytes: UTF-8 stays as it is, control
+ * characters and other bytes are escaped as report --json does it.
  */
 void show_json(FILE *out, const char *text);
 

@@ -78,13 +78,15 @@ void sql_json_text(struct blob *out, const char *text, size_t size)
 	blob_put(out, "\"", 1);
 	while (size) {
 		const size_t length = character(at, size);
+		/* JSON permits the characters 0x7f to 0x9f, but on a terminal they are control characters. */
+		const bool is_control = *at < ' ' || *at == 0x7f || (length == 2 && *at == 0xc2 && at[1] < 0xa0);
 
-		if (length && *at >= ' ' && *at != '"' && *at != '\\')
-			blob_put(out, at, length);
-		else if (*at == '"' || *at == '\\')
+		if (*at == '"' || *at == '\\')
 			blob_printf(out, "\\%c", *at);
+		else if (length && !is_control)
+			blob_put(out, at, length);
 		else
-			blob_printf(out, "\\u%04x", *at);
+			blob_printf(out, "\\u%04x", at[length ? length - 1 : 0]);
 		at += length ? length : 1;
 		size -= length ? length : 1;
 	}

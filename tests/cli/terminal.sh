@@ -79,6 +79,14 @@ is "rows of sql, too" "$out" $'"words || \'\"\"\'",more\n"red\\033[31m""","line\
 is "and piped they are as in the file" "$("$RECORDER" sql --csv strings.dat "SELECT words, more FROM text" | tr -d '\r')" \
 	$'words,more\nred\033[31m,"line\nfeed\ttab"\nGr\303\274\303\237e,\342\202\254\302\23331m\377'
 
+# ---- JSON: as piped, because its readers understand the escapes
+
+on_terminal "$RECORDER" report --json -F term strings.dat
+like "JSON on a terminal: control characters are escaped, UTF-8 stays" "$out" '"Grüße","more":"€\\u009b31m\\\\xff"'
+is "piped: the same" "$("$RECORDER" report --json -F term strings.dat)" "$out"
+on_terminal "$RECORDER" sql --json strings.dat "SELECT words, more || char(127) AS more FROM text"
+like "objects of sql, too" "$out" '"Grüße","more":"€\\u009b31m\\u00ff\\u007f"'
+
 # ---- names of programs and files: UTF-8 stays, control characters are question marks, also those of 8 bits
 
 cp strings $'Gr\303\274\303\237e\033\302\23331m\2331m'

@@ -70,6 +70,7 @@ if $CC $CFLAGS_FOR_TEST -o "$TMP/names" "$TMP/names.c" $LDADD_FOR_TEST 2> "$TMP/
 	expression="print(ascii(item['fields']['path']))"
 	is "a string with everything in it" "$(json "$TMP/names.dat")" \
 		"$(python3 -c 'print(ascii("quote \" backslash \\ line\n euro \u20ac bad \\xff\\xc3 del \x7f c1 \x85, end"))')"
+	like "no control character is in the text" "$("$RECORDER" report --json "$TMP/names.dat")" 'del \\u007f c1 \\u0085, end"'
 	is "the same in a cell of CSV" "$("$RECORDER" report --csv "$TMP/names.dat" | python3 -c "
 import csv, io, sys
 rows = list(csv.DictReader(io.StringIO(sys.stdin.buffer.read().decode('utf-8'), newline='')))
