@@ -6,7 +6,6 @@
  */
 #include "share_fixture.h"
 #include "librecorder/process/lane_private.h"
-#include "librecorder/process/process.h"
 
 #include <criterion/criterion.h>
 #include <limits.h>

@@ -5,7 +5,6 @@
  */
 #include "share_fixture.h"
 #include "librecorder/process/lane_private.h"
-#include "librecorder/process/process.h"
 
 #include <criterion/criterion.h>
 #include <librecorder/event.h>
