@@ -209,7 +209,7 @@ has "but what is not" '^ok 2 - theirs # SKIP '
 has "no check is no success" '^not ok 3 - nothing: something was checked$'
 is "no loss excuses what is ours alone: attempts" "$attempts" 5
 
-# ---- an X server that does not start
+# ---- an X server that does not start, or refuses
 
 # As root, screenshot.sh starts these programs as the user nobody.
 chmod 755 "$TMP"
@@ -221,6 +221,17 @@ chmod +x fakes/*
 : >some.dat
 run bash "$top_srcdir/tests/oracle/screenshot.sh" some.dat some.png
 is "no X server" "$status $(head -n 1 <<<"$err")" "3 screenshot.sh: Xvfb does not start"
+cat >fakes/Xvfb <<'END'
+#!/bin/sh
+printf 7 >&5
+sleep 2
+echo >&5
+exec sleep 1000
+END
+printf '#!/bin/sh\necho "qt.qpa.xcb: could not connect to display $DISPLAY" >&2\nexit 1\n' >fakes/kernelshark
+run bash "$top_srcdir/tests/oracle/screenshot.sh" some.dat some.png
+is "an X server that refuses" "$status $(head -n 1 <<<"$err")" "3 screenshot.sh: KernelShark has no connection to Xvfb"
+like "its number is known, although it wrote it in two parts" "$err" 'display :[0-9]{3}'
 
 # ---- machines
 

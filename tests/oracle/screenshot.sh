@@ -9,7 +9,8 @@
 #
 # Waits for KernelShark's progress, never for a time: for a window whose title names the file (set when the file is loaded), made as
 # large as the screen, and for two pictures in a row that are the same. Prints the title, the number of colours in the picture and
-# KernelShark's stderr. Exits with 1 and one line on stderr if any of it does not happen; with 3 if the X server does not start.
+# KernelShark's stderr. Exits with 1 and one line on stderr if any of it does not happen; with 3 if the X server does
+# not start, ends, or refuses KernelShark.
 #
 # KernelShark stops at a warning when root starts it, so root starts it as the user nobody. Needs: kernelshark xvfb
 # xdotool imagemagick.
@@ -40,6 +41,11 @@ window()
 	} 2>/dev/null
 	fail()
 	{
+		if [ -n "$viewer" ] && { grep -q 'could not connect to display' kernelshark.log ||
+			! kill -0 "$xvfb" 2>/dev/null; }; then
+			code=3
+			set -- "KernelShark has no connection to Xvfb"
+		fi
 		echo "screenshot.sh: $*" >&2
 		[ -n "$viewer" ] && echo "windows: $(xdotool search --name '.' getwindowname %@ 2>&1 | tr '\n' ';')" >&2
 		cat kernelshark.log xvfb.log >&2
@@ -90,7 +96,9 @@ window()
 	setpriv --pdeathsig KILL Xvfb ":$number" -displayfd 5 -screen 0 "${geometry}x24" -nolisten tcp -noreset \
 		5>display 4>&- >xvfb.log 2>&1 &
 	xvfb=$!
-	until read -r -t 1 -u 4 number; do
+	# It writes the number when it listens, and the end of the line separately. If a second ends between the two,
+	# `read` gets the number in one call and an empty line in the next. Therefore what is read is not used.
+	until read -r -t 1 -u 4; do
 		kill -0 "$xvfb" 2>/dev/null && [ "$SECONDS" -lt 120 ] || code=3 fail "Xvfb does not start"
 	done
 	export DISPLAY=:$number
