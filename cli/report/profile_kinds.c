@@ -195,7 +195,10 @@ int profile_hooks_check(const struct opt_list *hooks)
 	return 0;
 }
 
-/* False: the file has no such event or field. */
+/*
+ * Connect the events of a hook. False: the file has no such event or field. The events that exist have lost their
+ * former kinds, as in trace-cmd: they are counted without times.
+ */
 static bool make_hook(struct profile *p, const struct hook *hook)
 {
 	struct profile_kind *begin = make_kind(p, hook->begin.system, hook->begin.event);
@@ -231,8 +234,8 @@ static int make_hooks(struct profile *p, const struct opt_list *hooks)
 }
 
 /*
- * The hooks with which trace-cmd recorded the file, the last one first as there. One that is invalid, or whose events
- * were not recorded, is ignored.
+ * The hooks with which trace-cmd recorded the file, the last one first as there. An invalid hook is ignored, and it is
+ * not an error if a hook's events or fields do not exist.
  */
 static void make_hooks_of_file(struct profile *p)
 {

@@ -30,23 +30,31 @@ same "a hook" plain.dat -H sched:sched_waking,pid,pid/sched:sched_switch,next_pi
 same "a hook that belongs to no task" plain.dat -H sys_enter,id/sys_exit,id,g
 like "it has times" "$(cat ours)" 'Event: sys_enter:0x[0-9a-f]+ \([0-9]+\) Total: [1-9]'
 same "a hook of one CPU" plain.dat -H sys_enter,id/sys_exit,id,gp
-"$RECORDER" convert --file-version 7 --compression none -i plain.dat -o hooks.dat
-# Two options follow those of the file, in a section of their own.
-python3 - <<'END'
-import struct
-dat = bytearray(open("hooks.dat", "rb").read())
+# with_hooks FILE HOOK...: plain.dat with hooks. Their options follow those of the file, in a section of their own.
+with_hooks()
+{
+	"$RECORDER" convert --file-version 7 --compression none -i plain.dat -o "$1"
+	python3 - "$@" <<'END'
+import struct, sys
+dat = bytearray(open(sys.argv[1], "rb").read())
 at = dat.index(b"\0", dat.index(b"\0", 18) + 1) + 1
 options = struct.unpack_from("<Q", dat, at)[0]
 done = options + 16 + struct.unpack_from("<Q", dat, options + 8)[0] - 14
 assert dat[done:done + 14] == struct.pack("<HIQ", 0, 8, 0)
 struct.pack_into("<Q", dat, done + 6, len(dat))
-hooks = [b"sys_enter,id/sys_exit,id,g\0", b"nothing:here,a/nothing:there,b\0"]
+hooks = [hook.encode() + b"\0" for hook in sys.argv[2:]]
 more = b"".join(struct.pack("<HI", 6, len(hook)) + hook for hook in hooks) + struct.pack("<HIQ", 0, 8, 0)
-open("hooks.dat", "wb").write(dat + struct.pack("<HHIQ", 0, 0, 0xffffffff, len(more)) + more)
+open(sys.argv[1], "wb").write(dat + struct.pack("<HHIQ", 0, 0, 0xffffffff, len(more)) + more)
 END
+}
+with_hooks hooks.dat sys_enter,id/sys_exit,id,g nothing:here,a/nothing:there,b
 same "hooks in the file" hooks.dat
 like "one of them has times" "$(cat ours)" 'Event: sys_enter:0x[0-9a-f]+ \([0-9]+\) Total: [1-9]'
 same "and one more" hooks.dat -H sched:sched_waking,pid,pid/sched:sched_switch,next_pid
+with_hooks half.dat sys_enter,id/nothing:there,b
+same "a hook in the file without its end" half.dat
+like "its begin is counted" "$(cat ours)" 'Event: sys_enter:0x0 \([0-9]+\)'
+unlike "and has no times" "$(cat ours)" 'Event: sys_enter:.* Total:'
 same "names" plain.dat --by-comm
 like "there are groups" "$(cat ours)" $'\ngroup: stalls\n'
 ok "a recording with stacks" "$RECORDER" record -q -b 65536 -T -o stacks.dat -e sched:sched_switch -e sched:sched_wakeup -e raw_syscalls \
