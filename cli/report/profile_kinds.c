@@ -205,11 +205,11 @@ static bool make_hook(struct profile *p, const struct hook *hook)
 	struct profile_kind *end = make_kind(p, hook->end.system, hook->end.event);
 	const char *flags = hook->end.more ? hook->end.more : "";
 
-	if (begin && end)
-		connect(begin, hook->begin.field, end, hook->end.field);
 	if (begin && hook->begin.more)
 		begin->task = field_of(begin, hook->begin.more);
-	if (!begin || !end || !begin->end || (hook->begin.more && !begin->task))
+	if (begin && end && (begin->task || !hook->begin.more))
+		connect(begin, hook->begin.field, end, hook->end.field);
+	if (!begin || !begin->end)
 		return false;
 	begin->is_migrating = end->is_migrating = !strpbrk(flags, "pP");
 	begin->is_global = end->is_global = strpbrk(flags, "gG") != NULL;
