@@ -105,6 +105,8 @@ ok "files without a change" "$RECORDER" diff a.dat a.dat
 is "nothing is on one side alone" "$err" ""
 run "$RECORDER" diff a.dat rare.dat
 is "the events that only one side has" "$err" "recorder diff: side B has events that side A lacks: rare:*, work:seldom"
+run "$RECORDER" diff --threshold 5000 a.dat rare.dat
+is "they alone are no change" "$status $err" "0 recorder diff: side B has events that side A lacks: rare:*, work:seldom"
 run "$RECORDER" diff rare.dat a.dat
 is "the other way round" "$err" "recorder diff: side A has events that side B lacks: rare:*, work:seldom"
 run "$RECORDER" diff a.dat events.dat
