@@ -16,7 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INTERRUPTS 10000000 /* the pid of a made-up process whose threads are the CPUs; no real process has this pid */
+/* Pids of made-up processes whose threads are the CPUs; no real process has such a pid. */
+#define INTERRUPTS 10000000
+#define IDLE_TASKS 10000001
 #define NAME_ROOM  320u
 
 struct chrome {
@@ -27,11 +29,16 @@ struct chrome {
 	bool is_begun;		/* an event was written */
 };
 
+/* The row of an item: a thread of a process. */
+struct row {
+	int32_t pid, tid;
+};
+
 /* -------------------------------------------------------------------------------------------------------- events */
 
 /* Writes {"name":..,"cat":..,"ph":..,"ts":..,"pid":..,"tid":.. ; the event continues until end_event(). */
-static void begin_event(struct chrome *c, const char *name, const char *category, char type, uint64_t ts, int32_t pid,
-			int32_t tid)
+static void begin_event(struct chrome *c, const char *name, const char *category, char type, uint64_t ts,
+			struct row row)
 {
 	export_out_text(c->out, c->is_begun ? ",\n{\"name\":" : "{\"name\":");
 	c->is_begun = true;
@@ -39,7 +46,7 @@ static void begin_event(struct chrome *c, const char *name, const char *category
 	export_out_text(c->out, ",\"cat\":");
 	export_json_text(c->out, category);
 	export_out_printf(c->out, ",\"ph\":\"%c\",\"ts\":%" PRIu64 ".%03u,\"pid\":%d,\"tid\":%d", type, ts / 1000,
-			  (unsigned int)(ts % 1000), pid, tid);
+			  (unsigned int)(ts % 1000), row.pid, row.tid);
 }
 
 static int end_event(struct chrome *c)
@@ -48,7 +55,7 @@ static int end_event(struct chrome *c)
 	return c->out->error;
 }
 
-static int put_name(struct chrome *c, const char *kind, uint64_t key, int32_t pid, int32_t tid, const char *name)
+static int put_name(struct chrome *c, const char *kind, uint64_t key, struct row row, const char *name)
 {
 	if (number_map_get(&c->seen, key))
 		return 0;
@@ -56,7 +63,7 @@ static int put_name(struct chrome *c, const char *kind, uint64_t key, int32_t pi
 		return -ENOMEM;
 	if (!name[0])
 		return 0;
-	begin_event(c, kind, "__metadata", 'M', 0, pid, tid);
+	begin_event(c, kind, "__metadata", 'M', 0, row);
 	export_out_text(c->out, ",\"args\":{\"name\":");
 	export_json_text(c->out, name);
 	export_out_text(c->out, "}");
@@ -64,30 +71,37 @@ static int put_name(struct chrome *c, const char *kind, uint64_t key, int32_t pi
 }
 
 #define KEY_THREAD  (UINT64_C(1) << 32)
-#define KEY_CPU	    (UINT64_C(2) << 32)
-#define KEY_PROCESS (UINT64_C(3) << 32)
+#define KEY_PROCESS (UINT64_C(2) << 32)
+#define KEY_CPU(of) ((uint64_t)(of) << 32)
 
-/* Finds the process of a thread, and writes the names of both unless the file has them. */
-static int introduce(struct chrome *c, int32_t tid, int32_t *ret_pid)
-{
-	int err;
-
-	*ret_pid = export_process(c->trace, tid);
-	err = put_name(c, "process_name", KEY_PROCESS | (uint32_t)*ret_pid, *ret_pid, *ret_pid,
-		       export_task_name(c->trace, *ret_pid));
-	if (!err)
-		err = put_name(c, "thread_name", KEY_THREAD | (uint32_t)tid, *ret_pid, tid,
-			       export_task_name(c->trace, tid));
-	return err;
-}
-
-static int introduce_cpu(struct chrome *c, uint32_t cpu)
+static int introduce_cpu(struct chrome *c, int32_t of, uint32_t cpu, struct row *ret_row)
 {
 	char name[32];
-	int err = put_name(c, "process_name", KEY_CPU | UINT32_MAX, INTERRUPTS, INTERRUPTS, "interrupts");
+	int err = put_name(c, "process_name", KEY_CPU(of) | UINT32_MAX, (struct row){ of, of },
+			   of == INTERRUPTS ? "interrupts" : "idle tasks");
 
+	*ret_row = (struct row){ of, (int32_t)cpu };
 	snprintf(name, sizeof(name), "CPU %u", cpu);
-	return err ? err : put_name(c, "thread_name", KEY_CPU | cpu, INTERRUPTS, (int32_t)cpu, name);
+	return err ? err : put_name(c, "thread_name", KEY_CPU(of) | cpu, *ret_row, name);
+}
+
+/*
+ * Finds the row of a thread, and writes its names unless the file has them. Each CPU has an idle task, all with the
+ * number 0.
+ */
+static int introduce(struct chrome *c, int32_t tid, uint32_t cpu, struct row *ret_row)
+{
+	const int32_t pid = export_process(c->trace, tid);
+	int err;
+
+	if (!tid)
+		return introduce_cpu(c, IDLE_TASKS, cpu, ret_row);
+	*ret_row = (struct row){ pid, tid };
+	err = put_name(c, "process_name", KEY_PROCESS | (uint32_t)pid, (struct row){ pid, pid },
+		       export_task_name(c->trace, pid));
+	if (!err)
+		err = put_name(c, "thread_name", KEY_THREAD | (uint32_t)tid, *ret_row, export_task_name(c->trace, tid));
+	return err;
 }
 
 /* Whether another event has a field of this name. */
@@ -161,17 +175,17 @@ static void put_span_arguments(struct chrome *c, const struct model_span *span)
 	export_out_text(c->out, "}");
 }
 
-static int put_async(struct chrome *c, const struct model_span *span, int32_t pid)
+static int put_async(struct chrome *c, const struct model_span *span, struct row row)
 {
 	int err;
 
-	begin_event(c, span->name, span->rule->system, 'b', span->begin, pid, span->tid);
+	begin_event(c, span->name, span->rule->system, 'b', span->begin, row);
 	export_out_printf(c->out, ",\"id\":\"span %" PRIu64 "\"", span->id);
 	put_span_arguments(c, span);
 	err = end_event(c);
 	if (err || export_span_is_open(c->trace, span))
 		return err;
-	begin_event(c, span->name, span->rule->system, 'e', span->end, pid, span->tid);
+	begin_event(c, span->name, span->rule->system, 'e', span->end, row);
 	export_out_printf(c->out, ",\"id\":\"span %" PRIu64 "\"", span->id);
 	return end_event(c);
 }
@@ -180,15 +194,15 @@ static int on_span(void *arg, const struct model_span *span)
 {
 	struct chrome *c = arg;
 	const bool is_open = export_span_is_open(c->trace, span);
-	int32_t pid = INTERRUPTS;
-	int err = span->rule->is_of_cpu ? introduce_cpu(c, span->cpu) : introduce(c, span->tid, &pid);
+	struct row row;
+	int err = span->rule->is_of_cpu ? introduce_cpu(c, INTERRUPTS, span->cpu, &row)
+					: introduce(c, span->tid, span->cpu, &row);
 
 	if (err)
 		return err;
 	if (span->rule->is_keyed || span->is_beside)
-		return put_async(c, span, pid);
-	begin_event(c, span->name, span->rule->system, is_open ? 'B' : 'X', span->begin, pid,
-		    span->rule->is_of_cpu ? (int32_t)span->cpu : span->tid);
+		return put_async(c, span, row);
+	begin_event(c, span->name, span->rule->system, is_open ? 'B' : 'X', span->begin, row);
 	if (!is_open)
 		export_out_printf(c->out, ",\"dur\":%" PRIu64 ".%03u", (span->end - span->begin) / 1000,
 				  (unsigned int)((span->end - span->begin) % 1000));
@@ -203,12 +217,12 @@ static int put_point(struct chrome *c, const struct export_event *type, const st
 {
 	unsigned int nr = 0;
 	const char *text;
-	int32_t pid;
-	int err = introduce(c, tid, &pid);
+	struct row row;
+	int err = introduce(c, tid, event->cpu, &row);
 
 	if (err)
 		return err;
-	begin_event(c, type->name, type->system, 'i', event->ts, pid, tid);
+	begin_event(c, type->name, type->system, 'i', event->ts, row);
 	export_out_text(c->out, ",\"s\":\"t\",\"args\":{");
 	if (export_has_text(type)) {
 		text = export_text(c->trace, event);
@@ -231,14 +245,14 @@ static int on_counter(void *arg, const struct model_counter *counter)
 	const struct dat_event event = {
 		.ts = counter->ts, .cpu = counter->cpu, .data = record->data, .size = record->size
 	};
-	int32_t pid;
-	int err = introduce(c, counter->tid, &pid);
+	struct row row;
+	int err = introduce(c, counter->tid, counter->cpu, &row);
 	char name[NAME_ROOM];
 
 	if (err)
 		return err;
 	snprintf(name, sizeof(name), "%s:%s", counter->rule->system, counter->rule->name);
-	begin_event(c, name, counter->rule->system, 'C', counter->ts, pid, counter->tid);
+	begin_event(c, name, counter->rule->system, 'C', counter->ts, row);
 	export_out_text(c->out, ",\"args\":{\"value\":");
 	if (counter->rule->value->flags & TEP_FIELD_IS_SIGNED)
 		export_out_printf(c->out, "%" PRId64, counter->value);
@@ -254,14 +268,13 @@ static int on_counter(void *arg, const struct model_counter *counter)
 static int put_row(struct chrome *c, const char *id, struct export_slice slice)
 {
 	unsigned int nr = 0;
-	int32_t pid;
-	int err = introduce(c, slice.tid, &pid);
+	struct row row;
+	int err = introduce(c, slice.tid, 0, &row);
 
 	for (unsigned int i = 0; i < 2 && !err; i++) {
 		if (i && slice.is_open)
 			break;
-		begin_event(c, slice.name, slice.category, i ? 'e' : 'b', i ? slice.end : slice.begin, pid,
-			    slice.tid);
+		begin_event(c, slice.name, slice.category, i ? 'e' : 'b', i ? slice.end : slice.begin, row);
 		export_out_text(c->out, ",\"id\":");
 		export_json_text(c->out, id);
 		if (!i && slice.rule) {
@@ -298,12 +311,12 @@ static int on_task(void *arg, const struct model_task *task)
 static int on_flow(void *arg, const struct model_flow *flow)
 {
 	struct chrome *c = arg;
-	int32_t pid;
-	int err = introduce(c, flow->tid, &pid);
+	struct row row;
+	int err = introduce(c, flow->tid, flow->cpu, &row);
 
 	if (err)
 		return err;
-	begin_event(c, "flow", "flow", flow->from_ts ? 't' : 's', flow->ts, pid, flow->tid);
+	begin_event(c, "flow", "flow", flow->from_ts ? 't' : 's', flow->ts, row);
 	export_out_printf(c->out, ",\"id\":\"%" PRIu64 "\"", flow->flow);
 	return end_event(c);
 }
@@ -325,7 +338,7 @@ static int on_loss(void *arg, const struct model_loss *loss)
 
 	if (loss->lost > 0)
 		snprintf(name, sizeof(name), "%" PRId64 " events lost", loss->lost);
-	begin_event(c, name, "lost", 'i', loss->ts, 0, 0);
+	begin_event(c, name, "lost", 'i', loss->ts, (struct row){ 0 });
 	export_out_printf(c->out, ",\"s\":\"g\",\"args\":{\"cpu\":%u,\"lost\":%" PRId64 "}", loss->cpu, loss->lost);
 	return end_event(c);
 }

@@ -23,7 +23,7 @@ struct node {
 	uint64_t own;
 };
 
-/* The open spans of a thread, or a CPU. */
+/* The open spans of a thread, of a CPU's interrupts, or of its idle task. */
 struct stack {
 	uint32_t root;
 	uint32_t room;
@@ -39,7 +39,7 @@ struct folded {
 	struct number_map children; /* from parent and name to the node */
 	struct node *nodes;	    /* from 1 */
 	uint32_t nr_nodes, node_room;
-	struct number_map places; /* from a thread or CPU to its place in `stacks` plus one */
+	struct number_map places; /* from a key below to its place in `stacks` plus one */
 	struct stack *stacks;
 	uint32_t nr_stacks, stack_room;
 };
@@ -90,10 +90,18 @@ static uint32_t child(struct folded *f, uint32_t parent, uint32_t name)
 	return f->nr_nodes;
 }
 
+/* Each CPU has an idle task, all with the number 0. */
+static uint64_t key_of(const struct model_span *span)
+{
+	if (span->rule->is_of_cpu)
+		return UINT64_C(1) << 32 | span->cpu;
+	return span->tid ? (uint32_t)span->tid : UINT64_C(2) << 32 | span->cpu;
+}
+
 static struct stack *find_stack(struct folded *f, const struct model_span *span)
 {
 	const bool is_of_cpu = span->rule->is_of_cpu;
-	const uint64_t key = is_of_cpu ? UINT64_C(1) << 32 | span->cpu : (uint32_t)span->tid;
+	const uint64_t key = key_of(span);
 	const uint64_t place = number_map_get(&f->places, key);
 	struct stack *more;
 	char name[NAME_ROOM];

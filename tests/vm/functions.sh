@@ -75,6 +75,16 @@ if grep -qw function_graph <<<"$(mkdir $tracing/instances/look && cat $tracing/i
 	record -p function_graph -l '*_sys_clone*' -l '*_sys_exit*' -l 'do_exit' -l kernel_clone -e sched_switch sh -c '"$0" 3; "$0" 2' "./$calls"
 	ok "calls of calls" grep -qE 'funcgraph_entry: +\|  +kernel_clone\(\)' <("$RECORDER" report out.dat)
 	same_text "calls of calls"
+	# All idle tasks have the number 0, and functions in those of two CPUs overlap.
+	record -p function_graph -l 'tick_nohz_idle_*' sleep 0.5
+	ok "functions in idle tasks" "$RECORDER" export --chrome -o idle.json out.dat
+	sed -nE 's/.*"cat":"ftrace","ph":"X","ts":([0-9]+)\.([0-9]+),"pid":10000001,"tid":([0-9]+),"dur":([0-9]+)\.([0-9]+),.*/\3 \1\2 \4\5/p' \
+		idle.json | sort -k1,1n -k2,2n -k3,3nr >idle
+	is "are on several CPUs, and nest on each" "$(awk '
+		{ begin = $2; end = begin + $3 }
+		$1 != row { row = $1; rows++; open = 0 }
+		{ while (open && ends[open] <= begin) open--; bad += open && ends[open] < end; ends[++open] = end }
+		END { print (rows > 1), bad + 0 }' idle)" "1 0"
 	for depth in 1 2; do
 		record -p function_graph --max-graph-depth $depth -l '*_sys_clone*' -l '*_sys_vfork' -l kernel_clone -F -c \
 			sh -c '"$0" 3; "$0" 2; :' "./$calls"
