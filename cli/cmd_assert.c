@@ -5,6 +5,7 @@
 #include "cli/ask/assert_report.h"
 #include "cli/ask/assert_sql.h"
 #include "cli/common/terminal.h"
+#include "cli/common/trace_events.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -144,7 +145,7 @@ static int print(const struct run *run)
 			status = EXIT_FAILURE;
 	}
 	trace_input_report_gaps(&run->input, series_gaps(run->set));
-	trace_input_report_cpus(&run->input);
+	trace_report_cpus(run->input.command, run->input.path, run->input.table);
 	return status;
 }
 

@@ -10,7 +10,7 @@
 #include "cli/common/missing_parts.h"
 #include "cli/common/terminal.h"
 #include "cli/common/trace_events.h"
-#include "format/dat/dat_compress.h"
+#include "cli/common/trace_input.h"
 #include "format/diff/diff_collect.h"
 
 #include <errno.h>
@@ -38,29 +38,25 @@ struct options {
 static int read_run(struct diff_collect *collect, unsigned int run, const char *path, bool *ret_is_cut)
 {
 	struct dat_error error = { .text = "" };
-	struct dat_file *file = NULL;
-	struct event_table *table = NULL;
-	struct dat_time time = { 0 };
-	int err = dat_open_rest(path, dat_compress_zstd(), &file, &error);
+	struct trace_input input;
+	bool failed = trace_input_open(COMMAND, path, &input) != 0;
+	int err;
 
-	if (!err)
-		err = dat_time_open(file, 0, &time, &error);
-	if (!err)
-		err = trace_events_open(COMMAND, path, file, EVENT_FUNCTIONS_LATER, &table);
-	if (!err)
-		err = diff_collect_run(collect, run, file, &time, table, &error);
-	if (err)
-		complain(COMMAND, "%s: %s", path, error.text[0] ? error.text : strerror(-err));
-	else if (diff_collect_lost(collect, run))
-		complain(COMMAND, "%s: events were lost, so numbers of events are too low and spans are missing", path);
-	if (!err)
+	if (!failed) {
+		err = diff_collect_run(collect, run, input.file, &input.time, input.table, &error);
+		failed = err != 0;
+		if (failed)
+			complain(COMMAND, "%s: %s", path, error.text[0] ? error.text : strerror(-err));
+	}
+	if (!failed) {
+		if (diff_collect_lost(collect, run))
+			complain(COMMAND,
+				 "%s: events were lost, so numbers of events are too low and spans are missing", path);
+		trace_report_cpus(COMMAND, path, input.table);
 		complain_given_up(COMMAND, path, diff_collect_given_up(collect, run));
-	*ret_is_cut |= !err && complain_missing(COMMAND, path, file);
-	event_table_close(table);
-	if (file)
-		dat_time_close(&time);
-	dat_close(file);
-	return err ? STATUS_ERROR : 0;
+	}
+	*ret_is_cut |= trace_input_close(&input, 0) != 0;
+	return failed ? STATUS_ERROR : 0;
 }
 
 /* Flush standard output. Returns the exit status. It is not a failure if the reader has closed the pipe. */

@@ -12,6 +12,7 @@
 #include "cli/common/put_text.h"
 #include "cli/common/show_text.h"
 #include "cli/common/terminal.h"
+#include "cli/common/trace_events.h"
 #include "cli/report/report_field.h"
 #include "format/text/event_print.h"
 
@@ -217,7 +218,7 @@ static int count_and_print(struct counter *c)
 	if (err)
 		return trace_input_fail_memory(&c->input);
 	trace_input_report_gaps(&c->input, &c->gaps);
-	trace_input_report_cpus(&c->input);
+	trace_report_cpus(c->input.command, c->input.path, c->input.table);
 	if (!c->hits)
 		complain(COMMAND, "%s: there is nothing to count", c->input.path);
 	return c->hits ? 0 : EXIT_FAILURE;

@@ -4,6 +4,7 @@
 
 #include "cli/ask/hist_print.h"
 #include "cli/common/terminal.h"
+#include "cli/common/trace_events.h"
 #include "cli/common/trace_input.h"
 
 #include <errno.h>
@@ -80,7 +81,7 @@ static int measure(const struct trace_input *input, const struct options *o, con
 	if (err)
 		return trace_input_fail_memory(input);
 	trace_input_report_gaps(input, series_gaps(set));
-	trace_input_report_cpus(input);
+	trace_report_cpus(input->command, input->path, input->table);
 	if (!hist->count)
 		complain(COMMAND, "%s: there is nothing to measure", input->path);
 	return hist->count ? 0 : EXIT_FAILURE;

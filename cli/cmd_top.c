@@ -5,6 +5,7 @@
 #include "cli/ask/top_count.h"
 #include "cli/common/show_text.h"
 #include "cli/common/terminal.h"
+#include "cli/common/trace_events.h"
 #include "cli/common/trace_input.h"
 
 #include <errno.h>
@@ -143,7 +144,7 @@ static int count_and_print(const struct trace_input *input, bool json, size_t mo
 		print_top(&top, json, most);
 	}
 	trace_input_report_gaps(input, &top.gaps);
-	trace_input_report_cpus(input);
+	trace_report_cpus(input->command, input->path, input->table);
 	if (err)
 		complain(COMMAND, "%s: %s", input->path, error.text[0] ? error.text : strerror(-err));
 	top_close(&top);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 
 #include "cli/common/opts.h"
+#include "format/io/blob.h"
 
 void trace_report_left_out(const char *command, const char *path, const struct event_table *table)
 {
@@ -15,6 +16,19 @@ void trace_report_left_out(const char *command, const char *path, const struct e
 			 "%s: %" PRIu32 " event format%s left out, because libtraceevent cannot parse %s safely; "
 			 "the first: %s",
 			 path, out->nr, out->nr == 1 ? " is" : "s are", out->nr == 1 ? "it" : "them", out->first);
+}
+
+void trace_report_cpus(const char *command, const char *path, const struct event_table *table)
+{
+	struct blob cpus = BLOB_INIT;
+
+	if (!table->absent.nr_no_cpus)
+		return;
+	dat_absent_put_cpus(&table->absent, &cpus);
+	blob_put(&cpus, "", 1);
+	complain(command, "%s: %s; results may lack events", path,
+		 cpus.error ? "CPUs were not recorded" : (const char *)cpus.data);
+	blob_free(&cpus);
 }
 
 int trace_events_open(const char *command, const char *path, const struct dat_file *file, unsigned int flags,

@@ -15,4 +15,7 @@ int trace_events_open(const char *command, const char *path, const struct dat_fi
 /* Reports on standard error the formats that were left out of the table. If the table is NULL, reports nothing. */
 void trace_report_left_out(const char *command, const char *path, const struct event_table *table);
 
+/* If CPUs were not recorded, reports on standard error that results may lack what happened there. */
+void trace_report_cpus(const char *command, const char *path, const struct event_table *table);
+
 #endif

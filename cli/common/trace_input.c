@@ -12,7 +12,6 @@
 #include "cli/common/opts.h"
 #include "cli/common/trace_events.h"
 #include "format/dat/dat_compress.h"
-#include "format/io/blob.h"
 
 bool trace_input_has_suffix(const char *operand)
 {
@@ -74,17 +73,4 @@ void trace_input_report_gaps(const struct trace_input *input, const struct dat_g
 		complain(input->command, "%s: %" PRIu64 " damaged page%s; results may lack their events", input->path,
 			 gaps->damaged, gaps->damaged == 1 ? "" : "s");
 	complain_given_up(input->command, input->path, gaps->given_up);
-}
-
-void trace_input_report_cpus(const struct trace_input *input)
-{
-	struct blob cpus = BLOB_INIT;
-
-	if (!input->table->absent.nr_no_cpus)
-		return;
-	dat_absent_put_cpus(&input->table->absent, &cpus);
-	blob_put(&cpus, "", 1);
-	complain(input->command, "%s: %s; results may lack events", input->path,
-		 cpus.error ? "CPUs were not recorded" : (const char *)cpus.data);
-	blob_free(&cpus);
 }

@@ -45,7 +45,4 @@ int trace_input_fail_memory(const struct trace_input *input);
 /* If events are missing from the trace, reports on standard error how many, and that results may lack them. */
 void trace_input_report_gaps(const struct trace_input *input, const struct dat_gaps *gaps);
 
-/* If CPUs were not recorded, reports that results may lack what happened there. */
-void trace_input_report_cpus(const struct trace_input *input);
-
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* report --profile: each buffer of the file has a profile of its own. */
 #include "cli/common/opts.h"
+#include "cli/common/trace_events.h"
 #include "cli/common/trace_input.h"
 #include "cli/report/profile.h"
 #include "format/dat/dat_gaps.h"
@@ -55,7 +56,7 @@ static int read_and_print(struct report *r, struct profile *all)
 	for (size_t i = r->file->nr_buffers; !status && i; i--)
 		status = print_profile(&all[i - 1]);
 	trace_input_report_gaps(&input, &gaps);
-	trace_input_report_cpus(&input);
+	trace_report_cpus(input.command, input.path, input.table);
 	damage = report_damage(r, walk.merge);
 	report_walk_close(&walk);
 	return status ? status : damage;

@@ -312,7 +312,11 @@ if [ "$(wc -l <<<"$cpus")" -gt 1 ]; then
 		top
 		profile
 		report --profile
+		diff part.1
 	END
+	run "$RECORDER" sql part.1 "SELECT count(*) FROM note"
+	like "sql gives a result" "$out" "\\<3\\>"
+	like "and names them" "$err" "^recorder sql: part\\.1: CPU(s [0-9]+[,-][0-9,-]+ were| [0-9]+ was) not recorded; results may lack events$"
 else
 	skip "without its other CPUs" "this machine has one"
 fi
