@@ -54,6 +54,12 @@ int dat_walk_open(const struct dat_file *file, const struct dat_page *page, stru
 unsigned int dat_page_rule(const struct dat_file *file);
 uint32_t dat_walk_marker(const struct dat_walk *walk, const struct dat_record *padding, uint32_t cpu);
 
+/* Whether a page that was just opened has no records. */
+static inline bool dat_walk_is_empty(const struct dat_walk *walk)
+{
+	return walk->used <= walk->header;
+}
+
 /* 1: *ret_record is the next record of any kind. 0: there are no more. -EBADMSG: the rest of the page is invalid. */
 int dat_walk_next(struct dat_walk *walk, struct dat_record *ret_record, struct dat_error *ret_error);
 

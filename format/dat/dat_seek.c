@@ -84,7 +84,7 @@ bool dat_places_time(struct dat_places *places, uint64_t i, uint64_t *ret_ts)
 
 	dat_places_go(places, i, cursor);
 	if (dat_cursor_next(cursor, &page, &error) <= 0 || dat_walk_open(cursor->file, &page, &walk, &error) ||
-	    walk.used <= walk.header)
+	    dat_walk_is_empty(&walk))
 		return false;
 	*ret_ts = dat_time(places->time, cursor->stream->cpu, walk.page_ts);
 	return true;
@@ -155,7 +155,7 @@ static bool last_from(struct dat_places *p, uint64_t i, uint64_t *ret_ts)
 	while (dat_cursor_next(cursor, &page, &error) > 0) {
 		if (dat_walk_open(cursor->file, &page, &walk, &error))
 			continue;
-		if (walk.used <= walk.header)
+		if (dat_walk_is_empty(&walk))
 			dat_cursor_skip_hole(cursor);
 		while (dat_walk_next(&walk, &record, &error) > 0) {
 			if (record.kind != DAT_RECORD_DATA)
