@@ -18,9 +18,9 @@
 
 struct collected {
 	struct dat_notes notes; /* the notes of the result; their strings are the blobs below */
-	struct dat_losses losses;
+	struct dat_losses kernel_losses, program_losses;
 	struct dat_absent absent;
-	struct blob program, listed, hidden, other_pids, processes, loss_list;
+	struct blob program, listed, hidden, other_pids, processes, kernel_lost, program_lost;
 	struct blob some_times, no_cpus, no_switches, no_kernel, no_programs;
 	struct number_map listed_seen, hidden_seen, others_seen; /* by thread: 1 */
 	struct clock_offset *offsets;
@@ -149,7 +149,9 @@ static int add_file(struct collected *all, const struct merge *merge, const stru
 		err = add_threads(notes.other_pids, &all->others_seen, &all->other_pids);
 	if (!err)
 		err = add_offsets(all, notes.offsets);
-	return err ? err : add_losses(merge, file, notes.losses, &all->losses);
+	if (!err)
+		err = add_losses(merge, file, notes.kernel_losses, &all->kernel_losses);
+	return err ? err : add_losses(merge, file, notes.program_losses, &all->program_losses);
 }
 
 /* Take what comes from the first file alone: the writer, and the readings of the clock of all times. */
@@ -185,16 +187,18 @@ static void put_absent(struct collected *all)
 
 static int put(struct collected *all, const struct merge *merge)
 {
-	struct blob *const texts[] = { &all->program,	 &all->listed,	  &all->hidden,	    &all->other_pids,
-				       &all->processes,	 &all->loss_list, &all->some_times, &all->no_cpus,
-				       &all->no_switches, &all->no_kernel, &all->no_programs };
+	struct blob *const texts[] = { &all->program,	   &all->listed,      &all->hidden,	&all->other_pids,
+				       &all->processes,	   &all->kernel_lost, &all->program_lost, &all->some_times,
+				       &all->no_cpus,	   &all->no_switches, &all->no_kernel,	&all->no_programs };
 	struct blob text = BLOB_INIT;
-	int err = all->losses.error;
+	int err = all->kernel_losses.error ? all->kernel_losses.error : all->program_losses.error;
 
 	take_first(all, merge);
 	put_absent(all);
-	dat_losses_join(&all->losses);
-	dat_losses_put(&all->losses, &all->loss_list);
+	dat_losses_join(&all->kernel_losses);
+	dat_losses_put(&all->kernel_losses, &all->kernel_lost);
+	dat_losses_join(&all->program_losses);
+	dat_losses_put(&all->program_losses, &all->program_lost);
 	all->offset_text = clock_offsets_text(all->offsets, all->nr_offsets);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]) && !err; i++) {
 		blob_put(texts[i], "", 1);
@@ -207,7 +211,8 @@ static int put(struct collected *all, const struct merge *merge)
 	all->notes.hidden = (const char *)all->hidden.data;
 	all->notes.other_pids = (const char *)all->other_pids.data;
 	all->notes.processes = (const char *)all->processes.data;
-	all->notes.losses = (const char *)all->loss_list.data;
+	all->notes.kernel_losses = (const char *)all->kernel_lost.data;
+	all->notes.program_losses = (const char *)all->program_lost.data;
 	all->notes.some_times = (const char *)all->some_times.data;
 	all->notes.no_cpus = (const char *)all->no_cpus.data;
 	all->notes.no_switches = (const char *)all->no_switches.data;
@@ -245,13 +250,15 @@ int merge_put_notes(const struct merge *merge)
 	if (!err && has_notes(merge, &all.absent))
 		err = put(&all, merge);
 	dat_absent_free(&all.absent);
-	dat_losses_free(&all.losses);
+	dat_losses_free(&all.kernel_losses);
+	dat_losses_free(&all.program_losses);
 	blob_free(&all.program);
 	blob_free(&all.listed);
 	blob_free(&all.hidden);
 	blob_free(&all.other_pids);
 	blob_free(&all.processes);
-	blob_free(&all.loss_list);
+	blob_free(&all.kernel_lost);
+	blob_free(&all.program_lost);
 	blob_free(&all.some_times);
 	blob_free(&all.no_cpus);
 	blob_free(&all.no_switches);

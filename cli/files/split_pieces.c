@@ -157,7 +157,7 @@ uint64_t split_damaged(const struct split *split, struct dat_error *ret_error, u
 
 /* -------------------------------------------------------------------------------------------------------- events */
 
-/* Whether a loss before this event counts as one of programs: the same rule as model_loss_is_programs(). */
+/* Whether a loss of known number before this event is of programs: the same rule as model_loss_is_programs(). */
 static bool is_programs(const struct split *split, const struct dat_event *event)
 {
 	const struct event_table *table = split->select.table;

@@ -9,7 +9,7 @@
 
 #include "format/io/blob.h"
 
-/* A file has at most this number of intervals: ten KiB of text. Twice this number are collected. */
+/* A list has at most this number of intervals: ten KiB of text. Twice this number are collected. */
 #define LOSSES_MAX 256u
 
 void dat_losses_free(struct dat_losses *losses)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The times at which the events that a file does not have were lost. The pages of a trace.dat report a loss with the
- * next event, which may come long after the loss began; so recordings of recorder have the times in their notes, as
- * intervals for all processes together. A file has a few hundred intervals at most: if there are more losses, two are
- * joined to an interval that includes the time between them.
+ * next event, which may come long after the loss began; so recordings of recorder have the times in their notes: a list
+ * of intervals for the kernel, and one for all programs together. A list has a few hundred intervals at most: if there
+ * are more losses, two are joined to an interval that includes the time between them.
  */
 #ifndef FORMAT_DAT_LOSSES_H
 #define FORMAT_DAT_LOSSES_H

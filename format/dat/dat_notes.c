@@ -20,7 +20,8 @@
 #define BOOT	     "boot "
 #define MERGED	     "merged within "
 #define MERGE_OPEN   " and errors that are not stated"
-#define LOSSES	     "events lost from "
+#define KERNEL_LOST  "events of the kernel lost from "
+#define PROGRAM_LOST "events of programs lost from "
 #define LISTED_ONLY  " and no others"
 #define SOME_TIMES   " from "
 #define NO_CPUS	     "CPUs not recorded: "
@@ -249,7 +250,8 @@ void dat_notes_put(struct blob *text, const struct dat_notes *notes)
 	if (notes->is_merged)
 		blob_printf(text, "; " MERGED "%" PRIu64 " ns%s", notes->merge_error,
 			    notes->merge_is_open ? MERGE_OPEN : "");
-	put_value(text, LOSSES, notes->losses);
+	put_value(text, KERNEL_LOST, notes->kernel_losses);
+	put_value(text, PROGRAM_LOST, notes->program_losses);
 	put_value(text, NO_CPUS, notes->no_cpus);
 	put_value(text, NO_SWITCHES, notes->no_switches);
 	put_value(text, NO_KERNEL, notes->no_kernel);
@@ -329,7 +331,8 @@ bool dat_notes_read(const char *text, struct dat_notes *ret_notes)
 	}
 	ret_notes->boot = read_boot(text);
 	read_merged(text, ret_notes);
-	ret_notes->losses = value_after(text, LOSSES);
+	ret_notes->kernel_losses = value_after(text, "; " KERNEL_LOST);
+	ret_notes->program_losses = value_after(text, "; " PROGRAM_LOST);
 	ret_notes->no_cpus = value_after(text, "; " NO_CPUS);
 	ret_notes->no_switches = value_after(text, "; " NO_SWITCHES);
 	ret_notes->no_kernel = value_after(text, "; " NO_KERNEL);

@@ -7,8 +7,9 @@
  *	100 101; hidden threads: 12 13; threads of other pid namespaces: 2; processes: 100 101 102, 200; time error at
  *	most 40 ns; clocks: monotonic 5000 realtime 1700000000000005000 boottime 7000 ns, monotonic 9000 ...; clocks
  *	read within 50 ns; time of day within 2000000 ns; boot 1b4e28ba-2fa1-11d2-883f-0016d3cca427; merged within
- *	4000100 ns and errors that are not stated; events lost from 100 to 200, 300 on; CPUs not recorded: 1-3,5; no
- *	switches from 800 to 899; no events of the kernel from 810 to 889; no events of programs from 820 to 849
+ *	4000100 ns and errors that are not stated; events of the kernel lost from 100 to 200, 300 on; events of programs
+ *	lost from 150 to 160; CPUs not recorded: 1-3,5; no switches from 800 to 899; no events of the kernel from 810 to
+ *	889; no events of programs from 820 to 849
  *
  * "processes" has the process of each program and its further threads, and those of the threads to which the kernel
  * was restricted: trace.dat has no other place for that. "clocks" has readings of the clocks at the beginning and at
@@ -98,7 +99,8 @@ struct dat_notes {
 	bool is_merged;	  /* the file was merged from files of several clocks */
 	bool merge_is_open; /* merge_error does not include some errors, which are not known */
 	uint64_t merge_error; /* maximum error between times of different files, ns */
-	const char *losses;  /* times of losses, in the form of dat_losses.h; NULL: none */
+	const char *kernel_losses; /* when events of the kernel were lost, in the form of dat_losses.h; NULL: never */
+	const char *program_losses; /* the same for events of programs */
 	uint64_t time_error; /* maximum distance from CLOCK_MONOTONIC, ns; or DAT_TIME_ERROR_UNKNOWN */
 };
 

@@ -106,10 +106,25 @@ const char *model_span_state_name(enum model_span_state state)
 
 /* ----------------------------------------------------------------------------------------------------------- losses */
 
+/* Whether the notes have a loss that ends with an event. */
+static bool is_noted(const struct dat_losses *losses, const struct dat_event *event)
+{
+	return event->raw && dat_losses_between(losses, event->raw - 1, event->raw);
+}
+
 bool model_loss_is_programs(const struct event_table *table, const struct dat_event *event)
 {
-	return event->lost > 0 && event_is_programs(event_id(table, event->data, event->size)) &&
+	if (event->lost < 0)
+		return is_noted(&table->program_losses, event) && !is_noted(&table->kernel_losses, event);
+	return event->lost && event_is_programs(event_id(table, event->data, event->size)) &&
 	       event_pid(table, event->data, event->size) > 0;
+}
+
+bool model_loss_is_kernels(const struct event_table *table, const struct dat_event *event)
+{
+	if (event->lost < 0)
+		return is_noted(&table->kernel_losses, event) && !is_noted(&table->program_losses, event);
+	return event->lost && !model_loss_is_programs(table, event);
 }
 
 /*
@@ -137,15 +152,6 @@ bool model_is_end_of_program(const struct model_step *step)
 	return type && !strcmp(type->event->system, "recorder") && !strcmp(type->event->name, "end");
 }
 
-/* A program's span that is still open where the file ends: its end may be what a lane has lost at its end. */
-static void mark_cut(const struct model *m, const struct model_thread *thread)
-{
-	for (struct model_open *open = thread->stack.top; open; open = open->outer) {
-		if (!open->span.rule->is_kernel && m->tail_loss_ts > open->span.begin)
-			open->span.flags |= MODEL_CUT;
-	}
-}
-
 /*
  * Lost events may concern three kinds of threads: that of the next event, those that were last seen on this CPU, and
  * those that are next seen on it. note_thread() handles the last two when their next event comes.
@@ -163,7 +169,8 @@ static int note_loss(struct model *m, const struct model_step *step)
 	};
 	const int err = is_program ? 0 : lose_ring(m, step, since);
 
-	m->loss_ts = step->cpu->loss_ts = step->thread->loss_ts = event->ts;
+	if (!model_loss_is_kernels(model_rules_table(m->rules), event))
+		m->program_loss_ts = step->cpu->program_loss_ts = step->thread->program_loss_ts = event->ts;
 	if (is_program && model_is_end_of_program(step))
 		m->tail_loss_ts = event->ts;
 	if (!is_program)
@@ -175,11 +182,11 @@ static void note_thread(const struct model *m, const struct model_step *step)
 {
 	struct model_thread *thread = step->thread;
 	const struct model_cpu none = { 0 }, *left = thread->cpu < m->nr_cpus ? &m->cpus[thread->cpu] : &none;
-	const uint64_t loss = later(left->loss_ts, step->cpu->loss_ts);
+	const uint64_t program_loss = later(left->program_loss_ts, step->cpu->program_loss_ts);
 	const uint64_t kernel_loss = later(left->kernel_loss_ts, step->cpu->kernel_loss_ts);
 
-	if (loss > thread->last_ts)
-		thread->loss_ts = later(loss, thread->loss_ts);
+	if (program_loss > thread->last_ts)
+		thread->program_loss_ts = later(program_loss, thread->program_loss_ts);
 	if (kernel_loss > thread->last_ts)
 		thread->kernel_loss_ts = later(kernel_loss, thread->kernel_loss_ts);
 	thread->cpu = step->event->cpu;
@@ -263,7 +270,6 @@ int model_end(struct model *model)
 	for (size_t i = 0; !err && i < model->nr_list; i++) {
 		struct model_thread *thread = model->list[i];
 
-		mark_cut(model, thread);
 		err = model_thread_stop(model, thread, ts);
 		if (!err)
 			err = model_task_stop(model, thread, ts);
@@ -272,6 +278,10 @@ int model_end(struct model *model)
 	}
 	for (uint32_t i = 0; !err && i < model->nr_cpus; i++) {
 		err = model_spans_stop(model, &model->cpus[i].stack, ts, 0);
+		for (struct model_open *open = model->cpus[i].idle.top; open; open = open->outer) {
+			if (model->cpus[i].kernel_loss_ts > open->span.begin)
+				open->span.flags |= MODEL_CUT;
+		}
 		if (!err)
 			err = model_spans_stop(model, &model->cpus[i].idle, ts, 0);
 	}

@@ -271,12 +271,13 @@ struct model_loss {
 };
 
 /*
- * Whether the events that were lost before an event are all events of programs. This holds if the event is a program's,
- * because in all files of recorder the event after a loss is of the same lane, or of the same ring of the kernel. But a
- * recorder:end of thread 0 reports losses of the kernel; and a loss of unknown number may be damage of a page, and
- * concern any events.
+ * Whether the events that were lost before an event are all events of programs, or all of the kernel. In all files of
+ * recorder the event after a loss is of the same lane, or of the same ring of the kernel; but a recorder:end of thread
+ * 0 reports losses of the kernel. A loss of unknown number may be damage of a page, which may concern events of both,
+ * unless the file's notes have a loss of one of the two there.
  */
 bool model_loss_is_programs(const struct event_table *table, const struct dat_event *event);
+bool model_loss_is_kernels(const struct event_table *table, const struct dat_event *event);
 
 /* Each function may be NULL. If one returns a value other than 0, model_event() ends and returns it. */
 struct model_sink {

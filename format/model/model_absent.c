@@ -72,20 +72,15 @@ int model_absent_open(struct model *model)
 
 /* ------------------------------------------------------------------------------------------------------------ times */
 
-static bool is_known(enum model_scope scope, const struct model_thread *thread)
-{
-	return scope == MODEL_ALL || (scope == MODEL_SOME && thread->is_listed);
-}
-
 /* What the change of the scope means for the state of a thread. */
 static int change_thread(struct model *m, struct model_thread *thread, enum model_scope scope, uint64_t ts)
 {
-	const bool was_known = is_known(m->scope, thread);
+	const bool was_known = model_scope_has(m->scope, thread);
 	const struct model_thread_state *state = &thread->state;
 
-	if (was_known && !is_known(scope, thread))
+	if (was_known && !model_scope_has(scope, thread))
 		return model_sched_forget(m, thread, ts);
-	if (was_known || !is_known(scope, thread) || !thread->has_state || state->state == MODEL_DEAD)
+	if (was_known || !model_scope_has(scope, thread) || !thread->has_state || state->state == MODEL_DEAD)
 		return 0;
 	/*
 	 * Any other state was derived while only the switches of other threads were recorded, and may be wrong: drop
@@ -111,11 +106,11 @@ static void lose_kernel(struct model *m, uint64_t ts)
 /* The same for those of programs. */
 static void lose_programs(struct model *m, uint64_t ts)
 {
-	m->loss_ts = ts;
+	m->program_loss_ts = ts;
 	for (size_t i = 0; i < m->nr_list; i++)
-		m->list[i]->loss_ts = ts;
+		m->list[i]->program_loss_ts = ts;
 	for (uint32_t i = 0; i < m->nr_cpus; i++)
-		m->cpus[i].loss_ts = ts;
+		m->cpus[i].program_loss_ts = ts;
 }
 
 /* The scope changes: the states of threads, and what runs on each CPU, begin anew. */
@@ -126,8 +121,7 @@ static int change(struct model *m, enum model_scope scope, uint64_t ts)
 	for (size_t i = 0; !err && i < m->nr_list; i++)
 		err = change_thread(m, m->list[i], scope, ts);
 	for (uint32_t i = 0; !err && i < m->nr_cpus; i++) {
-		m->cpus[i].switch_ts = 0;
-		m->cpus[i].is_running_known = m->cpus[i].is_switched = false;
+		model_run_forget(&m->cpus[i]);
 		if (scope == MODEL_NO_KERNEL)
 			err = model_spans_stop(m, &m->cpus[i].stack, ts, MODEL_CUT);
 		if (!err && scope == MODEL_NO_KERNEL)

@@ -30,14 +30,6 @@ int model_beside_leave(struct model *m, struct model_thread *thread, uint64_t ts
 	return model_beside_end(m, thread, ts, flags);
 }
 
-/* Whether a program's span is inside an open span. */
-static bool has_program_inside(const struct model_open *open)
-{
-	while (open && !open->span.rule->is_program)
-		open = open->child;
-	return open != NULL;
-}
-
 /*
  * The call or work that is open has ended unseen: before a loss that may hide its end, otherwise at an unknown time
  * before the event at `ts`. Returns that time in *ret_since. If a program's span seems to be inside it, that span began
@@ -54,9 +46,12 @@ static int cut_single(struct model *m, struct model_thread *thread, uint64_t ts,
 	if (open && thread->kernel_loss_ts > open->span.begin)
 		ts = later(thread->kernel_loss_ts, stack->single ? later(top->span.begin, top->inner_until) : 0);
 	*ret_since = ts;
-	if (stack->single && has_program_inside(open)) {
+	if (stack->single && model_has_program_inside(open)) {
 		open->is_over = true;
 		stack->single = NULL;
+		/* The loss is not reported yet. */
+		if (thread->kernel_loss_ts <= open->span.begin)
+			*ret_since = top->span.begin;
 	}
 	while (!err && stack->single)
 		err = model_stack_pop(m, stack, ts, MODEL_CUT);
@@ -97,11 +92,17 @@ int model_single_begin(struct model *m, const struct model_step *step, struct mo
 	return 0;
 }
 
-/* The open call that an end belongs to: on the stack, or beside it; NULL: none. */
-static struct model_open *find(const struct model_step *step)
+/*
+ * The open call that an end belongs to: on the stack, or beside it; NULL: none. If events were lost, and a program's
+ * span seems to have begun inside the call, the call ended before, and this end is that of a later one.
+ */
+static struct model_open *find(const struct model *m, const struct model_step *step)
 {
 	const struct model_thread *thread = step->thread;
+	const struct model_open *single = thread->stack.single;
 
+	if (single && model_has_program_inside(single) && model_span_has_loss(m, step, single))
+		return NULL;
 	if (thread->beside && model_open_fits(thread->beside, step))
 		return thread->beside;
 	return thread->stack.single && model_open_fits(thread->stack.single, step) ? thread->stack.single : NULL;
@@ -127,7 +128,7 @@ int model_single_end(struct model *m, const struct model_step *step, struct mode
 	/* The call of that span has ended, and events were lost afterwards: this is the end of a later call. */
 	if (thread->beside && thread->beside_until && thread->kernel_loss_ts > thread->beside_until)
 		err = model_beside_leave(m, thread, step->event->ts, MODEL_CUT);
-	*ret_open = err ? NULL : find(step);
+	*ret_open = err ? NULL : find(m, step);
 	*ret_since = 0;
 	if (err || *ret_open || !is_other_open(step))
 		return err;

@@ -24,6 +24,9 @@ struct model_open {
 	uint32_t room;
 };
 
+/* The number of the idle tasks of all CPUs. */
+#define MODEL_IDLE 0
+
 /*
  * Spans that are begun and never ended, for example because only begins were recorded, must neither fill the memory nor
  * make each search long: of more than this many, the outermost one is given up.
@@ -51,8 +54,8 @@ struct model_thread {
 	int32_t tid;
 	uint32_t cpu;	      /* of its last event */
 	uint64_t last_ts;     /* of its last event */
-	uint64_t loss_ts;     /* events that concern it may be missing before this time; 0: none are */
-	uint64_t kernel_loss_ts; /* the same for events of the kernel */
+	uint64_t program_loss_ts; /* events of its program may be missing before this time; 0: none are */
+	uint64_t kernel_loss_ts; /* the same for events of the kernel that concern it */
 	uint64_t born_ts;	 /* when it was woken for the first time; 0: not known */
 	struct model_stack stack;
 	struct model_open *beside; /* a system call that does not nest; NULL: none */
@@ -73,8 +76,8 @@ struct model_cpu {
 	uint64_t last_ts;   /* of its last event; 0: none */
 	struct number_map rings; /* by buffer: the time of the last event of the kernel in the CPU's ring there */
 	uint64_t switch_ts; /* of its last switch; 0: none since the trace began, or since events were lost */
-	uint64_t loss_ts;	 /* the last loss on it; 0: none */
-	uint64_t kernel_loss_ts; /* the last loss of events of the kernel */
+	uint64_t program_loss_ts; /* the last loss of events of programs on it; 0: none */
+	uint64_t kernel_loss_ts;  /* the same for events of the kernel */
 	bool is_running_known;
 	/*
 	 * A switch was seen, or an event of a second thread: so it is known that more than one thread has run since the
@@ -88,7 +91,7 @@ struct model_cpu {
 	int32_t left;
 	uint64_t alone_ts; /* time of the last end of an interrupt whose begin was not seen */
 	struct model_stack stack; /* interrupts */
-	struct model_stack idle;  /* spans of the kernel in the CPU's idle task: all these tasks have the number 0 */
+	struct model_stack idle;  /* spans of the kernel in the CPU's idle task */
 };
 
 /* A chained hash table of open spans by pair and keys. */
@@ -122,7 +125,7 @@ struct model {
 	uint64_t first_ts, last_ts;
 	uint64_t last_raw; /* the latest time of an event in the units of the pages */
 	bool has_begun;
-	uint64_t loss_ts; /* the last loss anywhere */
+	uint64_t program_loss_ts; /* the last loss of events of programs anywhere; 0: none */
 	uint64_t kernel_loss_ts; /* the same for events of the kernel */
 	uint64_t tail_loss_ts; /* the last loss of programs after the last event of a lane */
 	uint64_t given_up_ts; /* when threads were last given up; 0: never */
@@ -193,6 +196,8 @@ struct model_open *model_keyed_oldest(struct model_keyed *keyed);
 int model_span_begin(struct model *model, struct model_step *step);
 int model_span_end(struct model *model, struct model_step *step);
 int model_span_timed(struct model *model, struct model_step *step);
+/* Whether an end of an open span without a key, or its next begin, may be lost before this step. */
+bool model_span_has_loss(const struct model *m, const struct model_step *step, const struct model_open *open);
 
 /*
  * Close all open spans of a stack, or of a thread, whose ends were not seen, with MODEL_NO_END and `flags`. For keyed
@@ -208,6 +213,8 @@ struct model_open *model_open_take(struct model *model);
 void model_open_give(struct model *model, struct model_open *open);
 /* Whether an end belongs to an open span: their rules are a pair, and no field shows that they are different spans. */
 bool model_open_fits(const struct model_open *open, const struct model_step *step);
+/* Whether a program's span is inside an open span on a stack, or is that span. */
+bool model_has_program_inside(const struct model_open *open);
 /* A span that is on no stack ends: the sink gets it, and `open` is unused. */
 int model_open_end(struct model *model, struct model_open *open, uint64_t ts, unsigned int flags);
 int model_stack_push(struct model *model, struct model_stack *stack, struct model_open *open);
@@ -271,6 +278,8 @@ int model_sched_forget(struct model *model, struct model_thread *thread, uint64_
  * model_runs.c: which thread runs on a CPU if no switch shows it. 0; what the sink returned.
  * model_run_note(): called for each event, after model_sched_loss() and before the others: the event shows that its
  * thread runs.
+ * model_run_may_have_left(): the thread may have been on other CPUs since its span began.
+ * model_run_forget(): of the CPU nothing is known any longer: events were lost, or not recorded.
  * model_run_list(): the thread turns out to be a listed one.
  * model_run_unknown(): a switch to the thread, on this CPU, is missing: until `ts` it is not known what it did.
  * model_run_stop(): the thread that runs on the CPU has left it unseen: it ran at least until what shows that it ran;
@@ -278,7 +287,9 @@ int model_sched_forget(struct model *model, struct model_thread *thread, uint64_
  * model_run_stop_elsewhere(): the thread is seen on this CPU; if it seemed to run on another one, it has left that one.
  */
 int model_run_note(struct model *model, const struct model_step *step);
+void model_run_forget(struct model_cpu *cpu);
 bool model_runs_on(const struct model_thread *thread, uint32_t cpu);
+bool model_run_may_have_left(const struct model *m, const struct model_thread *thread, const struct model_open *open);
 void model_run_list(struct model_thread *thread);
 int model_run_unknown(const struct model *m, struct model_thread *thread, uint32_t cpu, uint64_t ts);
 int model_run_stop(struct model *m, uint32_t number);
@@ -294,12 +305,19 @@ static inline uint64_t model_hash(unsigned int pair, const uint64_t *keys, unsig
 	return hash;
 }
 
-/* The stack of the event's thread. System calls and works are on that of the thread (model_calls.c). */
+/* The stack of the event's thread. Works of a workqueue, and system calls, are never in an idle task. */
 static inline struct model_stack *model_thread_stack(const struct model_step *step)
 {
 	const struct model_rule *rule = step->rule;
+	const bool is_idle = step->thread->tid == MODEL_IDLE && !rule->is_program && !rule->is_single;
 
-	return rule->is_kernel && !rule->is_single && !step->thread->tid ? &step->cpu->idle : &step->thread->stack;
+	return is_idle ? &step->cpu->idle : &step->thread->stack;
+}
+
+/* Whether the switches of a thread were recorded. */
+static inline bool model_scope_has(enum model_scope scope, const struct model_thread *thread)
+{
+	return scope == MODEL_ALL || (scope == MODEL_SOME && thread->is_listed);
 }
 
 static inline uint64_t later(uint64_t a, uint64_t b)

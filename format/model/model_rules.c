@@ -26,6 +26,9 @@ static const struct model_rule unknown = { .meaning = MODEL_POINT, .system = "",
 
 enum scope { SCOPE_THREAD, SCOPE_CPU, SCOPE_KEYS };
 
+/* Functions have two kinds of begins, and one kind of ends. */
+#define FUNCTIONS "funcgraph_exit", "funcgraph", SCOPE_THREAD, { NULL }, MODEL_NAME_FUNCTION, "func", "func"
+
 /*
  * docs/MEANING.md has the same table. An asterisk at the end stands for the rest of the name, which begin and end have
  * in common.
@@ -53,24 +56,8 @@ static const struct kernel_pair {
 	  MODEL_NAME_RULE,
 	  NULL,
 	  NULL },
-	{ "ftrace",
-	  "funcgraph_entry",
-	  "funcgraph_exit",
-	  "funcgraph",
-	  SCOPE_THREAD,
-	  { NULL },
-	  MODEL_NAME_FUNCTION,
-	  "func",
-	  "func" },
-	{ "ftrace",
-	  "fgraph_retaddr_entry",
-	  "funcgraph_exit",
-	  "funcgraph",
-	  SCOPE_THREAD,
-	  { NULL },
-	  MODEL_NAME_FUNCTION,
-	  "func",
-	  "func" },
+	{ "ftrace", "funcgraph_entry", FUNCTIONS },
+	{ "ftrace", "fgraph_retaddr_entry", FUNCTIONS },
 	{ "workqueue",
 	  "workqueue_execute_start",
 	  "workqueue_execute_end",

@@ -7,9 +7,6 @@
  */
 #include "format/model/model_private.h"
 
-/* The idle tasks of all CPUs have the number 0. */
-#define IDLE 0
-
 void model_run_list(struct model_thread *thread)
 {
 	/* The state that the thread seemed to have until now may have been wrong. */
@@ -42,6 +39,14 @@ bool model_runs_on(const struct model_thread *thread, uint32_t cpu)
 	return thread->has_state && thread->state.state == MODEL_RUNNING && thread->state.cpu == cpu;
 }
 
+bool model_run_may_have_left(const struct model *m, const struct model_thread *thread, const struct model_open *open)
+{
+	if (thread->tid == MODEL_IDLE)
+		return false;
+	return !m->has_switch || !model_scope_has(m->scope, thread) || !model_runs_on(thread, open->span.cpu) ||
+	       thread->state.begin > open->span.begin;
+}
+
 int model_run_stop(struct model *m, uint32_t number)
 {
 	struct model_cpu *cpu = &m->cpus[number];
@@ -50,6 +55,7 @@ int model_run_stop(struct model *m, uint32_t number)
 
 	cpu->is_running_known = false;
 	cpu->is_switched = true;
+	cpu->switch_ts = cpu->shown_ts;
 	if (!thread || !model_runs_on(thread, number))
 		return 0;
 	/* Events on the CPU may be of threads whose switches were not recorded. */
@@ -57,6 +63,7 @@ int model_run_stop(struct model *m, uint32_t number)
 		thread->state.state = MODEL_UNKNOWN;
 		return 0;
 	}
+	thread->state.is_cut = true;
 	err = model_state_give(m, thread, later(cpu->shown_ts, thread->state.begin), false);
 	model_state_set(thread, MODEL_UNKNOWN, UINT32_MAX, thread->state.end, thread->state.prio);
 	return err;
@@ -106,7 +113,7 @@ static int note_listed(const struct model *m, const struct model_step *step)
 	struct model_thread *thread = step->thread;
 	int err = 0;
 
-	if (thread->tid == IDLE || step->rule->meaning == MODEL_WAKE || !shows_running(step))
+	if (thread->tid == MODEL_IDLE || step->rule->meaning == MODEL_WAKE || !shows_running(step))
 		return 0;
 	if (m->by_number && !step->rule->is_program)
 		model_run_list(thread);
@@ -139,7 +146,7 @@ static int note_first(const struct model *m, const struct model_step *step)
 	if (is_woken(thread))
 		model_state_set(thread, MODEL_RUNNING, step->event->cpu, later(since, thread->state.begin),
 				thread->state.prio);
-	if (thread->tid == IDLE || has_known_state(thread))
+	if (thread->tid == MODEL_IDLE || has_known_state(thread))
 		return 0;
 	/*
 	 * A state that began later than `since`, such as that of a new thread with the number of one that ended, is not
@@ -165,10 +172,9 @@ static int note_other(struct model *m, const struct model_step *step)
 	if (!is_shown && (cpu->is_switched || step->rule->meaning == MODEL_SWITCH))
 		return 0;
 	err = model_run_stop(m, step->event->cpu);
-	cpu->switch_ts = cpu->shown_ts;
 	if (err || !is_shown)
 		return err;
-	if (thread->tid != IDLE) {
+	if (thread->tid != MODEL_IDLE) {
 		err = model_run_stop_elsewhere(m, thread, step->event->cpu);
 		if (!err)
 			err = model_run_unknown(m, thread, step->event->cpu, step->event->ts);
@@ -180,28 +186,49 @@ static int note_other(struct model *m, const struct model_step *step)
 	return err;
 }
 
-/* The first event of a CPU is of a thread that was seen elsewhere: a switch to it is missing. */
-static int note_moved(struct model *m, const struct model_step *step)
+/* All switches are recorded. */
+static int note_all(struct model *m, const struct model_step *step)
 {
-	return shows_running(step) ? note_other(m, step) : 0;
+	struct model_cpu *cpu = step->cpu;
+
+	if (!cpu->is_running_known && !cpu->is_switched) {
+		if (!has_known_state(step->thread) || step->thread->is_only_woken)
+			return note_first(m, step);
+		/* The thread was seen elsewhere: a switch to it is missing. */
+		return shows_running(step) ? note_other(m, step) : 0;
+	}
+	if (!cpu->is_running_known || cpu->running != step->thread->tid)
+		return note_other(m, step);
+	cpu->shown_ts = step->event->ts;
+	return 0;
+}
+
+void model_run_forget(struct model_cpu *cpu)
+{
+	cpu->switch_ts = 0;
+	cpu->is_running_known = cpu->is_switched = cpu->has_left = false;
+}
+
+/* A program's event shows that its thread was on a CPU that was not recorded. */
+static void note_hidden(struct model_thread *thread, uint32_t cpu)
+{
+	const enum model_run state = thread->state.state;
+
+	if (thread->has_state && state != MODEL_RUNNING && state != MODEL_UNKNOWN && state != MODEL_DEAD)
+		model_absent_hide(thread, cpu);
 }
 
 int model_run_note(struct model *model, const struct model_step *step)
 {
 	struct model_cpu *cpu = step->cpu;
-	const bool is_first = !cpu->is_running_known && !cpu->is_switched;
 	int err = 0;
 
-	if (model->scope == MODEL_SOME)
+	if (dat_absent_has_cpu(model->absent, step->event->cpu) && !model_is_end_of_program(step))
+		note_hidden(step->thread, step->event->cpu);
+	else if (model->scope == MODEL_SOME)
 		err = note_listed(model, step);
-	else if (model->scope == MODEL_ALL && is_first && has_known_state(step->thread) && !step->thread->is_only_woken)
-		err = note_moved(model, step);
-	else if (model->scope == MODEL_ALL && is_first)
-		err = note_first(model, step);
-	else if (model->scope == MODEL_ALL && (!cpu->is_running_known || cpu->running != step->thread->tid))
-		err = note_other(model, step);
 	else if (model->scope == MODEL_ALL)
-		cpu->shown_ts = step->event->ts;
+		err = note_all(model, step);
 	if (!step->rule->is_program && cpu->left != step->thread->tid)
 		cpu->has_left = false;
 	return err;

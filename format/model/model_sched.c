@@ -26,9 +26,6 @@
 #define STATE_DEAD	    (0x10u | 0x20u)
 #define STATE_IDLE	    0x80u
 
-/* The idle tasks of all CPUs have the number 0. */
-#define IDLE 0
-
 static enum model_run run_of(uint64_t prev_state)
 {
 	const uint64_t bits = prev_state & STATE_BITS;
@@ -164,13 +161,9 @@ static int enter(struct model *m, const struct model_step *step, struct model_th
 /* The thread that leaves the CPU is not the one that was switched to. So a switch between them is missing. */
 static int miss_switch(struct model *m, const struct model_step *step, int32_t from)
 {
-	int err;
-
 	if (!step->cpu->is_running_known || step->cpu->running == from)
 		return 0;
-	err = model_run_stop(m, step->event->cpu);
-	step->cpu->switch_ts = step->cpu->shown_ts;
-	return err;
+	return model_run_stop(m, step->event->cpu);
 }
 
 int model_switch_event(struct model *model, const struct model_step *step)
@@ -182,18 +175,18 @@ int model_switch_event(struct model *model, const struct model_step *step)
 	model->has_switch = true;
 	if (model->scope >= MODEL_NO_SWITCHES)
 		return 0;
-	if (model->scope == MODEL_SOME && (from == IDLE) != (to == IDLE)) {
-		thread = model_thread(model, from == IDLE ? to : from);
+	if (model->scope == MODEL_SOME && (from == MODEL_IDLE) != (to == MODEL_IDLE)) {
+		thread = model_thread(model, from == MODEL_IDLE ? to : from);
 		if (!thread)
 			return -ENOMEM;
 		model_run_list(thread);
 	}
 	err = miss_switch(model, step, from);
-	if (!err && from != IDLE) {
+	if (!err && from != MODEL_IDLE) {
 		thread = model_thread(model, from);
 		err = thread ? leave(model, step, thread) : -ENOMEM;
 	}
-	if (!err && to != IDLE) {
+	if (!err && to != MODEL_IDLE) {
 		thread = model_thread(model, to);
 		err = thread ? enter(model, step, thread) : -ENOMEM;
 	}
@@ -216,7 +209,7 @@ static bool is_first_half(const struct model_step *step)
 /* A sleep ends; sched_waking shows who ended it. */
 static int end_sleep(struct model *m, const struct model_step *step, struct model_thread *thread)
 {
-	const struct model_open *top = step->thread->stack.top;
+	const struct model_open *top = model_thread_stack(step)->top;
 	struct model_thread_state *state = &thread->state;
 
 	if (is_first_half(step)) {
@@ -240,7 +233,7 @@ int model_wake_event(struct model *model, const struct model_step *step)
 		return -ENOMEM;
 	if (step->rule->is_birth)
 		thread->born_ts = ts;
-	if (thread->tid == IDLE || model->scope >= MODEL_NO_SWITCHES)
+	if (thread->tid == MODEL_IDLE || model->scope >= MODEL_NO_SWITCHES)
 		return 0;
 	model->has_waking |= is_first;
 	/*
@@ -296,8 +289,7 @@ int model_sched_loss(struct model *model, const struct model_step *step, uint64_
 		if (thread->has_state && state != MODEL_DEAD && (state != MODEL_RUNNING || thread->state.cpu == cpu))
 			err = lose(model, step, thread, since);
 	}
-	step->cpu->switch_ts = 0;
-	step->cpu->is_running_known = step->cpu->is_switched = step->cpu->has_left = false;
+	model_run_forget(step->cpu);
 	return err;
 }
 

@@ -95,12 +95,12 @@ static int begin_keyed(struct model *m, const struct model_step *step, struct mo
 	return err;
 }
 
-/* The last loss that may concern a span without a key. Losses of programs' events do not concern the kernel's spans. */
+/* The last loss that may concern a span without a key, of those that were reported until now. */
 static uint64_t loss_of(const struct model_step *step)
 {
 	if (step->rule->is_of_cpu || model_thread_stack(step) == &step->cpu->idle)
 		return step->cpu->kernel_loss_ts;
-	return step->rule->is_kernel ? step->thread->kernel_loss_ts : step->thread->loss_ts;
+	return step->rule->is_kernel ? step->thread->kernel_loss_ts : step->thread->program_loss_ts;
 }
 
 int model_span_begin(struct model *model, struct model_step *step)
@@ -135,17 +135,43 @@ int model_span_begin(struct model *model, struct model_step *step)
 /* The last loss that may concern a span with a key. */
 static uint64_t keyed_loss(const struct model *m, const struct model_rule *rule)
 {
-	return rule->is_kernel ? m->kernel_loss_ts : m->loss_ts;
+	return rule->is_kernel ? m->kernel_loss_ts : m->program_loss_ts;
+}
+
+/*
+ * A loss is reported only with the next event of the same lane or CPU, which may still come. The file's notes state all
+ * losses: whether events of the span's side were lost between its begin and a later time.
+ */
+static bool is_noted(const struct model *m, const struct model_open *open, uint64_t raw)
+{
+	const struct event_table *table = model_rules_table(m->rules);
+
+	return dat_losses_between(open->span.rule->is_kernel ? &table->kernel_losses : &table->program_losses,
+				  open->raw, raw);
 }
 
 /*
  * Whether events may have been lost between the begin of a keyed span and a later time. Any thread may have written
- * them, and a loss is reported only with an event after it, which may still come: only the file's notes state it.
+ * them.
  */
 static bool is_lost_in(const struct model *m, const struct model_open *open, uint64_t raw)
 {
-	return keyed_loss(m, open->span.rule) > open->span.begin ||
-	       dat_losses_between(&model_rules_table(m->rules)->losses, open->raw, raw);
+	return keyed_loss(m, open->span.rule) > open->span.begin || is_noted(m, open, raw);
+}
+
+bool model_span_has_loss(const struct model *m, const struct model_step *step, const struct model_open *open)
+{
+	if (loss_of(step) > open->span.begin)
+		return true;
+	/* A CPU that has lost events of the thread may report this only after the thread has left it. */
+	return step->rule->is_kernel && !step->rule->is_of_cpu && model_run_may_have_left(m, step->thread, open) &&
+	       is_noted(m, open, step->event->raw);
+}
+
+/* The flags of a span without a key that ends with this step. */
+static unsigned int end_flags(const struct model *m, const struct model_step *step, const struct model_open *open)
+{
+	return model_span_has_loss(m, step, open) ? MODEL_CUT : 0;
 }
 
 /*
@@ -168,15 +194,18 @@ static uint64_t known_since(const struct model *m, const struct model_step *step
 /*
  * An end whose begin was not seen. Either the open spans began inside this span, and a jump has left them; or the end
  * belongs to no span. Which of the two is unknown, so later ends may belong to other spans, too; except for functions,
- * whose depth is known. `since`: the begin was not before this time.
+ * whose depth is known, and, if the end is the kernel's, for spans of programs, which never begin inside one of the
+ * kernel. `since`: the begin was not before this time.
  */
 static int end_alone(struct model *m, struct model_step *step, uint64_t since)
 {
 	struct model_open *open = step->rule->is_keyed || step->rule->depth ? NULL : stack_of(step)->top;
 	struct model_span span;
 
-	for (; open; open = open->outer)
-		open->span.flags |= MODEL_CUT;
+	for (; open; open = open->outer) {
+		if (!step->rule->is_kernel || !open->span.rule->is_program)
+			open->span.flags |= MODEL_CUT;
+	}
 	if (describe(m, step, &span))
 		return -ENOMEM;
 	span.begin = later(since, known_since(m, step));
@@ -211,13 +240,18 @@ static int keyed_end(struct model *m, struct model_step *step)
 	return model_open_end(m, open, step->event->ts, is_lost_in(m, open, step->event->raw) ? MODEL_CUT : 0);
 }
 
-/* The innermost open span that an end belongs to; NULL: none. */
-static struct model_open *find(const struct model_step *step)
+/*
+ * The innermost open span that an end belongs to; NULL: none. A program begins no span inside a function of the kernel:
+ * if events were lost and one seems to be there, the function ended before, and this end is that of a later one.
+ */
+static struct model_open *find(const struct model *m, const struct model_step *step)
 {
 	struct model_open *open = stack_of(step)->top;
 
 	while (open && (open->is_over || !model_open_fits(open, step)))
 		open = open->outer;
+	if (open && step->rule->depth && model_has_program_inside(open) && model_span_has_loss(m, step, open))
+		return NULL;
 	return open;
 }
 
@@ -225,7 +259,6 @@ int model_span_end(struct model *model, struct model_step *step)
 {
 	struct model_stack *stack = stack_of(step);
 	const uint64_t ts = step->event->ts;
-	const uint64_t loss = loss_of(step);
 	struct model_open *open;
 	uint64_t since = 0;
 	int err = 0;
@@ -235,9 +268,9 @@ int model_span_end(struct model *model, struct model_step *step)
 	if (step->rule->is_single)
 		err = model_single_end(model, step, &open, &since);
 	else
-		open = find(step);
+		open = find(model, step);
 	if (!err && !open && step->rule->depth) {
-		err = model_graph_cut(model, step, stack, loss);
+		err = model_graph_cut(model, step, stack, loss_of(step));
 		since = stack->top ? stack->top->span.begin : 0;
 	}
 	if (err)
@@ -247,14 +280,14 @@ int model_span_end(struct model *model, struct model_step *step)
 	step->span = open->span.id;
 	set_end(&open->span, step);
 	if (open == step->thread->beside)
-		return model_beside_end(model, step->thread, ts, loss > open->span.begin ? MODEL_CUT : 0);
+		return model_beside_end(model, step->thread, ts, end_flags(model, step, open));
 	while (!err && stack->top != open)
 		err = model_stack_pop(model, stack, ts, MODEL_CUT);
 	if (err)
 		return err;
 	if (step->thread->beside && step->thread->beside->span.parent == open->span.id)
 		step->thread->beside_until = ts;
-	return model_stack_pop(model, stack, ts, loss > open->span.begin ? MODEL_CUT : 0);
+	return model_stack_pop(model, stack, ts, end_flags(model, step, open));
 }
 
 /* The event is written at the end of the span: the sink already has the spans inside it. */
@@ -278,10 +311,32 @@ int model_span_timed(struct model *model, struct model_step *step)
 
 /* ------------------------------------------------------------------------------------------------------------- ends */
 
+/*
+ * Whether the end of a span that is still open where its thread, or the file, ends may be lost: with what a lane has
+ * lost, or on another CPU, unless the thread is known to have run on its own CPU since the begin.
+ */
+static bool may_have_ended(const struct model *m, const struct model_thread *thread, const struct model_open *open)
+{
+	const uint64_t begin = open->span.begin;
+
+	if (!open->span.rule->is_kernel)
+		return later(m->tail_loss_ts, thread->program_loss_ts) > begin;
+	return m->cpus[thread->cpu].kernel_loss_ts > begin ||
+	       (m->kernel_loss_ts > begin && model_run_may_have_left(m, thread, open));
+}
+
 int model_thread_stop(struct model *model, struct model_thread *thread, uint64_t ts)
 {
-	const int err = model_beside_leave(model, thread, ts, MODEL_NO_END);
+	struct model_open *beside = thread->beside;
+	int err;
 
+	for (struct model_open *open = thread->stack.top; open; open = open->outer) {
+		if (may_have_ended(model, thread, open))
+			open->span.flags |= MODEL_CUT;
+	}
+	if (beside && may_have_ended(model, thread, beside))
+		beside->span.flags |= MODEL_CUT;
+	err = model_beside_leave(model, thread, ts, MODEL_NO_END);
 	return err ? err : model_spans_stop(model, &thread->stack, ts, 0);
 }
 

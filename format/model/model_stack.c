@@ -43,6 +43,13 @@ bool model_open_fits(const struct model_open *open, const struct model_step *ste
 	return number == model_number(begin->same, &open->span.first) || (end->is_call && number == -1);
 }
 
+bool model_has_program_inside(const struct model_open *open)
+{
+	while (open && !open->span.rule->is_program)
+		open = open->child;
+	return open != NULL;
+}
+
 int model_open_end(struct model *m, struct model_open *open, uint64_t ts, unsigned int flags)
 {
 	struct model_span *span = &open->span;

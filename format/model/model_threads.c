@@ -31,7 +31,7 @@ static struct model_thread *add(struct model *model, int32_t tid)
 	}
 	thread->tid = tid;
 	/* The thread may have been known before, and given up: so its events may be missing until then. */
-	thread->loss_ts = thread->kernel_loss_ts = model->given_up_ts;
+	thread->program_loss_ts = thread->kernel_loss_ts = model->given_up_ts;
 	model->list[model->nr_list++] = thread;
 	return thread;
 }

@@ -147,7 +147,7 @@ static int take_state(void *arg, const struct model_thread_state *state)
 			continue;
 		if (state->is_open)
 			series->counts.no_end++;
-		else if (state->is_inferred || state->is_cut || set->kernel_loss_ts > state->begin)
+		else if (state->is_inferred || state->is_cut)
 			series->counts.cut++;
 		else
 			err = series_give(series, &point);
@@ -220,8 +220,8 @@ static void note_event(struct series_set *set, const struct dat_event *event)
 		set->first_ts = event->ts;
 	set->has_events = true;
 	set->last_ts = event->ts;
-	if (event->lost)
-		set->loss_ts = event->ts;
+	if (event->lost && !model_loss_is_kernels(set->table, event))
+		set->program_loss_ts = event->ts;
 	if (event->lost && !model_loss_is_programs(set->table, event))
 		set->kernel_loss_ts = event->ts;
 	dat_gaps_note(&set->gaps, event);

@@ -124,23 +124,27 @@ int series_pair_begin(const struct series_tap *tap, const struct dat_event *even
 }
 
 /*
- * Whether an event of the pair may be missing between two events: events were lost, or the file notes that no events of
- * its kind were recorded for a time. If the two events have a key, any thread may have written the missing ones, and
- * their loss may be reported only after the pair, with a later event of that thread's lane. If they are the kernel's,
- * the thread may have been on another CPU, and the loss is reported with that CPU's next event. So in both cases the
- * times of losses in the file's notes are used, too.
+ * Whether an event of the pair may be missing between two events: events of its kind were lost, or the file notes that
+ * none were recorded for a time. A loss may be reported only after the pair, with a later event of the same lane or
+ * CPU, but the file's notes have its time. Only for two events of a program on one thread are the notes not needed: the
+ * second one reports what the thread's lane has lost before.
  */
 static bool is_cut(const struct series *series, const struct series_open *open, const struct dat_event *end)
 {
-	const struct event_table *table = series->set->table;
-	const struct dat_absent *absent = &table->absent;
+	const struct series_set *set = series->set;
+	const struct event_table *table = set->table;
+	const uint64_t from = open->raw, to = end->raw;
 
-	return series->set->loss_ts > open->begin ||
-	       ((series->has_key || series->has_kernel) &&
-		dat_losses_between(&table->losses, open->raw, end->raw)) ||
-	       (series->has_programs && dat_losses_between(&absent->no_programs, open->raw, end->raw)) ||
-	       (series->has_kernel && dat_losses_between(&absent->no_kernel, open->raw, end->raw)) ||
-	       (series->has_switches && dat_losses_between(&absent->no_switches, open->raw, end->raw));
+	if (series->has_programs && (set->program_loss_ts > open->begin ||
+				     ((series->has_key || series->has_kernel) &&
+				      dat_losses_between(&table->program_losses, from, to)) ||
+				     dat_losses_between(&table->absent.no_programs, from, to)))
+		return true;
+	if (series->has_kernel &&
+	    (set->kernel_loss_ts > open->begin || dat_losses_between(&table->kernel_losses, from, to) ||
+	     dat_losses_between(&table->absent.no_kernel, from, to)))
+		return true;
+	return series->has_switches && dat_losses_between(&table->absent.no_switches, from, to);
 }
 
 int series_pair_end(const struct series_tap *tap, const struct dat_event *event, int32_t tid)

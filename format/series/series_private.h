@@ -67,8 +67,8 @@ struct series_set {
 	struct dat_gaps gaps;
 	bool has_events;
 	uint64_t first_ts, last_ts;
-	uint64_t loss_ts; /* time of the event after the last loss; 0: none */
-	uint64_t kernel_loss_ts; /* the same for events of the kernel */
+	/* time of the event after the last loss of events of programs, and of the kernel; 0: none */
+	uint64_t program_loss_ts, kernel_loss_ts;
 };
 
 /* series_names.c: finds the events of a series, and adds their taps. 0; -ENOMEM; -EINVAL. */

@@ -388,7 +388,9 @@ static int read_notes(const struct dat_file *file, struct event_table *t)
 
 	dat_notes_of(file, &notes);
 	err = dat_absent_read(&notes, &t->absent);
-	return err ? err : dat_losses_read(notes.losses, &t->losses);
+	if (!err)
+		err = dat_losses_read(notes.kernel_losses, &t->kernel_losses);
+	return err ? err : dat_losses_read(notes.program_losses, &t->program_losses);
 }
 
 int event_table_open(const struct dat_file *file, unsigned int flags, struct event_table **ret_table)
@@ -458,7 +460,8 @@ struct event_table *event_table_close(struct event_table *table)
 	tep_free(table->tep);
 	tep_free(table->functions);
 	dat_processes_close(&table->processes);
-	dat_losses_free(&table->losses);
+	dat_losses_free(&table->kernel_losses);
+	dat_losses_free(&table->program_losses);
 	dat_absent_free(&table->absent);
 	free(table->types);
 	free(table->all);

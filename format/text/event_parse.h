@@ -54,7 +54,8 @@ struct event_table {
 	uint32_t pid_offset, pid_size;
 	uint32_t flags_offset, flags_size;
 	struct dat_processes processes;
-	struct dat_losses losses; /* the times of losses; empty: the file does not have them */
+	/* when events were lost; empty: the file does not have these times */
+	struct dat_losses kernel_losses, program_losses;
 	struct dat_absent absent;
 	const struct dat_text *later; /* EVENT_FUNCTIONS_LATER: the list of functions, until it is parsed */
 	struct tep_handle *functions; /* the parsed list; or NULL */

@@ -238,7 +238,8 @@ static void clean_up(struct weave *weave)
 		free(weave->out.buffers[i].cpus);
 	}
 	free(weave->out.buffers);
-	dat_losses_free(&weave->out.losses);
+	dat_losses_free(&weave->out.kernel_losses);
+	dat_losses_free(&weave->out.program_losses);
 	kernel_tasks_free(weave->of_kernel.tasks);
 	hidden_threads_free(&weave->of_kernel.hidden);
 	free(weave->kernel_inputs);

@@ -108,10 +108,20 @@ static int put_system(struct dat_writer *writer, const char *uname_then)
 	return err;
 }
 
+/* 0; -ENOMEM. */
+static int put_losses(struct dat_losses *losses, struct blob *text)
+{
+	dat_losses_join(losses);
+	dat_losses_put(losses, text);
+	blob_put(text, "", 1);
+	return losses->error ? losses->error : text->error;
+}
+
 static int put_notes(struct weave *weave)
 {
 	struct dat_notes notes = *weave->meta.notes;
-	struct blob text = BLOB_INIT, processes = BLOB_INIT, others = BLOB_INIT, losses = BLOB_INIT;
+	struct blob text = BLOB_INIT, processes = BLOB_INIT, others = BLOB_INIT;
+	struct blob kernel_losses = BLOB_INIT, program_losses = BLOB_INIT;
 	int err;
 
 	/* The processes of programs come last: they are valid if the kernel's part has another process for a thread. */
@@ -123,24 +133,26 @@ static int put_notes(struct weave *weave)
 		if (weave->meta.processes[i].other_pids)
 			trace_info_threads_of(weave->in.info, i, &others);
 	blob_put(&others, "", 1);
-	dat_losses_join(&weave->out.losses);
-	dat_losses_put(&weave->out.losses, &losses);
-	blob_put(&losses, "", 1);
-	err = err ? err : processes.error ? processes.error : others.error ? others.error : losses.error;
-	err = err ? err : weave->out.losses.error;
+	err = err ? err : processes.error ? processes.error : others.error;
+	if (!err)
+		err = put_losses(&weave->out.kernel_losses, &kernel_losses);
+	if (!err)
+		err = put_losses(&weave->out.program_losses, &program_losses);
 	if (!err) {
 		notes.program = notes.program ? notes.program : "librecorder";
 		notes.time_error = weave->stats.time_error;
 		notes.processes = (const char *)processes.data;
 		notes.other_pids = (const char *)others.data;
-		notes.losses = (const char *)losses.data;
+		notes.kernel_losses = (const char *)kernel_losses.data;
+		notes.program_losses = (const char *)program_losses.data;
 		dat_notes_put(&text, &notes);
 		err = put_string(weave->out.writer, DAT_VERSION, &text);
 	}
 	blob_free(&text);
 	blob_free(&processes);
 	blob_free(&others);
-	blob_free(&losses);
+	blob_free(&kernel_losses);
+	blob_free(&program_losses);
 	return err;
 }
 

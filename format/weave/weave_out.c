@@ -69,7 +69,7 @@ void weave_out_lost(struct weave_out *out, struct weave_cpu *cpu, unsigned int p
 		    uint64_t since, uint64_t until)
 {
 	if (weave_loss_any(loss))
-		dat_losses_add(&out->losses, since, until);
+		dat_losses_add(is_kernel(out, process) ? &out->kernel_losses : &out->program_losses, since, until);
 	weave_loss_join(&figures_of(out, cpu, process)->loss, loss);
 	out->stats->lost += loss->known;
 	out->stats->lost_unknown += loss->unknown;

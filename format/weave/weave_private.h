@@ -136,7 +136,7 @@ struct weave_out {
 	struct weave_buffer *buffers; /* the top one first */
 	unsigned int nr_buffers;
 	struct weave_owner *owners; /* by process */
-	struct dat_losses losses;   /* when events were lost */
+	struct dat_losses kernel_losses, program_losses; /* when events were lost */
 	uint64_t last_ns;	    /* time of the last event */
 };
 

@@ -224,6 +224,13 @@ ok "with events of the kernel" python3 -B "$top_srcdir/tests/view/as_kernel.py" 
 run "$RECORDER" latency --json calls.dat io:submit io:complete
 printf '%s\n' "$out" >answer.json
 is "one of the kernel does not" "$status $(number count) $(number cut)" "1 0 1"
+# If only the second event is the kernel's, the lane has not reported yet what it lost before.
+"$RECORDER" convert --file-version 6 -i refused.dat -o mixed.dat
+ok "with one event of the kernel" python3 -B "$top_srcdir/tests/view/as_kernel.py" mixed.dat "$tid" complete
+LC_ALL=C sed -i 's/recorder 1\.0;/recorder 1.0.0;/; s/events of the kernel lost/events of programs lost/' mixed.dat
+run "$RECORDER" latency --json mixed.dat io:submit io:complete
+printf '%s\n' "$out" >answer.json
+is "nor does one from a program's event to the kernel's" "$status $(number count) $(number cut)" "1 0 1"
 
 # A thread whose wake-up may be among the lost events: how long it waited is not known.
 cat >wakes.c <<'END'

@@ -102,9 +102,9 @@ is "that of the first" "$("$RECORDER" dump --cmd-lines out.dat | grep -E '^(1001
 
 # ---- losses before time 0 of the result
 
-made lost.dat 1000000000000 mono "recorder 1.0; clocks: $(reading 1005000000000 $day 2000000000000); boot $boot_b; events lost from 100 to 200, 300 to 1005000000000"
+made lost.dat 1000000000000 mono "recorder 1.0; clocks: $(reading 1005000000000 $day 2000000000000); boot $boot_b; events of the kernel lost from 100 to 200; events of programs lost from 300 to 1005000000000"
 ok "a file with losses before time 0 of the first" "$RECORDER" merge -o out.dat a.dat lost.dat
-like "they begin at time 0" "$("$RECORDER" dump --options out.dat && grep -a -o 'events lost from.*' out.dat)" "events lost from 0 to 5000000000"
+like "they begin at time 0" "$("$RECORDER" dump --options out.dat && grep -a -o 'events of.*' out.dat)" "events of programs lost from 0 to 5000000000"
 
 # ---- the time of day was set: half of that is in the bound
 

@@ -206,10 +206,16 @@ void event_of(int id, int32_t tid)
 	event_put32(tid);
 }
 
-void model_fixture_lose(uint64_t since, uint64_t until)
+void model_fixture_lose_programs(uint64_t since, uint64_t until)
 {
-	dat_losses_add(&table->losses, since, until);
-	dat_losses_join(&table->losses);
+	dat_losses_add(&table->program_losses, since, until);
+	dat_losses_join(&table->program_losses);
+}
+
+void model_fixture_lose_kernel(uint64_t since, uint64_t until)
+{
+	dat_losses_add(&table->kernel_losses, since, until);
+	dat_losses_join(&table->kernel_losses);
 }
 
 void model_fixture_buffer(unsigned int which)

@@ -96,8 +96,12 @@ void switch_to(uint64_t ts, uint32_t cpu, int32_t from, int64_t state, int32_t t
 void wake(uint64_t ts, uint32_t cpu, int32_t waker, int32_t woken);
 void wakeup(uint64_t ts, uint32_t cpu, int32_t current, int32_t woken, int32_t target);
 
-/* The notes of the file state that something was lost between the times, before the first event is fed. */
-void model_fixture_lose(uint64_t since, uint64_t until);
+/*
+ * The notes of the file state that events of programs, or of the kernel, were lost between the times, before the first
+ * event is fed.
+ */
+void model_fixture_lose_programs(uint64_t since, uint64_t until);
+void model_fixture_lose_kernel(uint64_t since, uint64_t until);
 
 /* End the trace, and check that the items are these. */
 void expect_items(const char *wanted);

@@ -2,6 +2,7 @@
 /* A file's notes about its making: the text, and the data parsed from it. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "format/dat/dat_notes.h"
 #include "format/io/blob.h"
@@ -27,7 +28,8 @@ Test(dat_notes, of_a_copy)
 		"recorder 1.0; switches of some threads alone: 9 10 and no others from 3 to 4, 8 on",
 		"recorder 1.0; switches of some threads alone: 9 from 3 to 4; processes: 9 10, 12",
 		"recorder 1.0; switches of some threads alone from 3 to 4",
-		("recorder 1.0; events lost from 3 to 4; CPUs not recorded: 1-3,5; no switches from 7 to 8, 10 on; "
+		("recorder 1.0; events of the kernel lost from 3 to 4; events of programs lost from 5 on; "
+		 "CPUs not recorded: 1-3,5; no switches from 7 to 8, 10 on; "
 		 "no events of the kernel from 7 to 8; no events of programs from 5 to 6, 9 on"),
 		"recorder 1.0; kernel - programs: CPU 0 -1 to 2 ns in 3 rounds; CPUs not recorded: 1",
 	};
@@ -79,7 +81,8 @@ Test(dat_notes, all_of_it)
 		.other_pids = " 2 3",
 		.processes = "100 101, 200",
 		.time_error = 40,
-		.losses = "100 to 200, 300 on",
+		.kernel_losses = "100 to 200, 300 on",
+		.program_losses = "150 to 160",
 	};
 	char *text = put(&notes);
 	struct clock_offset offset;
@@ -90,7 +93,8 @@ Test(dat_notes, all_of_it)
 		text,
 		"recorder 1.0; kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 2 3 to 12 ns in 7 rounds; "
 		"switches of some threads alone: 9 10; hidden threads: 12 345; threads of other pid namespaces: 2 3; "
-		"processes: 100 101, 200; time error at most 40 ns; events lost from 100 to 200, 300 on");
+		"processes: 100 101, 200; time error at most 40 ns; events of the kernel lost from 100 to 200, 300 on; "
+		"events of programs lost from 150 to 160");
 	cr_expect(dat_notes_read(text, &found));
 	cr_expect(found.some_threads);
 	cr_assert(dat_notes_next_thread(&found.listed, &tid));
@@ -125,7 +129,8 @@ Test(dat_notes, all_of_it)
 	cr_assert(dat_notes_next_member(&found.processes, &pid, &tid));
 	cr_expect(pid == 200 && tid == 200);
 	cr_expect_not(dat_notes_next_member(&found.processes, &pid, &tid));
-	cr_expect_str_eq(found.losses, "100 to 200, 300 on");
+	cr_expect(!strncmp(found.kernel_losses, "100 to 200, 300 on;", 19));
+	cr_expect_str_eq(found.program_losses, "150 to 160");
 	free(text);
 	free(measured);
 }

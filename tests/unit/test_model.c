@@ -178,7 +178,7 @@ Test(model, keys_find_a_span_on_any_thread)
 /* Thread 1 has lost the end of its span and the begin of another one; its next event, at 60, reports that. */
 Test(model, a_loss_that_is_reported_after_another_thread_ended_the_span)
 {
-	model_fixture_lose(12, 60);
+	model_fixture_lose_programs(12, 60);
 	feed_int(5, RPC_BEGIN, 1, 4);
 	feed_int(6, RPC_END, 2, 4);
 	feed_int(10, RPC_BEGIN, 1, 5);
@@ -201,7 +201,7 @@ Test(model, a_loss_that_is_reported_after_another_thread_ended_the_span)
 /* The end of the first span may be among the lost events. The span that began after the loss lacks nothing. */
 Test(model, a_keyed_span_is_open_when_events_were_lost)
 {
-	model_fixture_lose(12, 60);
+	model_fixture_lose_programs(12, 60);
 	feed_int(10, RPC_BEGIN, 1, 5);
 	feed_int(61, RPC_BEGIN, 1, 6);
 	expect_items("net:rpc 1 10-61 own 51 depth 0 open cut key 5\n"
@@ -211,7 +211,7 @@ Test(model, a_keyed_span_is_open_when_events_were_lost)
 /* The file is a piece of a recording, and its notes have the losses of all pieces. */
 Test(model, a_keyed_span_is_open_in_a_piece_before_the_losses)
 {
-	model_fixture_lose(50, 60);
+	model_fixture_lose_programs(50, 60);
 	feed_int(10, RPC_BEGIN, 1, 5);
 	feed_int(20, RPC_BEGIN, 1, 6);
 	expect_items("net:rpc 1 10-20 own 10 depth 0 open key 5\n"

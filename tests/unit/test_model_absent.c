@@ -118,3 +118,24 @@ Test(model_absent, a_cpu_that_was_not_recorded)
 		     "5 R 4000-4100\n"
 		     "4 ? 3200-4100\n");
 }
+
+/* Events of programs show that 4 ran there, after it slept; and 6, of which nothing else is known. */
+Test(model_absent, programs_on_a_cpu_that_was_not_recorded)
+{
+	model_fixture_reopen("recorder 1.0.0; CPUs not recorded: 1");
+	switch_to(10, 0, 4, 1, 5);
+	event_of(PLAIN, 4);
+	event_put32(0);
+	event_feed(20, 1);
+	event_of(PLAIN, 6);
+	event_put32(0);
+	event_feed(25, 1);
+	switch_to(40, 0, 5, 1, 7);
+	switch_to(50, 0, 7, 1, 0);
+	expect_items("plain 4 at 20 in 0\n"
+		     "plain 6 at 25 in 0\n"
+		     "5 R 10-40\n"
+		     "7 R 40-50\n"
+		     "4 ? 10-50 open\n"
+		     "5 S 40-50 open\n");
+}

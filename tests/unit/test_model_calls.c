@@ -118,7 +118,7 @@ Test(model, the_end_of_another_system_call)
 	expect_spans("raw_syscalls:read 1 10-40 own 30 depth 1 cut in 1\n"
 		     "raw_syscalls:write 1 40-40 own 0 depth 1 no-begin in 1\n"
 		     "raw_syscalls:read 1 50-60 own 10 depth 1 in 1\n"
-		     "io:inner 1 5-70 own 25 depth 0 cut\n");
+		     "io:inner 1 5-70 own 25 depth 0\n");
 }
 
 /*
@@ -179,7 +179,7 @@ Test(model, a_span_after_the_lost_end_of_a_system_call)
 	feed_bare(50, INNER_END, 1);
 	feed_long(60, CALL_ENTER, 1, SYS_read);
 	expect_spans("raw_syscalls:write 1 30-40 own 10 depth 2 in 2\n"
-		     "io:inner 1 20-50 own 20 depth 1 cut in 1\n"
+		     "io:inner 1 20-50 own 20 depth 1 in 1\n"
 		     "raw_syscalls:read 1 10-50 own 10 depth 0 cut\n"
 		     "raw_syscalls:read 1 60-60 own 0 depth 0 open\n");
 }
@@ -190,6 +190,47 @@ Test(model, the_end_of_a_system_call_without_a_number)
 	feed_long(10, CALL_ENTER, 1, SYS_rt_sigreturn);
 	feed_two(20, CALL_EXIT, 1, -1, 0);
 	expect_spans("raw_syscalls:rt_sigreturn 1 10-20 own 10 depth 0\n");
+}
+
+/*
+ * CPU 1 loses events, and reports this only after the calls have ended. Thread 1 was on CPU 1 before, thread 3 may have
+ * run there while it did not run on CPU 0. Thread 2 was on CPU 0 all the time, as far as is known.
+ */
+Test(model, a_loss_of_another_cpu_that_is_reported_after_the_end)
+{
+	model_fixture_lose_kernel(11, 60);
+	switch_to(5, 0, 4, 1, 3);
+	event_of(READ_ENTER, 1);
+	event_put32(3);
+	event_feed(10, 1);
+	feed_int(14, READ_ENTER, 3, 3);
+	switch_to(16, 0, 3, 1, 2);
+	feed_int(18, READ_ENTER, 2, 3);
+	feed_long(25, READ_EXIT, 2, 5);
+	switch_to(26, 0, 2, 1, 3);
+	feed_long(28, READ_EXIT, 3, 5);
+	switch_to(29, 0, 3, 1, 1);
+	feed_long(30, READ_EXIT, 1, 5);
+	event_of(NOTE, 9);
+	event_feed_lost(60, 1, 3);
+	expect_spans("syscalls:read 2 18-25 own 7 depth 0\n"
+		     "syscalls:read 3 14-28 own 14 depth 0 cut\n"
+		     "syscalls:read 1 10-30 own 20 depth 0 cut\n");
+}
+
+/* Where the trace ends: a call of a thread that slept since then may have ended among the lost events. */
+Test(model, a_call_that_is_open_when_events_were_lost)
+{
+	switch_to(5, 0, 4, 1, 1);
+	feed_int(10, READ_ENTER, 1, 3);
+	switch_to(12, 0, 1, 1, 2);
+	feed_int(14, READ_ENTER, 2, 3);
+	event_of(NOTE, 9);
+	event_feed(20, 1);
+	event_of(NOTE, 9);
+	event_feed_lost(60, 1, 3);
+	expect_spans("syscalls:read 1 10-60 own 50 depth 0 open cut\n"
+		     "syscalls:read 2 14-60 own 46 depth 0 open\n");
 }
 
 /* Both events of each call are recorded, and events are lost: the spans of a call end together. */

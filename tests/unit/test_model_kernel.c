@@ -265,6 +265,55 @@ Test(model, what_programs_lose_does_not_concern_the_kernel)
 		     "1 w 30-40\n");
 }
 
+/* The other way round: the lost events are of the kernel's ring, and no lane has lost anything. */
+Test(model, what_the_kernel_loses_does_not_concern_programs)
+{
+	model_fixture_lose_kernel(12, 20);
+	feed_bare(10, INNER_BEGIN, 1);
+	feed_int(12, RPC_BEGIN, 1, 5);
+	switch_lost(20, 0, 3, 1, 1, 7);
+	feed_int(25, RPC_END, 1, 5);
+	feed_bare(30, INNER_END, 1);
+	expect_spans("net:rpc 1 12-25 own 13 depth 0 key 5 in 1\n"
+		     "io:inner 1 10-30 own 20 depth 0\n");
+}
+
+/* The notes show whose events an unknown number of lost ones were. */
+Test(model, what_the_kernel_loses_without_a_number)
+{
+	model_fixture_lose_kernel(12, 20);
+	feed_bare(10, INNER_BEGIN, 1);
+	switch_lost(20, 0, 3, 1, 1, -1);
+	feed_bare(30, INNER_END, 1);
+	expect_spans("io:inner 1 10-30 own 20 depth 0\n");
+}
+
+Test(model, what_programs_lose_without_a_number)
+{
+	model_fixture_lose_programs(12, 20);
+	switch_to(5, 0, 2, 1, 1);
+	feed_bare(10, INNER_BEGIN, 1);
+	event_of(INNER_END, 1);
+	event_feed_lost(20, 0, -1);
+	switch_to(40, 0, 1, 1, 2);
+	expect_items("lost -1 before 20 on 0 by programs\n"
+		     "io:inner 1 10-20 own 10 depth 0 cut\n"
+		     "1 R 5-40\n"
+		     "2 S 5-40\n");
+}
+
+/* The end may be among the lost events, also if it was not the lane's end that reported them. */
+Test(model, a_span_that_is_open_after_a_loss)
+{
+	feed_bare(10, INNER_BEGIN, 1);
+	event_of(PLAIN, 1);
+	event_put32(0);
+	event_feed_lost(20, 0, 5);
+	event_of(NOTE, 2);
+	event_feed(60, 0);
+	expect_spans("io:inner 1 10-60 own 50 depth 0 open cut\n");
+}
+
 /* Damage is a loss of an unknown number, of any events. The thread 0 ends the kernel's part of a recording. */
 Test(model, what_may_be_lost_of_the_kernel)
 {

@@ -115,6 +115,8 @@ Test(weave_kernel, losses)
 	cr_assert_str_eq(seen->events[300].name, "recorder:end");
 	cr_assert_eq(seen->events[300].lost + seen->events[301].lost, 7);
 	cr_assert_eq(seen->events[300].cpu + seen->events[301].cpu, 0);
+	cr_assert_str_eq(seen->kernel_losses, "0 on");
+	cr_assert_str_eq(seen->program_losses, "");
 	weaving_end(&b.w, seen);
 }
 

@@ -302,12 +302,10 @@ static char *copy_text(const struct dat_text *text)
 	return strdup(text->text ? text->text : "");
 }
 
-static char *copy_losses(const struct dat_file *file)
+/* The value of a note, up to the next one. */
+static char *copy_note(const char *note)
 {
-	struct dat_notes notes;
-
-	dat_notes_of(file, &notes);
-	return strdup(notes.losses ? notes.losses : "");
+	return note ? strndup(note, strcspn(note, ";")) : strdup("");
 }
 
 struct seen *seen_read(const char *path)
@@ -318,6 +316,7 @@ struct seen *seen_read(const char *path)
 	struct dat_file *file;
 	struct dat_merge *merge;
 	struct dat_event event;
+	struct dat_notes notes;
 	struct dat_time time;
 	uint32_t cpu;
 	int err;
@@ -355,7 +354,9 @@ struct seen *seen_read(const char *path)
 	seen->cmdlines = copy_text(&file->cmdlines);
 	seen->kallsyms = copy_text(&file->kallsyms);
 	seen->printk = copy_text(&file->printk);
-	seen->losses = copy_losses(file);
+	dat_notes_of(file, &notes);
+	seen->kernel_losses = copy_note(notes.kernel_losses);
+	seen->program_losses = copy_note(notes.program_losses);
 	seen->version = file->version;
 	seen->page_size = file->page_size;
 	dat_close(file);
@@ -366,7 +367,8 @@ void seen_free(struct seen *seen)
 {
 	free(seen->events);
 	free(seen->clock);
-	free(seen->losses);
+	free(seen->kernel_losses);
+	free(seen->program_losses);
 	free(seen->cmdlines);
 	free(seen->kallsyms);
 	free(seen->printk);

@@ -96,7 +96,7 @@ struct seen {
 	char *kallsyms;
 	char *printk;
 	char *clock;
-	char *losses; /* the times of losses, as in the notes; "": none */
+	char *kernel_losses, *program_losses; /* their times, as in the notes; "": none */
 	unsigned int version;
 	uint32_t page_size;
 };

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """
 as_kernel.py FILE TID EVENT...: in FILE, which is not compressed and has events of one thread, these events get ids below 16384,
-which are the kernel's.
+which are the kernel's; and so are the losses in the file's notes.
 """
 
 import re
@@ -18,5 +18,7 @@ for new, name in enumerate(sys.argv[3:], 301):
     begin = re.escape(struct.pack("<H", int(old))) + rb"(..)" + re.escape(struct.pack("<i", tid))
     data, nr = re.subn(begin, lambda found, new=new: struct.pack("<H", new) + found[1] + struct.pack("<i", tid), data, flags=re.DOTALL)
     assert nr, name
+# What the program lost is now lost by the kernel. The notes keep their size: the writer's version is shorter by two characters.
+data = re.sub(rb"(recorder \d+\.\d+)\.\d;(.*); events of programs lost from", rb"\1;\2; events of the kernel lost from", data)
 with open(path, "wb") as file:
     file.write(data)
