@@ -15,12 +15,8 @@
 
 uint32_t dat_share(const struct dat_file *file, uint32_t room, uint32_t most, uint32_t page_size)
 {
-	uint32_t streams = 0, share;
+	uint32_t share = file->nr_streams ? (uint32_t)(room / file->nr_streams) : room;
 
-	for (size_t i = 0; i < file->nr_buffers; i++)
-		for (uint32_t n = 0; n < file->buffers[i].nr_streams; n++)
-			streams += file->buffers[i].streams[n].size > 0;
-	share = streams ? room / streams : room;
 	if (share > most)
 		share = most;
 	return share < page_size ? page_size : share - share % page_size;

@@ -7,6 +7,8 @@
 #include "format/dat/dat_notes.h"
 #include "format/dat/dat_time.h"
 #include "format/io/blob.h"
+#include "format/io/hash.h"
+#include "format/io/number_map.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -168,24 +170,44 @@ static int copy_texts(const struct dat_file *file, struct dat_writer *writer, un
 	return err || !absent ? err : put_notes(file, writer, absent);
 }
 
+static bool are_twins(const struct dat_buffer *a, const struct dat_buffer *b)
+{
+	return a->page_size == b->page_size && !strcmp(a->name, b->name);
+}
+
 /*
- * The first buffer with the name and page size of this one, or this one itself. Only what is left of a cut file has two
- * such buffers.
+ * *ret_twin is the first buffer with the name and page size of this one, which may be this one itself. Only what is
+ * left of a cut file has two such buffers. Call it for each buffer in turn: `firsts` has the numbers of the first ones,
+ * plus 1. 0, -ENOMEM.
  */
-static size_t find_twin(const struct dat_file *file, size_t number)
+static int find_twin(const struct dat_file *file, size_t number, struct number_map *firsts, size_t *ret_twin)
 {
 	const struct dat_buffer *all = file->buffers;
+	uint64_t key = hash_step(hash_bytes(all[number].name, strlen(all[number].name)), all[number].page_size), first;
 
-	for (size_t i = 0; i < number; i++) {
-		if (!strcmp(all[i].name, all[number].name) && all[i].page_size == all[number].page_size)
-			return i;
-	}
-	return number;
+	/* Other buffers may have the same hash. */
+	while ((first = number_map_get(firsts, key)) && !are_twins(&all[first - 1], &all[number]))
+		key = hash_step(key, 1);
+	*ret_twin = first ? (size_t)first - 1 : number;
+	return first ? 0 : number_map_set(firsts, key, number + 1);
+}
+
+/* Add a buffer to the copy; the writer has the top buffer already. 0, -ENOMEM. */
+static int add_buffer(struct dat_copy *copy, size_t number, bool is_top)
+{
+	const struct dat_buffer *buffer = &copy->file->buffers[number];
+	const int err = is_top ? 0 : dat_write_buffer(copy->writer, buffer->name, &copy->buffers[number]);
+
+	if (err)
+		return err;
+	dat_write_page_size(copy->writer, copy->buffers[number], buffer->page_size);
+	return 0;
 }
 
 static int add_buffers(struct dat_copy *copy, unsigned int flags)
 {
 	const struct dat_file *file = copy->file;
+	struct number_map firsts = { 0 };
 	bool has_top = false;
 	int err = 0;
 
@@ -194,22 +216,18 @@ static int add_buffers(struct dat_copy *copy, unsigned int flags)
 		return -ENOMEM;
 	dat_write_page_size(copy->writer, 0, file->page_size);
 	for (size_t i = 0; i < file->nr_buffers && !err; i++) {
-		const struct dat_buffer *buffer = &file->buffers[i];
-		size_t twin;
+		const bool is_top = !file->buffers[i].name[0] && !has_top;
+		size_t twin = i;
 
-		if (!buffer->name[0] && !has_top) {
-			has_top = true;
-			continue;
-		}
-		twin = flags & DAT_COPY_EVENTS ? find_twin(file, i) : i;
-		if (twin < i) {
+		if (flags & DAT_COPY_EVENTS)
+			err = find_twin(file, i, &firsts, &twin);
+		has_top = has_top || is_top;
+		if (twin < i)
 			copy->buffers[i] = copy->buffers[twin];
-			continue;
-		}
-		err = dat_write_buffer(copy->writer, buffer->name, &copy->buffers[i]);
-		if (!err)
-			dat_write_page_size(copy->writer, copy->buffers[i], buffer->page_size);
+		else if (!err)
+			err = add_buffer(copy, i, is_top);
 	}
+	number_map_free(&firsts);
 	return err;
 }
 

@@ -382,6 +382,7 @@ int dat_check_buffers(struct dat_file *file, struct dat_error *error)
 			buffer->text.size = (dat_is_growing(file) ? INT64_MAX : file->size) - buffer->text.offset;
 		err = check_buffer(file, buffer, streams, &nr, error);
 	}
+	file->nr_streams = nr;
 	if (!err)
 		err = check_overlaps(file, streams, nr, error);
 	free(streams);

@@ -127,6 +127,7 @@ struct dat_file {
 	char **systems;
 	const struct dat_codec *codec;
 	uint32_t unpacked; /* bytes of compressed sections */
+	size_t nr_streams; /* of all buffers, those with data */
 	struct dat_chunks *chunks; /* unpacked chunks of the cursors */
 	uint64_t where[DAT_BUFFER_TEXT + 1]; /* version 7: section offsets by id */
 	struct number_map known; /* version 7: offsets of sections that were read, or that a buffer's option names */

@@ -4,6 +4,7 @@
  */
 #include "format/dat/dat_write.h"
 #include "format/dat/dat_write_private.h"
+#include "format/io/hash.h"
 
 #include <errno.h>
 #include <librecorder/page.h>
@@ -53,6 +54,7 @@ struct dat_writer *dat_write_close(struct dat_writer *writer)
 		blob_free(&writer->systems[i].events);
 	}
 	free(writer->systems);
+	number_map_free(&writer->system_numbers);
 	for (i = 0; i < writer->nr_buffers; i++) {
 		free(writer->buffers[i].name);
 		free(writer->buffers[i].tracks);
@@ -253,15 +255,12 @@ unsigned int dat_write_cpus(const struct dat_writer *writer)
 	return cpus;
 }
 
-static struct write_system *find_system(struct dat_writer *writer, const char *name)
+/* Add a system. `key`: the key of its number. NULL: out of memory. */
+static struct write_system *add_system(struct dat_writer *writer, const char *name, uint64_t key)
 {
-	struct write_system *systems;
-	size_t i;
+	const size_t i = writer->nr_systems;
+	struct write_system *systems = realloc(writer->systems, (i + 1) * sizeof(*systems));
 
-	for (i = 0; i < writer->nr_systems; i++)
-		if (!strcmp(writer->systems[i].name, name))
-			return &writer->systems[i];
-	systems = realloc(writer->systems, (writer->nr_systems + 1) * sizeof(*systems));
 	if (!systems)
 		return NULL;
 	writer->systems = systems;
@@ -271,7 +270,18 @@ static struct write_system *find_system(struct dat_writer *writer, const char *n
 	if (!systems[i].name)
 		return NULL;
 	writer->nr_systems++;
-	return &systems[i];
+	return number_map_set(&writer->system_numbers, key, i + 1) ? NULL : &systems[i];
+}
+
+static struct write_system *find_system(struct dat_writer *writer, const char *name)
+{
+	uint64_t key = hash_bytes(name, strlen(name)), number;
+
+	/* Other names may have the same hash. */
+	while ((number = number_map_get(&writer->system_numbers, key)) &&
+	       strcmp(writer->systems[number - 1].name, name) != 0)
+		key = hash_step(key, 1);
+	return number ? &writer->systems[number - 1] : add_system(writer, name, key);
 }
 
 int dat_write_format(struct dat_writer *writer, const char *system_name, const char *text, size_t size)

@@ -5,6 +5,7 @@
 
 #include "format/io/blob.h"
 #include "format/dat/dat_write.h"
+#include "format/io/number_map.h"
 #include "format/io/out_file.h"
 #include "format/io/page_store.h"
 
@@ -41,6 +42,7 @@ struct dat_writer {
 	unsigned int nr_buffers;
 	struct write_system *systems;
 	size_t nr_systems;
+	struct number_map system_numbers; /* hash of a name: number of the system, plus 1 */
 	struct blob options; /* { u16 id, u32 size, payload }... */
 	struct blob kallsyms, printk, cmdlines;
 };

@@ -305,7 +305,7 @@ Test(dat_cut, chunks_of_many_cpus)
 	struct dat_buffer buffer = { .page_size = 4096, .compressed = true, .nr_streams = CPUS, .streams = streams };
 	struct dat_chunks chunks = { 0 };
 	struct dat_file file = { .size = CPUS * sizeof(words), .codec = &codec, .chunks = &chunks, .commit_size = 8,
-				 .nr_buffers = 1, .buffers = &buffer };
+				 .nr_buffers = 1, .buffers = &buffer, .nr_streams = CPUS };
 	struct dat_error error;
 	struct dat_page page;
 
