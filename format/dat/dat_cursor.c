@@ -14,12 +14,6 @@
 #include <unistd.h>
 
 /*
- * trace-cmd writes chunks of 10 pages, which are at most 10 MiB, and we write 1 MiB; no writer has a reason for more
- * than this.
- */
-#define CHUNK_MAX (16u * 1024u * 1024u)
-
-/*
  * Uncompressed data are read in blocks of this size. The blocks of all streams together have at most BLOCKS_ROOM bytes.
  */
 #define BLOCK_MAX   (64u * 1024u)
@@ -191,7 +185,7 @@ static int next_chunk(struct dat_cursor *c, struct dat_error *error)
 		return 0;
 	bytes_from_file(&b, c->file->fd, c->pos, c->file->size, c->file->big);
 	if (!c->started)
-		c->chunks_left = bytes_u32(&b);
+		c->chunks_left = dat_read_count(c->stream, &b);
 	c->started = true;
 	if (b.error == -EBADMSG && c->stream->cut)
 		return 0;
@@ -203,7 +197,7 @@ static int next_chunk(struct dat_cursor *c, struct dat_error *error)
 	c->chunk_offset = b.pos;
 	packed_size = bytes_u32(&b);
 	plain_size = bytes_u32(&b);
-	if (!b.error && (!plain_size || plain_size > CHUNK_MAX))
+	if (!b.error && (!plain_size || plain_size > DAT_CHUNK_MAX))
 		return dat_fail(error, -EBADMSG, c->chunk_offset, "damaged: a chunk of %" PRIu32 " bytes", plain_size);
 	if (!b.error && !dat_packed_fits(packed_size, plain_size))
 		return dat_fail(error, -EBADMSG, c->chunk_offset,

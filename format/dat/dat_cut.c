@@ -5,7 +5,9 @@
  * are found by their headers. If the option of a buffer is missing, the buffer has no name and its CPUs have no
  * numbers: they are counted from 0. Every CPU's data begin at a page, and its pages are in order of time; so a page
  * that begins before the end of the previous page is the first one of the next CPU. Compressed data have a count of
- * chunks for each CPU.
+ * chunks for each CPU, and each chunk has its size; the data of the next CPU follow directly or, after zeros, at a
+ * page. trace-cmd writes the size of a section, and the count of chunks, when it has written the data; until then both
+ * are 0.
  */
 #include "format/dat/dat_internal.h"
 #include "format/dat/dat_page.h"
@@ -14,32 +16,63 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CPUS_MAX 4096u /* more CPUs than this are not guessed: no machine has more */
+#define CPUS_MAX   4096u       /* more CPUs than this are not guessed: no machine has more */
+#define PAGE_LEAST 512u	       /* the smallest page that the reader accepts; */
+#define PAGE_MOST  (16u << 20) /* and the largest: padding is shorter than this */
 
 struct found {
 	uint16_t id;
 	uint16_t flags;
 	uint64_t offset; /* offset of the section's header */
+	uint64_t size;
 	uint64_t end;
 	bool cut; /* the file ends before the end of the section */
 };
 
-/* Reads the header of the section at an offset. False: no section begins there. */
-static bool find_section(const struct dat_file *file, uint64_t offset, struct found *ret_found)
+/* Reads what may be a section's header at an offset. False: the file ends there. */
+static bool read_header(const struct dat_file *file, uint64_t offset, struct found *ret_found)
 {
 	struct found found = { .offset = offset };
 	struct bytes b;
-	uint64_t size;
 
 	bytes_from_file(&b, file->fd, offset, file->size, file->big);
 	found.id = bytes_u16(&b);
 	found.flags = bytes_u16(&b);
 	bytes_skip(&b, 4);
-	size = bytes_u64(&b);
-	if (b.error || !size)
+	found.size = bytes_u64(&b);
+	if (b.error)
 		return false;
-	found.cut = size > bytes_left(&b);
-	found.end = found.cut ? file->size : b.pos + size;
+	found.cut = found.size > bytes_left(&b);
+	found.end = found.cut ? file->size : b.pos + found.size;
+	*ret_found = found;
+	return true;
+}
+
+/* Whether a section certainly begins at an offset: these are not the data of a buffer, nor padding. */
+static bool is_section(const struct dat_file *file, uint64_t offset)
+{
+	struct found found;
+
+	return read_header(file, offset, &found) && found.id <= DAT_OPTION_LAST && found.flags <= DAT_COMPRESSED &&
+	       !found.cut && (found.size || found.id == DAT_BUFFER);
+}
+
+/* Finds the section that begins at an offset. False: no section begins there. */
+static bool find_section(const struct dat_file *file, uint64_t offset, struct found *ret_found)
+{
+	struct found found;
+
+	if (!read_header(file, offset, &found))
+		return false;
+	if (!found.size) {
+		if (found.id != DAT_BUFFER)
+			return false;
+		/* A buffer without data also has the size 0: then another section follows. */
+		if (!is_section(file, found.end)) {
+			found.cut = true;
+			found.end = file->size;
+		}
+	}
 	*ret_found = found;
 	return true;
 }
@@ -71,7 +104,7 @@ static uint64_t last_time(const struct dat_file *file, const struct dat_page *pa
 	return time;
 }
 
-static int find_pages(const struct dat_file *file, struct dat_buffer *buffer, struct bytes *b, unsigned char *page)
+static int find_pages_in(const struct dat_file *file, struct dat_buffer *buffer, struct bytes *b, unsigned char *page)
 {
 	struct dat_stream *stream = NULL;
 	uint64_t last = 0;
@@ -102,34 +135,7 @@ static int find_pages(const struct dat_file *file, struct dat_buffer *buffer, st
 	return b->error == -EBADMSG ? 0 : b->error;
 }
 
-static int find_chunks(struct dat_buffer *buffer, struct bytes *b)
-{
-	const uint64_t page = buffer->page_size;
-
-	while (buffer->nr_streams < CPUS_MAX) {
-		struct dat_stream *stream;
-		const uint64_t offset = b->pos;
-		uint32_t count = bytes_u32(b);
-
-		if (b->error || !count || count > bytes_left(b) / 8)
-			break;
-		stream = add_stream(buffer, offset);
-		if (!stream)
-			return -ENOMEM;
-		for (; count && !b->error; count--) {
-			const uint32_t packed = bytes_u32(b);
-
-			bytes_skip(b, 4);
-			bytes_skip(b, packed);
-		}
-		stream->size = (b->error ? b->end : b->pos) - offset;
-		bytes_skip(b, -b->pos & (page - 1));
-	}
-	return b->error == -EBADMSG ? 0 : b->error;
-}
-
-/* Find the streams in the section of a buffer. */
-static int find_streams(const struct dat_file *file, struct dat_buffer *buffer, const struct found *found)
+static int find_pages(const struct dat_file *file, struct dat_buffer *buffer, const struct found *found)
 {
 	const uint64_t mask = buffer->page_size - 1u;
 	unsigned char *page = malloc(buffer->page_size);
@@ -139,11 +145,153 @@ static int find_streams(const struct dat_file *file, struct dat_buffer *buffer, 
 	if (!page)
 		return -ENOMEM;
 	bytes_from_file(&b, file->fd, (found->offset + DAT_SECTION_HEADER + mask) & ~mask, found->end, file->big);
-	if (found->flags & DAT_COMPRESSED)
-		err = find_chunks(buffer, &b);
-	else
-		err = find_pages(file, buffer, &b, page);
+	err = find_pages_in(file, buffer, &b, page);
 	free(page);
+	return err;
+}
+
+/* ----------------------------------------------------------------------------------------------- compressed data */
+
+/* Reads the sizes of a chunk. False: these are not its sizes, or the range ends. */
+static bool read_chunk(struct bytes *b, uint32_t *ret_packed, uint32_t *ret_plain)
+{
+	*ret_packed = bytes_u32(b);
+	*ret_plain = bytes_u32(b);
+	return !b->error && *ret_plain && *ret_plain <= DAT_CHUNK_MAX && dat_packed_fits(*ret_packed, *ret_plain);
+}
+
+/* Whether a chunk unpacks, whose sizes were read. */
+static bool unpacks(const struct dat_file *file, struct bytes *b, uint32_t packed_size, uint32_t plain_size)
+{
+	char *packed = file->codec ? bytes_blob(b, packed_size) : NULL;
+	char *plain = packed ? malloc(plain_size) : NULL;
+	const bool does = plain && !file->codec->decompress(plain, plain_size, packed, packed_size);
+
+	free(packed);
+	free(plain);
+	return does;
+}
+
+/*
+ * How well what is at an offset fits as the begin of a CPU's data: 0: not at all; 1: its sizes do; 2: its first chunk
+ * unpacks.
+ */
+static unsigned int try_start(const struct dat_file *file, const struct found *found, uint64_t offset)
+{
+	uint32_t count, packed_size, plain_size;
+	struct bytes b;
+
+	bytes_from_file(&b, file->fd, offset, found->end, file->big);
+	count = bytes_u32(&b);
+	if (!count && found->size)
+		return 0;
+	if (count > bytes_left(&b) / 8 && !found->cut)
+		return 0;
+	if (!read_chunk(&b, &packed_size, &plain_size))
+		return 0;
+	if (packed_size > bytes_left(&b))
+		return found->cut;
+	return 1 + unpacks(file, &b, packed_size, plain_size);
+}
+
+/*
+ * The offset of the first byte that is not 0, or the end of the section. Padding is always shorter than a page, so no
+ * more is read. 0, or the -errno of pread.
+ */
+static int skip_zeros(const struct dat_file *file, const struct found *found, uint64_t offset, uint64_t *ret_offset)
+{
+	unsigned char block[4096];
+	struct bytes b;
+
+	bytes_from_file(&b, file->fd, offset, found->end, file->big);
+	while (bytes_left(&b) && b.pos - offset < PAGE_MOST) {
+		const uint64_t at = b.pos;
+		const size_t size = bytes_left(&b) < sizeof(block) ? (size_t)bytes_left(&b) : sizeof(block);
+
+		bytes_copy(&b, block, size);
+		for (size_t i = 0; i < size && !b.error; i++) {
+			if (block[i]) {
+				*ret_offset = at + i;
+				return 0;
+			}
+		}
+	}
+	*ret_offset = found->end;
+	return b.error == -EBADMSG ? 0 : b.error;
+}
+
+/*
+ * Finds where the next CPU's data begin: at an offset, or at the first page after it that is not padding. The number at
+ * their begin, and the size after it, may begin with zeros. 1: found; 0: no more data; -errno.
+ */
+static int find_start(const struct dat_file *file, const struct found *found, uint64_t offset, uint64_t *ret_start)
+{
+	unsigned int best = 0;
+	uint64_t data;
+	int err = skip_zeros(file, found, offset, &data);
+
+	if (err)
+		return err;
+	for (unsigned int i = 0; i < 2; i++) {
+		const uint64_t start = i ? data & ~(uint64_t)(PAGE_LEAST - 1) : offset;
+		unsigned int fits;
+
+		if (start < offset || data - start >= 2 * sizeof(uint32_t))
+			continue;
+		fits = try_start(file, found, start);
+		if (fits > best) {
+			best = fits;
+			*ret_start = start;
+		}
+	}
+	return best > 0;
+}
+
+/* Sets the size of a stream by its chunks. Returns where the next one may begin. */
+static uint64_t measure(const struct dat_file *file, const struct found *found, struct dat_stream *stream)
+{
+	uint32_t count, nr, packed_size, plain_size;
+	uint64_t end = found->end;
+	struct bytes b;
+
+	bytes_from_file(&b, file->fd, stream->offset, found->end, file->big);
+	count = bytes_u32(&b);
+	for (nr = 0; !count || nr < count; nr++) {
+		if (!read_chunk(&b, &packed_size, &plain_size) || packed_size > bytes_left(&b))
+			break;
+		bytes_skip(&b, packed_size);
+	}
+	if (!count)
+		stream->chunks = nr; /* nothing was written after this stream */
+	else if (nr == count)
+		end = b.pos;
+	stream->size = end - stream->offset;
+	return end;
+}
+
+static int find_chunks(const struct dat_file *file, struct dat_buffer *buffer, const struct found *found)
+{
+	uint64_t offset = found->offset + DAT_SECTION_HEADER, start = 0;
+	int ret = 0;
+
+	while (buffer->nr_streams < CPUS_MAX && (ret = find_start(file, found, offset, &start)) > 0) {
+		struct dat_stream *stream = add_stream(buffer, start);
+
+		if (!stream)
+			return -ENOMEM;
+		offset = measure(file, found, stream);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------- buffers */
+
+/* Find the streams in the section of a buffer. */
+static int find_streams(const struct dat_file *file, struct dat_buffer *buffer, const struct found *found)
+{
+	const int err = found->flags & DAT_COMPRESSED ? find_chunks(file, buffer, found) :
+							find_pages(file, buffer, found);
+
 	if (buffer->nr_streams)
 		buffer->streams[buffer->nr_streams - 1].cut = found->cut;
 	return err;

@@ -50,10 +50,24 @@ int dat_open_section(struct dat_file *file, uint64_t offset, unsigned int id, st
 int dat_open_contents(struct dat_file *file, const struct dat_section *section, struct bytes *ret_b, char **ret_plain,
 		      struct dat_error *error);
 
+/*
+ * The largest unpacked chunk. trace-cmd writes chunks of 10 pages, which are at most 10 MiB, and we write 1 MiB; no
+ * writer has a reason for more than this.
+ */
+#define DAT_CHUNK_MAX (16u * 1024u * 1024u)
+
 /* Whether a frame of this size may unpack to `plain_size` bytes: a compressor never makes data much longer. */
 static inline bool dat_packed_fits(uint32_t packed_size, uint32_t plain_size)
 {
 	return packed_size <= plain_size + (uint64_t)(plain_size / 8) + 1024;
+}
+
+/* Reads the number of chunks that a stream begins with. */
+static inline uint32_t dat_read_count(const struct dat_stream *stream, struct bytes *b)
+{
+	const uint32_t count = bytes_u32(b);
+
+	return stream->chunks ? stream->chunks : count;
 }
 
 /* Reads the contents of the options from DAT_BTF_FILE on, and moves symbols accordingly. */

@@ -66,6 +66,7 @@ struct dat_option {
 /* The data of one CPU. */
 struct dat_stream {
 	uint32_t cpu;
+	uint32_t chunks; /* their number, if a cut file does not state it; 0: the file states it */
 	uint64_t offset;
 	uint64_t size;
 	bool cut; /* the file ends before the end of the stream */

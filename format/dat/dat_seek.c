@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "format/dat/dat_internal.h"
 #include "format/dat/dat_page.h"
-#include "format/io/bytes.h"
 
 /* Notes where chunks of compressed data begin, from their headers alone. Chunks that cannot be read are left out. */
 static int find_chunks(struct dat_places *p, const struct dat_file *file, const struct dat_stream *stream)
@@ -15,7 +15,7 @@ static int find_chunks(struct dat_places *p, const struct dat_file *file, const 
 	uint32_t packed;
 
 	bytes_from_file(&b, file->fd, stream->offset, file->size, file->big);
-	p->count = bytes_u32(&b);
+	p->count = dat_read_count(stream, &b);
 	/* Each chunk has a header of eight bytes. */
 	if (b.error || p->count > bytes_left(&b) / 8)
 		p->count = 0;

@@ -256,7 +256,8 @@ static void put_v7_buffer(struct out *o, unsigned int buffer, struct out *option
 
 		if (!has_data(o, cpu, buffer))
 			continue;
-		out_align(o, o->what->page_size > 4096 ? o->what->page_size : 4096);
+		if (!(what.flags & MAKE_TIGHT))
+			out_align(o, o->what->page_size > 4096 ? o->what->page_size : 4096);
 		start = o->size;
 		put_cpu(o, cpu, buffer);
 		pack_data(o, begin, start);

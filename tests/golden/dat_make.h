@@ -37,6 +37,7 @@
 #define MAKE_LATENCY	(1u << 23) /* the text of a latency tracer instead of events */
 #define MAKE_ZSTD	(1u << 24) /* version 7: all sections and all data are compressed */
 #define MAKE_LARGE	(1u << 25) /* version 7: instances have pages 16 times larger, and one event as much larger */
+#define MAKE_TIGHT	(1u << 26) /* compressed data of CPUs follow one another without padding */
 
 struct dat_make {
 	const char *name;

@@ -308,17 +308,23 @@ static unsigned int cut(const char *name, const unsigned char *data, size_t size
 	return taken;
 }
 
-/* Make a small file that has every part. */
-static unsigned char *make(const char *name, size_t *ret_size, size_t *ret_marks)
+/* Make a small file that has every part, with these features in addition. */
+static unsigned char *make_with(const char *name, unsigned int flags, size_t *ret_size, size_t *ret_marks)
 {
 	const struct dat_make *found = dat_make_find(name);
 	struct dat_make what;
 
 	cr_assert_not_null(found, "%s", name);
 	what = *found;
+	what.flags |= flags;
 	if (what.events > 40)
 		what.events = what.flags & MAKE_LOST ? 150 : 40;
 	return dat_make(&what, ret_size, ret_marks);
+}
+
+static unsigned char *make(const char *name, size_t *ret_size, size_t *ret_marks)
+{
+	return make_with(name, 0, ret_size, ret_marks);
 }
 
 static void set_other(void)
@@ -330,16 +336,21 @@ static void set_other(void)
 	free(data);
 }
 
-static unsigned int cut_made(const char *name)
+static unsigned int cut_made_with(const char *name, unsigned int flags)
 {
 	size_t size, marks[DAT_MAKE_MARKS] = { 0 };
-	unsigned char *data = make(name, &size, marks);
+	unsigned char *data = make_with(name, flags, &size, marks);
 	unsigned int taken;
 
 	set_other();
 	taken = cut(name, data, size, marks);
 	free(data);
 	return taken;
+}
+
+static unsigned int cut_made(const char *name)
+{
+	return cut_made_with(name, 0);
 }
 
 TestSuite(cut_files, .init = set_up, .fini = tear_down);
@@ -360,6 +371,7 @@ Test(cut_files, version_7)
 Test(cut_files, compressed)
 {
 	cr_expect_eq(cut_made("v7-zstd"), 0);
+	cr_expect_eq(cut_made_with("v7-zstd", MAKE_TIGHT), 0);
 }
 
 /* convert writes the options before the data. */

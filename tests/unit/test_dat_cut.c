@@ -3,7 +3,9 @@
 #include "format/dat/dat_chunks.h"
 #include "format/dat/dat_merge.h"
 #include "format/dat/dat_seek.h"
+#include "format/io/bytes.h"
 #include "tests/golden/dat_make.h"
+#include "tests/unit/stored_frames.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -26,15 +28,27 @@ static int open_bytes(const void *data, size_t size, struct dat_file **ret_file,
 	cr_assert_eq(pwrite(fd, data, size, 0), (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	memset(ret_error, 0, sizeof(*ret_error));
-	return dat_open_rest(path, NULL, ret_file, ret_error);
+	return dat_open_rest(path, &stored_frames, ret_file, ret_error);
 }
 
 struct seen {
 	uint64_t ts;
-	uint64_t end; /* of the record, in the file */
+	uint64_t end; /* of the record in the file, or of its chunk */
 };
 
 #define SEEN_MAX 8192u
+
+static uint64_t end_of(const struct dat_file *file, const struct dat_event *event)
+{
+	const uint64_t left = file->size - event->offset;
+	const uint64_t page = left < event->buffer->page_size ? left : event->buffer->page_size;
+	unsigned char size[4];
+
+	if (!event->buffer->compressed)
+		return event->offset + page - event->bytes_after;
+	cr_assert_eq(pread(file->fd, size, sizeof(size), (off_t)event->offset), (ssize_t)sizeof(size));
+	return event->offset + 8 + bytes_get32(size, file->big);
+}
 
 /* The events of a file in order. */
 static size_t read_events(struct dat_file *file, struct seen seen[SEEN_MAX])
@@ -49,11 +63,8 @@ static size_t read_events(struct dat_file *file, struct seen seen[SEEN_MAX])
 	cr_assert_eq(dat_time_open(file, DAT_TIME_RAW, &time, &error), 0);
 	cr_assert_eq(dat_merge_open(file, &time, NULL, NULL, &merge), 0);
 	while (dat_merge_next(merge, &event)) {
-		const uint64_t left = file->size - event.offset;
-		const uint64_t page = left < event.buffer->page_size ? left : event.buffer->page_size;
-
 		cr_assert(nr < SEEN_MAX);
-		seen[nr++] = (struct seen){ event.ts, event.offset + page - event.bytes_after };
+		seen[nr++] = (struct seen){ event.ts, end_of(file, &event) };
 	}
 	cr_expect_eq(dat_merge_damaged(merge, &error, &cpu), 0u, "%s", error.text);
 	dat_merge_close(merge);
@@ -91,11 +102,11 @@ static size_t check_cut(const char *name, const unsigned char *data, size_t cut,
 	return nr;
 }
 
-static void cut_anywhere(const char *name)
+static void cut_made(const struct dat_make *what)
 {
 	size_t marks[DAT_MAKE_MARKS] = { 0 }, size, nr_all, found = 0;
-	const struct dat_make *what = dat_make_find(name);
 	unsigned char *data = dat_make(what, &size, marks);
+	const char *name = what->name;
 	struct dat_file *file = NULL;
 	struct dat_error error;
 
@@ -110,6 +121,20 @@ static void cut_anywhere(const char *name)
 		found += check_cut(name, data, cut, nr_all) != 0;
 	cr_expect(found > 10, "%s: %zu cuts had events", name, found);
 	free(data);
+}
+
+static void cut_anywhere(const char *name)
+{
+	cut_made(dat_make_find(name));
+}
+
+/* The same file, with further features. */
+static struct dat_make make_with(const char *name, unsigned int flags)
+{
+	struct dat_make what = *dat_make_find(name);
+
+	what.flags |= flags;
+	return what;
 }
 
 Test(dat_cut, v6)
@@ -146,6 +171,101 @@ Test(dat_cut, v7_with_options_first)
 Test(dat_cut, v7_of_another_machine)
 {
 	cut_anywhere("v7-big-endian");
+}
+
+/* As trace-cmd writes it: the data of each CPU begin at a page. */
+Test(dat_cut, v7_compressed)
+{
+	cut_anywhere("v7-zstd");
+	cut_anywhere("v7-zstd-instances");
+}
+
+/* The data of a CPU begin where those of the CPU before end. */
+Test(dat_cut, v7_compressed_without_padding)
+{
+	const struct dat_make little = make_with("v7-zstd", MAKE_TIGHT);
+	const struct dat_make big = make_with("v7-zstd-instances", MAKE_TIGHT);
+
+	cut_made(&little);
+	cut_made(&big);
+}
+
+/*
+ * What a writer has done that stores a size when it has written the data: the offset of the options, the size of this
+ * buffer, and the number of chunks of this CPU are 0, and the file ends somewhere in the CPU's data.
+ */
+static size_t stop_in(const char *name, const unsigned char *data, size_t nr_all, size_t options_at,
+		      const struct dat_buffer *buffer, const struct dat_stream *stream)
+{
+	const size_t end = stream->offset + stream->size;
+	unsigned char *some_data = malloc(end);
+	size_t found = 0;
+
+	cr_assert_not_null(some_data);
+	memcpy(some_data, data, end);
+	memset(some_data + options_at, 0, 8);
+	memset(some_data + buffer->offset + 8, 0, 8);
+	if (buffer->compressed)
+		memset(some_data + stream->offset, 0, 4);
+	for (size_t cut = stream->offset; cut <= end; cut += cut + 61 < end || cut == end ? 61 : end - cut)
+		found += check_cut(name, some_data, cut, nr_all) > 0;
+	free(some_data);
+	return found;
+}
+
+static void stop_anywhere(const struct dat_make *what, size_t options_at)
+{
+	struct dat_file *file = NULL;
+	struct dat_error error;
+	size_t size, nr_all, found = 0;
+	unsigned char *data = dat_make(what, &size, NULL);
+
+	cr_assert_eq(open_bytes(data, size, &file, &error), 0, "%s: %s", what->name, error.text);
+	nr_all = read_events(file, all);
+	for (size_t i = 0; i < file->nr_buffers; i++)
+		for (uint32_t s = 0; s < file->buffers[i].nr_streams; s++)
+			found += stop_in(what->name, data, nr_all, options_at, &file->buffers[i],
+					 &file->buffers[i].streams[s]);
+	dat_close(file);
+	cr_expect(found > 10, "%s: %zu files had events", what->name, found);
+	free(data);
+}
+
+Test(dat_cut, stopped_in_the_data_of_a_cpu)
+{
+	const struct dat_make tight = make_with("v7-zstd-instances", MAKE_TIGHT);
+
+	stop_anywhere(dat_make_find("v7-instances"), 24);
+	stop_anywhere(dat_make_find("v7-zstd"), 29);
+	stop_anywhere(dat_make_find("v7-zstd-instances"), 29);
+	stop_anywhere(&tight, 29);
+}
+
+/* The section of a buffer without data has the size 0, and does not hide the sections after it. */
+Test(dat_cut, after_an_empty_buffer)
+{
+	static const unsigned char empty[16] = { DAT_BUFFER, 0, 0, 0, 0xff, 0xff, 0xff, 0xff };
+	struct dat_file *file = NULL;
+	struct dat_error error;
+	size_t file_size, nr_all, at, end;
+	unsigned char *data = dat_make(dat_make_find("v7-plain"), &file_size, NULL);
+	uint64_t size;
+
+	cr_assert_eq(open_bytes(data, file_size, &file, &error), 0);
+	nr_all = read_events(file, all);
+	at = file->buffers[0].offset;
+	end = file->options_offset;
+	cr_assert_geq(file->buffers[0].streams[0].offset, at + 2 * sizeof(empty), "there is no room");
+	dat_close(file);
+	/* Move the header of the buffer's section into its padding. */
+	memmove(data + at + sizeof(empty), data + at, sizeof(empty));
+	memcpy(data + at, empty, sizeof(empty));
+	memcpy(&size, data + at + 24, sizeof(size));
+	size -= sizeof(empty);
+	memcpy(data + at + 24, &size, sizeof(size));
+	memset(data + 24, 0, 8);
+	cr_expect_eq(check_cut("an empty buffer", data, end, nr_all), nr_all);
+	free(data);
 }
 
 /* The file has all its data, except what a writer stores last: the place of the options. */
