@@ -61,18 +61,29 @@ static unsigned int count_cpus(const struct dat_file *file)
 	return cpus;
 }
 
+/* Whether the writer makes the option with the clock. Only version 7 can hold one without a clock in brackets. */
+static bool makes_clock(const struct dat_copy *copy)
+{
+	char clock[64];
+
+	return copy->version == 6 || dat_clock_stated(copy->file, clock, sizeof(clock));
+}
+
 /*
  * Whether this option is not copied: the writer makes it by itself, or it is the place of a section, which differs in
  * the copy.
  */
-static bool is_of_layout(const struct dat_file *file, const struct dat_option *option)
+static bool is_of_layout(const struct dat_copy *copy, const struct dat_option *option)
 {
+	const struct dat_file *file = copy->file;
 	const unsigned int id = option->id;
 
 	/* The copy has the symbols of the boot that wrote the events, so readers must not move them again. */
 	if (file->boot_symbols.text && (id == DAT_LAST_BOOT_INFO || id == DAT_MODULES_FILE))
 		return true;
-	return id == DAT_DONE || id == DAT_BUFFER || id == DAT_TRACECLOCK || id == DAT_CPUCOUNT ||
+	if (id == DAT_TRACECLOCK)
+		return makes_clock(copy);
+	return id == DAT_DONE || id == DAT_BUFFER || id == DAT_CPUCOUNT ||
 	       (id >= DAT_STRINGS && id <= DAT_BUFFER_TEXT) ||
 	       (id >= DAT_BTF_FILE && id <= DAT_MODULES_FILE && option->size == sizeof(uint64_t));
 }
@@ -144,9 +155,10 @@ static int put_notes(const struct dat_file *file, struct dat_writer *writer, con
 	return err;
 }
 
-static int copy_texts(const struct dat_file *file, struct dat_writer *writer, unsigned int flags,
-		      const struct dat_copy_absent *absent)
+static int copy_texts(const struct dat_copy *copy, unsigned int flags, const struct dat_copy_absent *absent)
 {
+	const struct dat_file *file = copy->file;
+	struct dat_writer *writer = copy->writer;
 	static const enum dat_id ids[] = { DAT_KALLSYMS, DAT_PRINTK, DAT_CMDLINES };
 	const struct dat_text *texts[] = { dat_symbols(file), &file->printk, &file->cmdlines };
 	int err = 0;
@@ -163,7 +175,7 @@ static int copy_texts(const struct dat_file *file, struct dat_writer *writer, un
 	for (size_t i = 0; i < file->nr_options && !err; i++) {
 		const struct dat_option *option = &file->options[i];
 
-		if (!is_of_layout(file, option) && !(flags & DAT_COPY_EVENTS && option->id == DAT_CPUSTAT) &&
+		if (!is_of_layout(copy, option) && !(flags & DAT_COPY_EVENTS && option->id == DAT_CPUSTAT) &&
 		    !(absent && option->id == DAT_VERSION))
 			err = dat_write_option(writer, option->id, option->data, option->size);
 	}
@@ -201,6 +213,8 @@ static int add_buffer(struct dat_copy *copy, size_t number, bool is_top)
 	if (err)
 		return err;
 	dat_write_page_size(copy->writer, copy->buffers[number], buffer->page_size);
+	if (copy->file->version == 7 && buffer->clock)
+		dat_write_clock(copy->writer, copy->buffers[number], buffer->clock);
 	return 0;
 }
 
@@ -243,7 +257,7 @@ int dat_copy_open(const struct dat_file *file, const char *path, unsigned int ve
 		.header_event = file->header_event.text,
 		.header_event_size = file->header_event.size,
 	};
-	struct dat_copy copy = { .file = file };
+	struct dat_copy copy = { .file = file, .version = version };
 	uint32_t least, most;
 	int err = check(file, version, ret_error);
 
@@ -260,7 +274,7 @@ int dat_copy_open(const struct dat_file *file, const char *path, unsigned int ve
 	if (!err)
 		err = add_buffers(&copy, flags);
 	if (!err)
-		err = copy_texts(file, copy.writer, flags, absent);
+		err = copy_texts(&copy, flags, absent);
 	if (err)
 		dat_copy_close(&copy);
 	else
@@ -353,7 +367,8 @@ static unsigned int nr_cpus(const struct dat_file *file)
 int dat_copy_finish(struct dat_copy *copy, uint64_t *ret_size)
 {
 	char clock[64];
-	const bool has_clock = dat_clock_name(copy->file, clock, sizeof(clock));
+	const bool has_clock = copy->version == 6 ? dat_clock_in_v6(copy->file, clock, sizeof(clock)) :
+						    dat_clock_stated(copy->file, clock, sizeof(clock));
 
 	return dat_write_finish(copy->writer, has_clock ? clock : NULL, nr_cpus(copy->file), ret_size);
 }

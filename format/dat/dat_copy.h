@@ -12,6 +12,7 @@
 struct dat_copy {
 	const struct dat_file *file;
 	struct dat_writer *writer;
+	unsigned int version;
 	unsigned int *buffers; /* the writer's number of each buffer of the file */
 };
 

@@ -91,7 +91,7 @@ static void put_buffer_option(struct blob *out, const struct dat_writer *writer,
 
 	blob_u64(&payload, buffer->section);
 	blob_string(&payload, buffer->name);
-	blob_string(&payload, clock ? clock : "");
+	blob_string(&payload, buffer->clock ? buffer->clock : clock ? clock : "");
 	blob_u32(&payload, buffer->page_size);
 	count_at = payload.size;
 	blob_u32(&payload, 0);

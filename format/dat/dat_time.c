@@ -149,6 +149,38 @@ static bool counts_nanoseconds(const char *clock)
 	return !strncmp(clock, "mono", 4);
 }
 
+/* Whether all buffers name this clock. */
+static bool is_clock_of_all(const struct dat_file *file, const char *clock)
+{
+	char name[64];
+
+	for (size_t i = 0; i < file->nr_buffers; i++) {
+		copy_clock(file->buffers[i].clock ? file->buffers[i].clock : "", name, sizeof(name));
+		if (strcmp(name, clock) != 0)
+			return false;
+	}
+	return true;
+}
+
+bool dat_clock_stated(const struct dat_file *file, char *ret_name, size_t size)
+{
+	const struct dat_option *option = dat_option(file, DAT_TRACECLOCK);
+
+	return (file->version == 6 || (option && has_brackets(option->data))) && dat_clock_name(file, ret_name, size);
+}
+
+bool dat_clock_in_v6(const struct dat_file *file, char *ret_name, size_t size)
+{
+	char name[64];
+
+	if (dat_clock_stated(file, ret_name, size))
+		return true;
+	if (!dat_clock_name(file, name, sizeof(name)) || !counts_nanoseconds(name) || !is_clock_of_all(file, name))
+		return false;
+	copy_clock(name, ret_name, size);
+	return true;
+}
+
 /* Whether the times are shown in seconds: not if a clock is named that does not count nanoseconds. */
 static bool shows_seconds(const struct dat_file *file, const struct dat_time *t)
 {

@@ -62,4 +62,16 @@ bool dat_time_date(const struct dat_file *file, int64_t *ret_date);
 /* The name of the clock in use: the word in brackets, or the whole text; NULL if the file does not state it. */
 bool dat_clock_name(const struct dat_file *file, char *ret_name, size_t size);
 
+/*
+ * The name of the clock that the file states for all its times. False: it states none. Then times are shown in seconds,
+ * whatever the clocks of its buffers are (trace-dat.md 8.3).
+ */
+bool dat_clock_stated(const struct dat_file *file, char *ret_name, size_t size);
+
+/*
+ * The clock that a copy of the file states in version 6, in which buffers have no clocks of their own: the one that the
+ * file states; or the one that all buffers have, if times are shown the same.
+ */
+bool dat_clock_in_v6(const struct dat_file *file, char *ret_name, size_t size);
+
 #endif

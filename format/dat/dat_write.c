@@ -107,6 +107,11 @@ void dat_write_page_size(struct dat_writer *writer, unsigned int buffer, uint32_
 	writer->buffers[buffer].page_size = page_size;
 }
 
+void dat_write_clock(struct dat_writer *writer, unsigned int buffer, const char *clock)
+{
+	writer->buffers[buffer].clock = clock;
+}
+
 /* Find the track of a CPU's pages, or make it. */
 static int get_track(struct dat_writer *writer, unsigned int number, unsigned int cpu, unsigned int *ret_track)
 {

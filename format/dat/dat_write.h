@@ -61,6 +61,12 @@ int dat_write_buffer(struct dat_writer *writer, const char *name, unsigned int *
 void dat_write_page_size(struct dat_writer *writer, unsigned int buffer, uint32_t page_size);
 
 /*
+ * The clock that a buffer's option names in version 7, if it is not that of dat_write_finish(). The string must remain
+ * until then.
+ */
+void dat_write_clock(struct dat_writer *writer, unsigned int buffer, const char *clock);
+
+/*
  * The final path of the file, with links followed, for files to be placed near it. The string belongs to the writer.
  */
 const char *dat_write_target(const struct dat_writer *writer);

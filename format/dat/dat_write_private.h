@@ -22,6 +22,7 @@ struct write_system {
 
 struct write_buffer {
 	char *name; /* "" is the top buffer, which is the first */
+	const char *clock; /* NULL: the clock of the file */
 	uint32_t page_size;
 	unsigned int *tracks; /* tracks of the store or the packer, by CPU; NO_TRACK: no pages */
 	unsigned int nr_cpus;

@@ -61,6 +61,71 @@ done
 is "$nr files in four forms each give the same reports" "${broken:-no}" no
 ok "there were files" test "$nr" -gt 40
 
+# ---- the clock: version 7 has it in an option for the file, which may be missing or have no brackets, and in each buffer
+
+# clocks FILE: the texts of the clocks, that of the option first
+clocks()
+{
+	python3 - "$1" <<'END'
+import struct, sys
+data = open(sys.argv[1], "rb").read()
+at = data.index(b"\0", data.index(b"\0", 18) + 1) + 1
+at = struct.unpack_from("<Q", data, at)[0] + 16
+file, buffers = "none", []
+while True:
+    number, size = struct.unpack_from("<HI", data, at)
+    payload = data[at + 6:at + 6 + size]
+    at += 6 + size
+    if number == 0:
+        break
+    if number == 4:
+        file = payload.decode().rstrip("\0")
+    if number == 3:
+        buffers.append(payload[8:].split(b"\0")[1].decode())
+print(file, *sorted(buffers), sep="|")
+END
+}
+
+# made_clocks FILE OPTION BUFFERS: v7-instances with these clocks, each as long as "[mono]"; OPTION none: the option is another one
+made_clocks()
+{
+	"$mkdat" v7-instances | python3 -c '
+import sys
+option, buffers = (word.encode() for word in sys.argv[1:])
+data = sys.stdin.buffer.read()
+parts = data.split(b"\4\0\7\0\0\0[mono]")
+assert len(parts) == 2
+option = b"\5\0\7\0\0\0[mono]" if option == b"none" else b"\4\0\7\0\0\0" + option
+sys.stdout.buffer.write(option.join(part.replace(b"[mono]", buffers) for part in parts))
+' "$2" "$3" >"$1"
+}
+
+while IFS='|' read -r option buffers in_6; do
+	made_clocks in.dat "$option" "$buffers"
+	is "clocks '$option' and '$buffers'" "$(clocks in.dat)" "$option|$buffers|$buffers|$buffers"
+	reports in.dat in -t || fail "reports of '$option' and '$buffers'"
+	for how in "6 none" "7 none" "7 any"; do
+		# shellcheck disable=SC2086
+		set -- $how
+		ok "convert to $how" "$RECORDER" convert -i in.dat -o out.dat --file-version "$1" --compression "$2"
+		reports out.dat out -t || fail "a report"
+		ok "the times are shown as before" cmp in.ours out.ours
+		ok "by trace-cmd, too" cmp in.theirs out.theirs
+		if [ "$1" = 7 ]; then
+			is "the clocks are the same" "$(clocks out.dat)" "$(clocks in.dat)"
+		else
+			is "version 6 names one that is true of all" "$("$RECORDER" dump --clock out.dat)" "clock $in_6"
+		fi
+	done
+done <<'END'
+[boot]|[mono]|boot
+[mono]|[boot]|mono
+none|[boot]|not stated
+none|[mono]|mono
+ boot |[boot]|not stated
+ mono |[boot]|not stated
+END
+
 # ---- what the outputs are
 
 version_of()
