@@ -17,7 +17,12 @@ struct source {
 	struct report_walk walk;
 	struct dat_event event; /* the next event */
 	struct tep_record record;
-	bool more; /* there is one */
+};
+
+/* The sources that have an event: a binary heap, whose first one has the next event of all. */
+struct queue {
+	struct source **heap;
+	unsigned int nr;
 };
 
 void report_name_heads(struct report *all, unsigned int nr)
@@ -59,7 +64,8 @@ static bool print_heads(struct report *all, unsigned int nr)
 }
 
 /*
- * Whether the event of `a` comes before that of `b`. Buffers with a name come after the nameless buffers of all files.
+ * Whether the event of `a` comes before that of `b`. Buffers with a name come after the nameless buffers of all files;
+ * then the order is that of the files.
  */
 static bool is_before(const struct source *a, const struct source *b)
 {
@@ -67,18 +73,25 @@ static bool is_before(const struct source *a, const struct source *b)
 
 	if (a->event.ts != b->event.ts)
 		return a->event.ts < b->event.ts;
-	return !a_named && b_named;
+	return a_named != b_named ? b_named : a < b; /* both point into one array */
 }
 
-/* The source that has the next event; `nr`: none has. */
-static unsigned int choose(const struct source *sources, unsigned int nr)
+static void sift_down(struct queue *queue, unsigned int i)
 {
-	unsigned int first = nr;
+	for (;;) {
+		unsigned int least = i;
+		struct source *moved = queue->heap[i];
 
-	for (unsigned int i = 0; i < nr; i++)
-		if (sources[i].more && (first == nr || is_before(&sources[i], &sources[first])))
-			first = i;
-	return first;
+		for (unsigned int child = 2 * i + 1; child < 2 * i + 3 && child < queue->nr; child++) {
+			if (is_before(queue->heap[child], queue->heap[least]))
+				least = child;
+		}
+		if (least == i)
+			return;
+		queue->heap[i] = queue->heap[least];
+		queue->heap[least] = moved;
+		i = least;
+	}
 }
 
 static bool print(struct report *r, struct source *source, uint64_t *last_ts)
@@ -94,32 +107,51 @@ static bool print(struct report *r, struct source *source, uint64_t *last_ts)
 	return report_written(r);
 }
 
-static void advance(struct source *source)
+static bool advance(struct source *source)
 {
-	source->more = report_walk_next(&source->walk, &source->event, &source->record);
+	return report_walk_next(&source->walk, &source->event, &source->record);
+}
+
+/* Read the first event of each source. False: out of memory. */
+static bool fill_queue(struct source *sources, unsigned int nr, struct queue *ret_queue)
+{
+	struct queue queue = { .heap = calloc(nr, sizeof(struct source *)) };
+
+	if (!queue.heap)
+		return false;
+	for (unsigned int i = 0; i < nr; i++) {
+		if (advance(&sources[i]))
+			queue.heap[queue.nr++] = &sources[i];
+	}
+	for (unsigned int i = queue.nr / 2; i-- > 0;)
+		sift_down(&queue, i);
+	*ret_queue = queue;
+	return true;
 }
 
 /* Print the events. Failed writes are noted in the first report, which the command examines. */
-static void print_events(struct report *all, struct source *sources, unsigned int nr, uint64_t head)
+static void print_events(struct report *all, struct source *sources, struct queue *queue, uint64_t head)
 {
 	uint64_t printed = 0, last_ts = 0;
 
-	for (;;) {
-		const unsigned int i = choose(sources, nr);
+	while (queue->nr && !(head && printed++ == head)) {
+		struct source *next = queue->heap[0];
+		struct report *r = &all[next - sources];
 
-		if (i == nr || (head && printed++ == head))
-			return;
-		if (!print(&all[i], &sources[i], &last_ts)) {
-			all[0].lines.write_error = all[i].lines.write_error;
+		if (!print(r, next, &last_ts)) {
+			all[0].lines.write_error = r->lines.write_error;
 			return;
 		}
-		advance(&sources[i]);
+		if (!advance(next))
+			queue->heap[0] = queue->heap[--queue->nr];
+		sift_down(queue, 0);
 	}
 }
 
 int report_several(struct report *all, unsigned int nr, uint64_t head)
 {
 	struct source *sources = calloc(nr, sizeof(*sources));
+	struct queue queue = { 0 };
 	unsigned int opened = 0;
 	int status = sources ? 0 : report_fail_memory(all);
 
@@ -129,16 +161,18 @@ int report_several(struct report *all, unsigned int nr, uint64_t head)
 	}
 	while (!status && opened < nr) {
 		status = report_walk_open(&all[opened], true, &sources[opened].walk);
-		if (!status)
-			advance(&sources[opened++]);
+		opened += !status;
 	}
+	if (!status && !fill_queue(sources, nr, &queue))
+		status = report_fail_memory(all);
 	if (!status)
-		print_events(all, sources, nr, head);
+		print_events(all, sources, &queue, head);
 	for (unsigned int i = 0; i < opened; i++) {
 		if (!status && !all[0].lines.write_error)
 			status = report_damage(&all[i], sources[i].walk.merge);
 		report_walk_close(&sources[i].walk);
 	}
+	free(queue.heap);
 	free(sources);
 	return status;
 }

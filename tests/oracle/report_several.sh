@@ -49,6 +49,19 @@ is "--head counts the events of all files" "$("$RECORDER" report --head 5 -i v6-
 is "filters are for all files" "$("$RECORDER" report -F '*:* if common_pid == 1002' -i v6-plain.dat -i v6-lost.dat | grep -c -- '-1002 ')" \
 	"$(($("$RECORDER" report v6-plain.dat | grep -c -- '-1002 ') + $("$RECORDER" report v6-lost.dat | grep -c -- '-1002 ')))"
 
+# Many files, whose events are at the same times: by time, ties in the order of the files.
+many=()
+for i in $(seq 10 69); do
+	cp "v6-$([ $((i % 3)) = 0 ] && echo ties || echo plain).dat" "file$i.dat"
+	many+=(-i "file$i.dat")
+done
+for i in $(seq 10 69); do
+	"$RECORDER" report -t "file$i.dat" | sed "1d; s/^/file$i.dat: /"
+done | sed -E 's/.* ([0-9]+\.[0-9]{9}): .*/\1 &/' | LC_ALL=C sort -s -k 1,1 | cut -d ' ' -f 2- >expected
+"$RECORDER" report -t "${many[@]}" | sed "1,60d" >ours
+ok "there are events of 60 files" test "$(wc -l <expected)" -gt 20000
+ok "60 files are merged by time, and ties are in the order of the files" cmp expected ours
+
 run "$RECORDER" report --json -i v6-plain.dat -i v6-kernel.dat
 is "--json of several files: status" "$status" 2
 is "--json of several files" "$err" "recorder report: several files can only be printed as text, without --tail, -w and --ts-check"
