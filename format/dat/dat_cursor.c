@@ -30,12 +30,6 @@ int dat_cursor_open(const struct dat_file *file, const struct dat_buffer *buffer
 		cursor.block_room = dat_share(file, BLOCKS_ROOM, BLOCK_MAX, buffer->page_size);
 		if (cursor.block_room > stream->size)
 			cursor.block_room = stream->size ? (uint32_t)stream->size : 1;
-		cursor.blocks[0] = malloc(cursor.block_room);
-		cursor.blocks[1] = malloc(cursor.block_room);
-		if (!cursor.blocks[0] || !cursor.blocks[1]) {
-			dat_cursor_close(&cursor);
-			return -ENOMEM;
-		}
 	}
 	*ret_cursor = cursor;
 	return 0;
@@ -53,12 +47,22 @@ void dat_cursor_keep(struct dat_cursor *cursor)
 	cursor->kept = cursor->now;
 	/*
 	 * What was kept before is in the other block, and no longer needed. For uncompressed data that block stays
-	 * allocated, because the next read goes there.
+	 * allocated, because the next read goes there; but see dat_cursor_release().
 	 */
 	if (cursor->buffer->compressed) {
 		free(cursor->blocks[!cursor->kept]);
 		cursor->blocks[!cursor->kept] = NULL;
 	}
+}
+
+void dat_cursor_release(struct dat_cursor *cursor)
+{
+	struct dat_cursor *c = cursor;
+
+	if (c->buffer->compressed || c->block_room > c->buffer->page_size || c->kept == c->now)
+		return;
+	free(c->blocks[c->kept]);
+	c->blocks[c->kept] = NULL;
 }
 
 /*
@@ -72,6 +76,10 @@ static int fill_block(struct dat_cursor *c, uint64_t left, uint32_t size, struct
 
 	c->now = !c->kept;
 	c->block_pos = c->block_size = 0;
+	if (!c->blocks[c->now])
+		c->blocks[c->now] = malloc(c->block_room);
+	if (!c->blocks[c->now])
+		return dat_fail(error, -ENOMEM, c->pos, "not enough memory for a page");
 	n = pread(c->file->fd, c->blocks[c->now], wanted, (off_t)c->pos);
 	if (n >= (ssize_t)size) {
 		/* After a short read the rest is read by the next call. */

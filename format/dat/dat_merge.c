@@ -28,6 +28,7 @@ struct dat_merge {
 	struct stream **heap; /* heap[0] has the next event */
 	uint32_t nr_heap;
 	bool taken; /* the caller has the event of heap[0] */
+	struct stream *turned; /* the last call has left a page of this stream; the caller may still have its event */
 	uint64_t damaged;
 	struct dat_error first_error;
 	uint32_t first_cpu;
@@ -79,6 +80,7 @@ static bool find_record(struct dat_merge *m, struct stream *s, int ret, struct d
 {
 	/* The data of the event that the caller has must remain valid during this read. */
 	dat_cursor_keep(&s->cursor);
+	m->turned = s;
 	for (;;) {
 		if (ret > 0 && record->kind == DAT_RECORD_DATA)
 			return true;
@@ -313,6 +315,10 @@ const struct dat_event *dat_merge_take(struct dat_merge *merge)
 {
 	struct dat_merge *m = merge;
 
+	if (m->turned) {
+		dat_cursor_release(&m->turned->cursor);
+		m->turned = NULL;
+	}
 	if (m->taken) {
 		m->taken = false;
 		if (!advance(m, m->heap[0]))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * All events of a file, of all its buffers and CPUs, in the order in which viewers show them: by time, ties in the
- * order of buffers and of CPUs within them. Two blocks of pages of each CPU are in memory at a time.
+ * order of buffers and of CPUs within them. One or two blocks of pages of each CPU are in memory at a time: one page if
+ * the CPUs of all buffers are very many.
  *
  * A damaged page does not end the walk: the rest of it is skipped, the next event of that CPU reports an unknown
  * number of lost events, and the first damage is kept for the caller to report.

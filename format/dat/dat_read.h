@@ -185,7 +185,10 @@ struct dat_cursor {
 	const struct dat_buffer *buffer;
 	const struct dat_stream *stream;
 	uint64_t pos; /* offset of the next page, or of the next chunk of compressed data */
-	/* Pages as they are in the file, or of an unpacked chunk: the current ones, and those that are kept. */
+	/*
+	 * Pages as they are in the file, or of an unpacked chunk: the current ones, and those that are kept. NULL: none
+	 * were read, or they were released.
+	 */
 	unsigned char *blocks[2];
 	unsigned int now, kept;
 	uint32_t block_room, block_size, block_pos; /* for uncompressed data */
@@ -227,5 +230,11 @@ void dat_cursor_skip_hole(struct dat_cursor *cursor);
 
 /* Keeps the data of the last page valid while the cursor moves, until the next call of this function. */
 void dat_cursor_keep(struct dat_cursor *cursor);
+
+/*
+ * What is kept is no longer needed. If the file has so many streams that the memory for each of them is one page, frees
+ * it; otherwise does nothing.
+ */
+void dat_cursor_release(struct dat_cursor *cursor);
 
 #endif

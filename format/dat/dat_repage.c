@@ -6,11 +6,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define DELTA_BITS 59u /* bits of the time between two events of a page */
+#define DELTA_BITS 59u  /* bits of the time between two events of a page */
+#define ROOM_FIRST 256u /* bytes of records that a page has room for at first */
 
 struct page {
-	unsigned char *bytes; /* NULL: no page was begun */
-	uint32_t used;	      /* bytes of records */
+	unsigned char *records;
+	uint32_t room; /* bytes at `records`: no more than were needed so far, because many pages stay small */
+	uint32_t used; /* bytes of records; 0: no page was begun */
 	uint64_t first, last; /* times */
 	uint64_t lost;	      /* events lost before it: 0; a number; UINT64_MAX: an unknown number */
 };
@@ -26,6 +28,7 @@ struct dat_repage {
 	const uint32_t *page_sizes;
 	struct buffer *buffers;
 	unsigned int nr_buffers;
+	unsigned char *whole; /* for a page that is complete: the largest size of all buffers */
 	uint64_t size;
 };
 
@@ -33,12 +36,16 @@ int dat_repage_open(struct dat_writer *writer, const struct dat_file *form, cons
 		    unsigned int nr_buffers, struct dat_repage **ret_repage)
 {
 	struct dat_repage *repage = calloc(1, sizeof(*repage));
+	uint32_t largest = 1;
 
 	if (!repage)
 		return -ENOMEM;
+	for (unsigned int i = 0; i < nr_buffers; i++)
+		largest = page_sizes[i] > largest ? page_sizes[i] : largest;
+	repage->whole = malloc(largest);
 	repage->buffers = calloc(nr_buffers, sizeof(*repage->buffers));
-	if (!repage->buffers) {
-		free(repage);
+	if (!repage->whole || !repage->buffers) {
+		dat_repage_close(repage);
 		return -ENOMEM;
 	}
 	repage->writer = writer;
@@ -55,10 +62,11 @@ struct dat_repage *dat_repage_close(struct dat_repage *repage)
 		return NULL;
 	for (unsigned int i = 0; i < repage->nr_buffers; i++) {
 		for (uint32_t cpu = 0; cpu < repage->buffers[i].nr_pages; cpu++)
-			free(repage->buffers[i].pages[cpu].bytes);
+			free(repage->buffers[i].pages[cpu].records);
 		free(repage->buffers[i].pages);
 	}
 	free(repage->buffers);
+	free(repage->whole);
 	free(repage);
 	return NULL;
 }
@@ -84,7 +92,7 @@ static bool begins(const struct dat_repage *repage, const struct page *page, con
 	const uint32_t room = capacity_of(repage, event->buffer) - page->used;
 	uint64_t delta;
 
-	if (!page->bytes || !page->used || event->lost || event->time < page->last)
+	if (!page->used || event->lost || event->time < page->last)
 		return true;
 	delta = event->time - page->last;
 	return delta >> DELTA_BITS || page_event_size(event->size, delta) + lost_room(repage, page->lost) > room;
@@ -99,14 +107,18 @@ bool dat_repage_begins(const struct dat_repage *repage, const struct dat_repage_
 
 static int flush(struct dat_repage *repage, unsigned int buffer, uint32_t cpu, struct page *page)
 {
+	const uint32_t header = page_header_size(repage->rule), end = header + page->used;
+
 	if (!page->used)
 		return 0;
-	page_put_header(page->bytes, page->first, page->used, page->lost, capacity_of(repage, buffer), repage->rule);
+	memcpy(repage->whole + header, page->records, page->used);
+	memset(repage->whole + end, 0, repage->page_sizes[buffer] - end);
+	page_put_header(repage->whole, page->first, page->used, page->lost, capacity_of(repage, buffer), repage->rule);
 	page->used = 0;
-	return dat_write_page(repage->writer, buffer, cpu, page->bytes);
+	return dat_write_page(repage->writer, buffer, cpu, repage->whole);
 }
 
-static int get_page(struct buffer *buffer, uint32_t cpu, uint32_t size, struct page **ret_page)
+static int get_page(struct buffer *buffer, uint32_t cpu, struct page **ret_page)
 {
 	struct page *pages;
 
@@ -119,9 +131,26 @@ static int get_page(struct buffer *buffer, uint32_t cpu, uint32_t size, struct p
 		buffer->nr_pages = cpu + 1;
 	}
 	*ret_page = &buffer->pages[cpu];
-	if (!(*ret_page)->bytes)
-		(*ret_page)->bytes = calloc(1, size);
-	return (*ret_page)->bytes ? 0 : -ENOMEM;
+	return 0;
+}
+
+/* Make room for more bytes of records, which fit into a page with at most `most` of them. */
+static int make_room(struct page *page, uint32_t more, uint32_t most)
+{
+	uint32_t room = page->room ? page->room : ROOM_FIRST;
+	unsigned char *records;
+
+	if (page->used + more <= page->room)
+		return 0;
+	while (room < page->used + more)
+		room *= 2;
+	room = room < most ? room : most;
+	records = realloc(page->records, room);
+	if (!records)
+		return -ENOMEM;
+	page->records = records;
+	page->room = room;
+	return 0;
 }
 
 /* Begin a page with this event. If the event fits only without the number lost, that number is left out. */
@@ -134,7 +163,6 @@ static int begin(struct dat_repage *repage, struct page *page, const struct dat_
 	err = flush(repage, event->buffer, event->cpu, page);
 	if (err)
 		return err;
-	memset(page->bytes, 0, repage->page_sizes[event->buffer]);
 	page->first = page->last = event->time;
 	page->lost = lost_of(event);
 	repage->size += repage->page_sizes[event->buffer];
@@ -145,16 +173,20 @@ int dat_repage_put(struct dat_repage *repage, const struct dat_repage_event *eve
 {
 	struct page *page;
 	uint64_t delta;
-	int err = get_page(&repage->buffers[event->buffer], event->cpu, repage->page_sizes[event->buffer], &page);
+	uint32_t size;
+	int err = get_page(&repage->buffers[event->buffer], event->cpu, &page);
 
 	if (!err && begins(repage, page, event))
 		err = begin(repage, page, event);
 	if (err)
 		return err;
 	delta = event->time - page->last;
-	page_put_event(page->bytes + page_header_size(repage->rule) + page->used, delta, event->data, event->size,
-		       repage->rule);
-	page->used += page_event_size(event->size, delta);
+	size = page_event_size(event->size, delta);
+	err = make_room(page, size, capacity_of(repage, event->buffer));
+	if (err)
+		return err;
+	page_put_event(page->records + page->used, delta, event->data, event->size, repage->rule);
+	page->used += size;
 	page->last = event->time;
 	return 0;
 }

@@ -4,7 +4,7 @@
  * of the file from which the events come: its byte order, and the size of its commit word. Times stay exact; an event
  * that is earlier than the one before on its CPU begins a page. Losses begin a page, too, with their number.
  *
- * Memory: a page for each CPU with events. Threads: one at a time.
+ * Memory: the records of one page for each CPU with events. Threads: one at a time.
  */
 #ifndef FORMAT_DAT_REPAGE_H
 #define FORMAT_DAT_REPAGE_H

@@ -141,42 +141,47 @@ static int add_range(struct store_track *track, int fd, uint64_t offset, uint64_
 	return err;
 }
 
-static int flush_straight(struct page_store *store, struct store_track *track)
+static int write_straight(struct page_store *store, struct store_track *track, const void *pages, uint32_t size)
 {
-	int err = out_write_at(store->straight, track->buffer, track->buffered, store->straight_end);
+	int err = out_write_at(store->straight, pages, size, store->straight_end);
 
 	if (!err)
-		err = add_range(track, store->straight, store->straight_end, track->buffered);
-	if (!err) {
-		store->straight_end += track->buffered;
-		track->buffered = 0;
-	}
+		err = add_range(track, store->straight, store->straight_end, size);
+	if (!err)
+		store->straight_end += size;
 	return err;
 }
 
-/* Write the buffer to the scratch file. */
-static int flush(struct page_store *store, struct store_track *track)
+/* Append pages to the track in the scratch file. */
+static int write_pages(struct page_store *store, struct store_track *track, const void *pages, uint32_t size)
 {
 	struct store_piece *piece = last_piece(track);
 	int err = 0;
 
-	if (!track->buffered)
-		return 0;
 	if (store->straight >= 0)
-		return flush_straight(store, track);
-	if (!piece || piece->fd != store->fd || piece->size + track->buffered > SLOT) {
+		return write_straight(store, track, pages, size);
+	if (!piece || piece->fd != store->fd || piece->size + size > SLOT) {
 		err = add_piece(track, (struct store_piece){ store->fd, store->end, 0 });
 		if (err)
 			return err;
 		store->end += SLOT;
 		piece = last_piece(track);
 	}
-	err = out_write_at(store->fd, track->buffer, track->buffered, piece->offset + piece->size);
+	err = out_write_at(store->fd, pages, size, piece->offset + piece->size);
 	if (!err) {
-		piece->size += track->buffered;
-		track->written += track->buffered;
-		track->buffered = 0;
+		piece->size += size;
+		track->written += size;
 	}
+	return err;
+}
+
+/* Write the buffer. */
+static int flush(struct page_store *store, struct store_track *track)
+{
+	const int err = track->buffered ? write_pages(store, track, track->buffer, track->buffered) : 0;
+
+	if (!err)
+		track->buffered = 0;
 	return err;
 }
 
@@ -224,6 +229,9 @@ int page_store_put(struct page_store *store, unsigned int number, const void *pa
 			return err;
 		store->straight_track = number;
 	}
+	/* A buffer of one page would save no write. */
+	if (store->buffer_size == store->page_size)
+		return write_pages(store, track, page, store->page_size);
 	if (!track->buffer) {
 		track->buffer = malloc(store->buffer_size);
 		if (!track->buffer)

@@ -6,6 +6,7 @@
 #include "tests/unit/stored_frames.h"
 
 #include <criterion/criterion.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -148,5 +149,43 @@ Test(dat_merge, most_of_them_are_left_out)
 	given = check_type(what, file, &time, 65535);
 	cr_expect(given < (size_t)what->cpus * what->events / 2, "%zu events", given);
 	dat_time_close(&time);
+	dat_close(file);
+}
+
+/* With thousands of streams, each has one page in memory, except those that the last events have left. */
+Test(dat_merge, thousands_of_streams)
+{
+	enum { STREAMS = 5000 };
+	struct dat_file *file = open_make(dat_make_find("v6-plain"));
+	struct dat_stream *streams = calloc(STREAMS, sizeof(*streams));
+	struct dat_buffer buffer = file->buffers[0];
+	struct dat_file many = *file;
+	const struct dat_time time = { .raw = true };
+	const size_t before = mallinfo2().uordblks;
+	struct dat_merge *merge;
+	struct dat_event event;
+	size_t most = 0, nr = 0;
+
+	cr_assert_gt(buffer.streams[0].size, buffer.page_size, "one page is not enough");
+	for (uint32_t i = 0; i < STREAMS; i++) {
+		streams[i] = buffer.streams[0];
+		streams[i].cpu = i;
+	}
+	buffer.streams = streams;
+	buffer.nr_streams = STREAMS;
+	many.buffers = &buffer;
+	many.nr_buffers = 1;
+	many.nr_streams = STREAMS;
+	cr_assert_eq(dat_merge_open(&many, &time, NULL, NULL, &merge), 0);
+	while (dat_merge_next(merge, &event)) {
+		/* The streams have the same events. */
+		cr_assert_eq(event.cpu, nr % STREAMS);
+		if (!(nr++ % 997) && mallinfo2().uordblks - before > most)
+			most = mallinfo2().uordblks - before;
+	}
+	cr_expect_gt(nr, STREAMS);
+	cr_expect_lt(most, STREAMS * (buffer.page_size + 700u), "%zu bytes", most);
+	dat_merge_close(merge);
+	free(streams);
 	dat_close(file);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Files appear whole or not at all, whatever fails; the pages of every CPU are in order; both versions. */
 #include "format/dat/dat_read.h"
+#include "format/dat/dat_repage.h"
 #include "format/dat/dat_write.h"
 #include "weave_fixture.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -353,4 +355,77 @@ Test(dat_write, what_is_not_finished_leaves_nothing)
 	cr_assert_eq(put_pages(writer, 4096, 2, 300), 0);
 	dat_write_close(writer);
 	cr_assert_eq(names_in(directory), 0);
+}
+
+/* ------------------------------------------------------------------------------------------------------ many CPUs */
+
+/* Bytes that are allocated. 0 under a sanitizer, which has an allocator of its own. */
+static size_t allocated(void)
+{
+	return mallinfo2().uordblks;
+}
+
+/* With thousands of CPUs, no page of any of them waits in memory. */
+Test(dat_write, pages_of_thousands_of_cpus)
+{
+	enum { CPUS = 5000 };
+	const char *path = fixture_path("thousands.dat");
+	unsigned char page[4096], expected[4096];
+	const size_t before = allocated();
+	struct dat_writer *writer;
+	struct dat_cursor cursor;
+	struct dat_error error;
+	struct dat_file *file;
+	struct dat_page found;
+
+	cr_assert_eq(dat_write_open(path, 7, 4096, CPUS, &writer), 0);
+	for (unsigned int number = 0; number < 2; number++) {
+		for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
+			fill_page(page, sizeof(page), cpu, number);
+			cr_assert_eq(dat_write_page(writer, 0, cpu, page), 0);
+		}
+	}
+	cr_expect_leq(allocated(), before + (2u << 20));
+	cr_assert_eq(dat_write_finish(writer, "mono", CPUS, NULL), 0);
+	dat_write_close(writer);
+	cr_assert_eq(dat_open(path, NULL, &file, &error), 0, "%s", error.text);
+	cr_assert_eq(file->buffers[0].nr_streams, (uint32_t)CPUS);
+	for (unsigned int cpu = 0; cpu < CPUS; cpu += 99) {
+		cr_assert_eq(dat_cursor_open(file, &file->buffers[0], &file->buffers[0].streams[cpu], &cursor), 0);
+		for (unsigned int number = 0; number < 2; number++) {
+			fill_page(expected, sizeof(expected), cpu, number);
+			cr_assert_eq(dat_cursor_next(&cursor, &found, &error), 1);
+			cr_assert_arr_eq(found.data, expected, sizeof(expected));
+		}
+		cr_assert_eq(dat_cursor_next(&cursor, &found, &error), 0);
+		dat_cursor_close(&cursor);
+	}
+	dat_close(file);
+}
+
+/* A page that is being made takes as much memory as its events. */
+Test(dat_write, thousands_of_small_pages)
+{
+	enum { CPUS = 5000 };
+	const struct dat_file form = { .commit_size = 8 };
+	static const uint32_t page_size = 65536;
+	static const unsigned char data[32];
+	struct dat_writer *writer;
+	struct dat_repage *repage;
+	size_t before;
+
+	cr_assert_eq(dat_write_open(fixture_path("small.dat"), 7, page_size, CPUS, &writer), 0);
+	before = allocated();
+	cr_assert_eq(dat_repage_open(writer, &form, &page_size, 1, &repage), 0);
+	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
+		const struct dat_repage_event event = {
+			.cpu = cpu, .time = cpu + 1, .data = data, .size = sizeof(data)
+		};
+
+		cr_assert_eq(dat_repage_put(repage, &event), 0);
+	}
+	cr_expect_leq(allocated(), before + (4u << 20));
+	cr_assert_eq(dat_repage_flush(repage), 0);
+	dat_repage_close(repage);
+	dat_write_close(writer);
 }
