@@ -66,14 +66,16 @@ static int open_report(struct report *r)
 {
 	struct dat_error error = { 0 };
 	unsigned int parse, flags = (r->no_date ? DAT_TIME_NO_DATE : 0) | (r->raw_ts ? DAT_TIME_RAW : 0);
-	int err, status = report_select_cpus(&r->select);
+	int err = 0, status = report_select_cpus(&r->select);
 
 	if (status)
 		return status;
 	if (r->follow.wanted)
 		status = report_follow_open(r);
-	else if (dat_open_rest(r->path, dat_compress_zstd(), &r->file, &error))
-		return report_fail(r, &error);
+	else
+		err = dat_open_rest(r->path, dat_compress_zstd(), &r->file, &error);
+	if (err)
+		return report_fail_open(r, err, &error);
 	if (status)
 		return status;
 	if (dat_time_open(r->file, flags, &r->time, &error))

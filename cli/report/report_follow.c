@@ -63,7 +63,7 @@ int report_follow_open(struct report *r)
 	err = file_watch_open(&follow->watch, r->path);
 	if (err) {
 		snprintf(error.text, sizeof(error.text), "cannot follow: %s", strerror(-err));
-		return report_fail(r, &error);
+		return report_fail_open(r, err, &error);
 	}
 	follow->growth.wait = wait_for_more;
 	follow->growth.arg = r;

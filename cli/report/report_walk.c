@@ -6,11 +6,25 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
 int report_fail(const struct report *r, const struct dat_error *error)
 {
 	complain(opts_command(), "%s: %s", r->path, error->text);
+	return 1;
+}
+
+int report_fail_open(const struct report *r, int err, const struct dat_error *error)
+{
+	char spool[PATH_MAX];
+
+	snprintf(spool, sizeof(spool), "%s.spool", r->path);
+	if (err != -ENOENT || access(spool, F_OK))
+		return report_fail(r, error);
+	complain(opts_command(), "%s: %s; there is '%s': the recording still runs, or was killed (recorder-recover(1))",
+		 r->path, error->text, spool);
 	return 1;
 }
 

@@ -143,6 +143,13 @@ like "another kind of file" "$status $(<err)" "^1 recorder report: grown.dat: no
 end
 run "$RECORDER" report --follow nosuch.dat
 like "no file" "$status $err" "^1 recorder report: nosuch.dat: cannot follow: No such file or directory$"
+: >running.dat.spool
+for flag in "" --follow; do
+	# shellcheck disable=SC2086
+	fails "a file whose recording has not ended $flag" "$RECORDER" report $flag running.dat
+	like "its spool is named" "$err" \
+		"^recorder report: running\.dat: cannot (open|follow): No such file or directory; there is 'running\.dat\.spool': "
+done
 
 # ---- a recording that is piped into a file
 
