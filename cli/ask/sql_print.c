@@ -53,16 +53,14 @@ static void put_bytes(struct blob *out, const char *text, size_t size)
 }
 
 /* `escapes`: on a terminal, control characters are shown. */
-static void print_cell(const char *text, size_t size, bool escapes)
+static void print_cell(const char *text, size_t size, bool escapes, struct blob *cell)
 {
-	struct blob cell = BLOB_INIT;
-
-	put_csv(&cell, text, size, escapes ? put_visible : put_bytes);
-	show_bytes(stdout, cell.data, cell.size);
-	blob_free(&cell);
+	cell->size = 0;
+	put_csv(cell, text, size, escapes ? put_visible : put_bytes);
+	show_bytes(stdout, cell->data, cell->size);
 }
 
-static void print_row(sqlite3_stmt *s, enum sql_mode mode, bool escapes, struct blob *value)
+static void print_row(sqlite3_stmt *s, enum sql_mode mode, bool escapes, struct blob *value, struct blob *cell)
 {
 	for (int i = 0; i < sqlite3_column_count(s); i++) {
 		value->size = 0;
@@ -70,21 +68,21 @@ static void print_row(sqlite3_stmt *s, enum sql_mode mode, bool escapes, struct 
 		if (i)
 			putchar(mode == SQL_MODE_CSV ? ',' : '|');
 		if (mode == SQL_MODE_CSV)
-			print_cell((const char *)value->data, value->size, escapes);
+			print_cell((const char *)value->data, value->size, escapes, cell);
 		else
 			show_text(stdout, (const char *)value->data, value->size, false);
 	}
 	fputs(mode == SQL_MODE_CSV ? "\r\n" : "\n", stdout);
 }
 
-static void print_names(sqlite3_stmt *s, bool escapes)
+static void print_names(sqlite3_stmt *s, bool escapes, struct blob *cell)
 {
 	for (int i = 0; i < sqlite3_column_count(s); i++) {
 		const char *name = sqlite3_column_name(s, i);
 
 		if (i)
 			putchar(',');
-		print_cell(name, strlen(name), escapes);
+		print_cell(name, strlen(name), escapes, cell);
 	}
 	fputs("\r\n", stdout);
 }
@@ -256,19 +254,23 @@ static int run_box(sqlite3_stmt *s)
 
 static int run_rows(sqlite3_stmt *s, enum sql_mode mode, bool escapes, bool *ret_written)
 {
-	struct blob value = BLOB_INIT;
+	struct blob value = BLOB_INIT, cell = BLOB_INIT;
 	const char *before = "[";
 	int code;
 
 	if (mode == SQL_MODE_CSV)
-		print_names(s, escapes);
+		print_names(s, escapes, &cell);
 	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
 		if (mode == SQL_MODE_JSON) {
 			fputs(before, stdout);
 			print_json_row(s, &value);
 			before = ",\n";
 		} else {
-			print_row(s, mode, escapes, &value);
+			print_row(s, mode, escapes, &value, &cell);
+		}
+		if (value.error || cell.error) {
+			code = SQLITE_NOMEM;
+			break;
 		}
 		*ret_written = !ferror(stdout);
 		if (!*ret_written)
@@ -277,6 +279,7 @@ static int run_rows(sqlite3_stmt *s, enum sql_mode mode, bool escapes, bool *ret
 	if (mode == SQL_MODE_JSON && code == SQLITE_DONE)
 		puts(before[0] == '[' ? "[]" : "]");
 	blob_free(&value);
+	blob_free(&cell);
 	return code;
 }
 

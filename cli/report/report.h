@@ -79,7 +79,7 @@ void report_not_verbose(struct report *r);
 int report_fail(const struct report *r, const struct dat_error *error);
 int report_fail_memory(const struct report *r);
 
-/* Likewise that the file cannot be opened: `err` is the -errno. The line also names the spool of its recording. */
+/* Reports that the file cannot be opened; `err` is the -errno. If FILE.spool exists, the line names it. */
 int report_fail_open(const struct report *r, int err, const struct dat_error *error);
 
 /* As report_lines_written(). */

@@ -23,7 +23,8 @@ int report_fail_open(const struct report *r, int err, const struct dat_error *er
 	snprintf(spool, sizeof(spool), "%s.spool", r->path);
 	if (err != -ENOENT || access(spool, F_OK))
 		return report_fail(r, error);
-	complain(opts_command(), "%s: %s; there is '%s': the recording still runs, or was killed (recorder-recover(1))",
+	complain(opts_command(),
+		 "%s: %s; there is '%s': the recording is still running, or was killed; see recorder-recover(1)",
 		 r->path, error->text, spool);
 	return 1;
 }

@@ -364,11 +364,16 @@ static unsigned int nr_cpus(const struct dat_file *file)
 	return cpus;
 }
 
+bool dat_copy_clock(const struct dat_copy *copy, char *ret_name, size_t size)
+{
+	return copy->version == 6 ? dat_clock_in_v6(copy->file, ret_name, size) :
+				    dat_clock_stated(copy->file, ret_name, size);
+}
+
 int dat_copy_finish(struct dat_copy *copy, uint64_t *ret_size)
 {
 	char clock[64];
-	const bool has_clock = copy->version == 6 ? dat_clock_in_v6(copy->file, clock, sizeof(clock)) :
-						    dat_clock_stated(copy->file, clock, sizeof(clock));
+	const bool has_clock = dat_copy_clock(copy, clock, sizeof(clock));
 
 	return dat_write_finish(copy->writer, has_clock ? clock : NULL, nr_cpus(copy->file), ret_size);
 }

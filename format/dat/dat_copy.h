@@ -56,6 +56,9 @@ int dat_copy_pages(struct dat_copy *copy, struct dat_error *ret_error);
  */
 int dat_copy_events(struct dat_copy *copy, uint64_t *ret_damaged, struct dat_error *ret_error);
 
+/* The clock that the writer of the copy states. False: none. */
+bool dat_copy_clock(const struct dat_copy *copy, char *ret_name, size_t size);
+
 /* Put the file in place (dat_write_finish). */
 int dat_copy_finish(struct dat_copy *copy, uint64_t *ret_size);
 

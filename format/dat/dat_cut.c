@@ -17,8 +17,9 @@
 #include <string.h>
 
 #define CPUS_MAX   4096u       /* more CPUs than this are not guessed: no machine has more */
-#define PAGE_LEAST 512u	       /* the smallest page that the reader accepts; */
-#define PAGE_MOST  (16u << 20) /* and the largest: padding is shorter than this */
+#define PAGE_LEAST 512u	       /* the smallest page that the reader accepts */
+#define PAGE_MOST  (16u << 20) /* the largest one: padding is shorter than this */
+#define TRIES_MAX  (64u << 20) /* at most this many bytes are unpacked to find where data begin */
 
 struct found {
 	uint16_t id;
@@ -160,38 +161,37 @@ static bool read_chunk(struct bytes *b, uint32_t *ret_packed, uint32_t *ret_plai
 	return !b->error && *ret_plain && *ret_plain <= DAT_CHUNK_MAX && dat_packed_fits(*ret_packed, *ret_plain);
 }
 
-/* Whether a chunk unpacks, whose sizes were read. */
-static bool unpacks(const struct dat_file *file, struct bytes *b, uint32_t packed_size, uint32_t plain_size)
-{
-	char *packed = file->codec ? bytes_blob(b, packed_size) : NULL;
-	char *plain = packed ? malloc(plain_size) : NULL;
-	const bool does = plain && !file->codec->decompress(plain, plain_size, packed, packed_size);
-
-	free(packed);
-	free(plain);
-	return does;
-}
-
-/*
- * How well what is at an offset fits as the begin of a CPU's data: 0: not at all; 1: its sizes do; 2: its first chunk
- * unpacks.
- */
-static unsigned int try_start(const struct dat_file *file, const struct found *found, uint64_t offset)
+/* Whether the sizes at an offset are possible where the data of a CPU begin. */
+static bool is_possible(const struct dat_file *file, const struct found *found, uint64_t offset)
 {
 	uint32_t count, packed_size, plain_size;
 	struct bytes b;
 
 	bytes_from_file(&b, file->fd, offset, found->end, file->big);
 	count = bytes_u32(&b);
-	if (!count && found->size)
-		return 0;
-	if (count > bytes_left(&b) / 8 && !found->cut)
-		return 0;
-	if (!read_chunk(&b, &packed_size, &plain_size))
-		return 0;
-	if (packed_size > bytes_left(&b))
-		return found->cut;
-	return 1 + unpacks(file, &b, packed_size, plain_size);
+	if ((!count && found->size) || (count > bytes_left(&b) / 8 && !found->cut))
+		return false;
+	return read_chunk(&b, &packed_size, &plain_size) && (packed_size <= bytes_left(&b) || found->cut);
+}
+
+/* Whether the first chunk of the data at an offset unpacks. */
+static bool unpacks(struct dat_file *file, const struct found *found, uint64_t offset)
+{
+	uint32_t packed_size, plain_size;
+	char *packed, *plain;
+	struct bytes b;
+	bool does;
+
+	bytes_from_file(&b, file->fd, offset + sizeof(uint32_t), found->end, file->big);
+	if (!file->codec || !read_chunk(&b, &packed_size, &plain_size) || plain_size > TRIES_MAX - file->tried)
+		return false;
+	file->tried += plain_size;
+	packed = bytes_blob(&b, packed_size);
+	plain = packed ? malloc(plain_size) : NULL;
+	does = plain && !file->codec->decompress(plain, plain_size, packed, packed_size);
+	free(packed);
+	free(plain);
+	return does;
 }
 
 /*
@@ -221,30 +221,25 @@ static int skip_zeros(const struct dat_file *file, const struct found *found, ui
 }
 
 /*
- * Finds where the next CPU's data begin: at an offset, or at the first page after it that is not padding. The number at
- * their begin, and the size after it, may begin with zeros. 1: found; 0: no more data; -errno.
+ * Finds where the next CPU's data begin: at an offset, or at the first page after it that is not padding. The count and
+ * the first size may have zero bytes at their front, so up to seven zeros may belong to the data. 1: found; 0: no more
+ * data; -errno.
  */
-static int find_start(const struct dat_file *file, const struct found *found, uint64_t offset, uint64_t *ret_start)
+static int find_start(struct dat_file *file, const struct found *found, uint64_t offset, uint64_t *ret_start)
 {
-	unsigned int best = 0;
-	uint64_t data;
+	uint64_t data, page;
+	bool is_here, is_at_page;
 	int err = skip_zeros(file, found, offset, &data);
 
 	if (err)
 		return err;
-	for (unsigned int i = 0; i < 2; i++) {
-		const uint64_t start = i ? data & ~(uint64_t)(PAGE_LEAST - 1) : offset;
-		unsigned int fits;
-
-		if (start < offset || data - start >= 2 * sizeof(uint32_t))
-			continue;
-		fits = try_start(file, found, start);
-		if (fits > best) {
-			best = fits;
-			*ret_start = start;
-		}
-	}
-	return best > 0;
+	page = data & ~(uint64_t)(PAGE_LEAST - 1);
+	is_here = data - offset < 2 * sizeof(uint32_t) && is_possible(file, found, offset);
+	is_at_page = page > offset && data - page < 2 * sizeof(uint32_t) && is_possible(file, found, page);
+	if (is_here && is_at_page)
+		is_here = unpacks(file, found, offset) || !unpacks(file, found, page);
+	*ret_start = is_here ? offset : page;
+	return is_here || is_at_page;
 }
 
 /* Sets the size of a stream by its chunks. Returns where the next one may begin. */
@@ -269,7 +264,7 @@ static uint64_t measure(const struct dat_file *file, const struct found *found, 
 	return end;
 }
 
-static int find_chunks(const struct dat_file *file, struct dat_buffer *buffer, const struct found *found)
+static int find_chunks(struct dat_file *file, struct dat_buffer *buffer, const struct found *found)
 {
 	uint64_t offset = found->offset + DAT_SECTION_HEADER, start = 0;
 	int ret = 0;
@@ -287,7 +282,7 @@ static int find_chunks(const struct dat_file *file, struct dat_buffer *buffer, c
 /* ------------------------------------------------------------------------------------------------------- buffers */
 
 /* Find the streams in the section of a buffer. */
-static int find_streams(const struct dat_file *file, struct dat_buffer *buffer, const struct found *found)
+static int find_streams(struct dat_file *file, struct dat_buffer *buffer, const struct found *found)
 {
 	const int err = found->flags & DAT_COMPRESSED ? find_chunks(file, buffer, found) :
 							find_pages(file, buffer, found);

@@ -4,6 +4,7 @@
 #define FORMAT_DAT_INTERNAL_H
 
 #include "format/io/bytes.h"
+#include "format/dat/dat_grow.h"
 #include "format/dat/dat_read.h"
 
 /* Fills in the error, unless err is 0, and returns err. The text is one line, without the file's name. */
@@ -86,9 +87,6 @@ int dat_parse_text(struct dat_file *file, struct bytes *b, unsigned int id, stru
 int dat_add_option(struct dat_file *file, struct bytes *b, bool in_file, struct dat_error *error);
 struct dat_buffer *dat_add_buffer(struct dat_file *file);
 void dat_drop_buffer(struct dat_file *file); /* drops the last buffer */
-
-/* Makes room for one more element of an array that grows by doubling. */
-void *dat_grow(void *array, size_t count, size_t element);
 
 /* Whether the file is still getting longer. */
 bool dat_is_growing(const struct dat_file *file);

@@ -94,13 +94,6 @@ int dat_missing(struct dat_file *file, int err, const struct dat_error *error)
 	return 0;
 }
 
-void *dat_grow(void *array, size_t count, size_t element)
-{
-	if (count & (count - 1) || (count > 0 && count > SIZE_MAX / 2 / element))
-		return count & (count - 1) ? array : NULL;
-	return realloc(array, (count ? 2 * count : 1) * element);
-}
-
 static int parse_prologue(struct dat_file *file, struct dat_error *error)
 {
 	static const unsigned char magic[10] = "\x17\x08\x44tracing";

@@ -128,6 +128,7 @@ struct dat_file {
 	char **systems;
 	const struct dat_codec *codec;
 	uint32_t unpacked; /* bytes of compressed sections */
+	uint32_t tried; /* bytes that were unpacked to find where the data of CPUs begin in a cut file */
 	size_t nr_streams; /* of all buffers, those with data */
 	struct dat_chunks *chunks; /* unpacked chunks of the cursors */
 	uint64_t where[DAT_BUFFER_TEXT + 1]; /* version 7: section offsets by id */

@@ -59,7 +59,7 @@ unsigned int dat_time_readings(const struct dat_file *file, struct clock_reading
  */
 bool dat_time_date(const struct dat_file *file, int64_t *ret_date);
 
-/* The name of the clock in use: the word in brackets, or the whole text; NULL if the file does not state it. */
+/* The name of the clock in use: the word in brackets, or the whole text. False: the file does not state it. */
 bool dat_clock_name(const struct dat_file *file, char *ret_name, size_t size);
 
 /*

@@ -106,6 +106,7 @@ int dat_woven(struct dat_copy *copy, const struct dat_time *time, uint64_t *ret_
 	struct lanes lanes = { .file = copy->file };
 	struct dat_merge *merge = NULL;
 	char clock[64];
+	bool has_clock;
 	uint32_t cpu;
 	int err = find_markers(&lanes);
 
@@ -117,8 +118,8 @@ int dat_woven(struct dat_copy *copy, const struct dat_time *time, uint64_t *ret_
 		err = put_events(copy, &lanes, merge);
 	if (!err) {
 		*ret_damaged = dat_merge_damaged(merge, ret_error, &cpu);
-		err = dat_write_finish(copy->writer, dat_clock_name(copy->file, clock, sizeof(clock)) ? clock : NULL, 0,
-				       NULL);
+		has_clock = dat_copy_clock(copy, clock, sizeof(clock));
+		err = dat_write_finish(copy->writer, has_clock ? clock : NULL, 0, NULL);
 	}
 	dat_merge_close(merge);
 	free_markers(&lanes);

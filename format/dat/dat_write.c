@@ -3,6 +3,7 @@
  * The file is one piece of metadata, made in memory (dat_layout.c), then the pages of each buffer, CPU by CPU, aligned.
  */
 #include "format/dat/dat_write.h"
+#include "format/dat/dat_grow.h"
 #include "format/dat/dat_write_private.h"
 #include "format/io/hash.h"
 
@@ -74,7 +75,7 @@ struct dat_writer *dat_write_close(struct dat_writer *writer)
 
 int dat_write_buffer(struct dat_writer *writer, const char *name, unsigned int *ret_buffer)
 {
-	struct write_buffer *buffers = realloc(writer->buffers, (writer->nr_buffers + 1u) * sizeof(*buffers));
+	struct write_buffer *buffers = dat_grow(writer->buffers, writer->nr_buffers, sizeof(*buffers));
 
 	if (!buffers)
 		return -ENOMEM;
@@ -264,7 +265,7 @@ unsigned int dat_write_cpus(const struct dat_writer *writer)
 static struct write_system *add_system(struct dat_writer *writer, const char *name, uint64_t key)
 {
 	const size_t i = writer->nr_systems;
-	struct write_system *systems = realloc(writer->systems, (i + 1) * sizeof(*systems));
+	struct write_system *systems = dat_grow(writer->systems, i, sizeof(*systems));
 
 	if (!systems)
 		return NULL;

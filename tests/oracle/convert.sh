@@ -181,6 +181,12 @@ is "has lanes for CPUs" "$(places raw.dat | awk '{ print $1 + $2, ($2 > 0) }')" 
 ok "woven" "$RECORDER" convert --woven -i raw.dat -o woven.dat
 is "each event is on its CPU" "$(places woven.dat)" "4000 0"
 ok "recorder check" "$RECORDER" check woven.dat
+python3 -c 'import sys
+data, clock = sys.stdin.buffer.read(), b"\0\7\0\0\0[mono]\0"
+assert data.count(b"\4" + clock) == 1
+sys.stdout.buffer.write(data.replace(b"\4" + clock, b"\5" + clock))' <raw.dat >none.dat
+ok "woven, of a file that states no clock" "$RECORDER" convert --woven -i none.dat -o woven.dat
+is "it states none, either" "$(clocks woven.dat)" "none|"
 ok "woven, version 6" "$RECORDER" convert --woven --file-version 6 -i raw.dat -o woven.dat
 is "each event is on its CPU, too" "$(places woven.dat)" "4000 0"
 is "and has its time" "$("$RECORDER" report -t woven.dat | grep -oE '[0-9]+\.[0-9]{9}: place.*' | sort | md5sum)" \
