@@ -48,6 +48,7 @@ struct storm {
 struct tally {
 	uint64_t committed[LEVELS];
 	uint64_t refused[LEVELS];
+	uint64_t inside[LEVELS]; /* the largest number of events that came within one event of the level */
 	uint64_t too_long;
 	uint64_t sizes;	  /* sum of the requested sizes of committed events */
 	uint64_t lengths; /* sum of the room that their payloads take */
@@ -69,6 +70,7 @@ static struct ring *ring;
 static struct tally *tally;
 static volatile sig_atomic_t depth;
 static uint64_t made[LEVELS], drawn[LEVELS], seed;
+static uint64_t begun; /* events of all levels */
 
 /* Each level draws from a sequence of its own, so no other level changes it in an interruption. */
 static uint32_t draw(unsigned int level, uint32_t n)
@@ -106,14 +108,26 @@ static uint32_t length_of(uint32_t size)
 	return rec_event_total(size) - (size > REC_EVENT_SMALL_MAX ? 8 : 4);
 }
 
+static void note_inside(unsigned int level, uint64_t before)
+{
+	const uint64_t inside = rec_load_relaxed(&begun) - before;
+
+	if (inside > tally->inside[level])
+		tally->inside[level] = inside;
+}
+
 /* Write one event. Its number has the level in the top byte, and below that the level's count. Some are taken back. */
 static void write_one(unsigned int level, int raised)
 {
 	const uint64_t number = (uint64_t)level << 56 | made[level]++;
 	const uint32_t size = size_of(number);
 	struct rec_slot slot;
-	void *payload = rec_reserve(&ring->handle, size, &slot);
+	uint64_t before;
+	void *payload;
 
+	rec_local_add64(&begun, 1);
+	before = rec_load_relaxed(&begun);
+	payload = rec_reserve(&ring->handle, size, &slot);
 	if (!payload) {
 		tally->refused[level]++;
 		rec_local_add64(&tally->too_long, size >= storm->subbuf_size);
@@ -122,6 +136,7 @@ static void write_one(unsigned int level, int raised)
 	ring_fill(payload, number, size);
 	if (raised)
 		raise(raised);
+	note_inside(level, before);
 	if (number % 61 == 60) {
 		rec_discard(&slot, payload);
 		return;
@@ -283,10 +298,11 @@ static void read_all(struct seen *seen, pid_t writer_pid)
 static void check_sums(const struct seen *seen)
 {
 	const struct rec_lane *lane = ring->handle.lane;
-	uint64_t committed = 0, refused = 0;
+	uint64_t committed = 0, refused = 0, inside = 0;
 	unsigned int i;
 
 	for (i = 0; i < LEVELS; i++) {
+		inside = tally->inside[i] > inside ? tally->inside[i] : inside;
 		committed += tally->committed[i];
 		refused += tally->refused[i];
 	}
@@ -303,10 +319,12 @@ static void check_sums(const struct seen *seen)
 		  (unsigned long long)seen->lost);
 	cr_assert(!storm->overwrite || lane->dropped == 0, "seed %llu: dropped", (unsigned long long)seed);
 	/*
-	 * Nested writers wrap a small ring within one event, but not one of 64 pages: nine events of at most a page.
+	 * Nested writers wrap the ring only if at least as many events as it has pages come within one event. On a slow
+	 * machine, the timers fire again before a handler has filled a large event, so many come within the outermost.
 	 */
-	cr_assert(storm->pages < 64 || lane->commit_overrun == 0, "seed %llu: wrapped",
-		  (unsigned long long)seed);
+	cr_assert(lane->commit_overrun == 0 || inside + 2 >= storm->pages,
+		  "seed %llu: wrapped, with at most %llu events within another", (unsigned long long)seed,
+		  (unsigned long long)inside);
 	cr_assert(lane->too_long == tally->too_long && lane->nested_limit == 0 && lane->broken == 0 && lane->torn == 0,
 		  "seed %llu: too long %llu of %llu, nested limit %llu, broken %u", (unsigned long long)seed,
 		  (unsigned long long)lane->too_long, (unsigned long long)tally->too_long,
