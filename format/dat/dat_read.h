@@ -233,8 +233,8 @@ void dat_cursor_skip_hole(struct dat_cursor *cursor);
 void dat_cursor_keep(struct dat_cursor *cursor);
 
 /*
- * What is kept is no longer needed. If the file has so many streams that the memory for each of them is one page, frees
- * it; otherwise does nothing.
+ * The page that dat_cursor_keep() kept is no longer needed. Frees its memory if the cursor reads only one page at a
+ * time, as in a file of thousands of streams; otherwise does nothing.
  */
 void dat_cursor_release(struct dat_cursor *cursor);
 

@@ -2,8 +2,8 @@
 /*
  * Holds the pages of each CPU of each buffer, called a track, until their number is known: in one scratch file for all
  * tracks, in slots of a MiB that belong to one track each; or at their original place, in another file. Uses two
- * descriptors, whatever the number of tracks. Uses memory for a buffer per track that is written, BUFFER_TOTAL
- * together; with so many tracks that a buffer would be one page, there are none. Uses some bytes for each slot.
+ * descriptors, whatever the number of tracks. Each track that is written has a buffer in memory; all buffers together
+ * have BUFFER_TOTAL. If a buffer would have only one page, there are no buffers. Uses some bytes for each slot.
  */
 #ifndef FORMAT_PAGE_STORE_H
 #define FORMAT_PAGE_STORE_H

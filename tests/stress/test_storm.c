@@ -320,7 +320,8 @@ static void check_sums(const struct seen *seen)
 	cr_assert(!storm->overwrite || lane->dropped == 0, "seed %llu: dropped", (unsigned long long)seed);
 	/*
 	 * Nested writers wrap the ring only if at least as many events as it has pages come within one event. On a slow
-	 * machine, the timers fire again before a handler has filled a large event, so many come within the outermost.
+	 * machine the timers fire again before a handler has filled a large event. Then a handler follows another, and
+	 * all their events are within the outermost one.
 	 */
 	cr_assert(lane->commit_overrun == 0 || inside + 2 >= storm->pages,
 		  "seed %llu: wrapped, with at most %llu events within another", (unsigned long long)seed,

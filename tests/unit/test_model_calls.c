@@ -193,8 +193,8 @@ Test(model, the_end_of_a_system_call_without_a_number)
 }
 
 /*
- * CPU 1 loses events, and reports this only after the calls have ended. Thread 1 was on CPU 1 before, thread 3 may have
- * run there while it did not run on CPU 0. Thread 2 was on CPU 0 all the time, as far as is known.
+ * CPU 1 loses events, and reports this only after the calls have ended. Thread 1 was on CPU 1 before. Thread 3 left
+ * CPU 0 for a time, and may have run on CPU 1 then. Switches show that thread 2 was on CPU 0 during its whole call.
  */
 Test(model, a_loss_of_another_cpu_that_is_reported_after_the_end)
 {
