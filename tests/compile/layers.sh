@@ -383,6 +383,24 @@ ok "the libc-only lists of format are not empty" test "$(wc -l <<<"$libc")" -gt 
 is "the libc-only files of format need libc alone" \
 	"$(grep -E " < $external" "$TMP/includes" | grep -F -f <(printf '%s\n' "$libc" | sed 's/$/ /'))" ""
 
+# beyond: "symbol definer" for each function or variable that the libc-only files of format refer to and other files of
+# format define
+beyond()
+{
+	awk -v libc="$libc" '
+		BEGIN { nr = split(libc, name, "\n"); for (i = 1; i <= nr; i++) is_libc[name[i]] = 1 }
+		FILENAME != "-" { source[$2] = $1; next }
+		{ end = index($0, ".o:") + 2; file = source[substr($0, 1, end - 1)]; if (file !~ /^format\//) next }
+		$(NF - 1) ~ /^[TDBRCVW]$/ { at[$NF] = file }
+		$(NF - 1) == "U" && file in is_libc { wants[$NF] = 1 }
+		END { for (symbol in wants) if (symbol in at && !(at[symbol] in is_libc)) print symbol, at[symbol] }' "$TMP/objects" -
+}
+
+cut -d ' ' -f 2- "$TMP/objects" | xargs -d '\n' nm -A >"$TMP/nm"
+is "they refer to none of its other files" "$(beyond <"$TMP/nm")" ""
+is "one that did would be found" \
+	"$({ cat "$TMP/nm"; sed -n 's,^format/io/blob.c \(.*\),\1: U model_number,p' "$TMP/objects"; } | beyond)" "model_number format/model/model.c"
+
 # outside FILE: the headers of format that a test of unit_tests includes though their functions are in no libc-only list
 outside()
 {
