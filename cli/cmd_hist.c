@@ -9,11 +9,11 @@
 #include "cli/ask/hist_print.h"
 #include "cli/ask/hist_table.h"
 #include "cli/ask/svg_bars.h"
-#include "cli/common/put_text.h"
 #include "cli/common/show_text.h"
 #include "cli/common/terminal.h"
 #include "cli/common/trace_events.h"
 #include "cli/report/report_field.h"
+#include "format/io/json.h"
 #include "format/text/event_print.h"
 
 #include <errno.h>
@@ -123,7 +123,7 @@ static void print_text(const struct counter *c, struct hist_row **rows, struct b
 static void print_json(const struct counter *c, struct hist_row **rows, struct blob *out)
 {
 	blob_printf(out, "{\"name\":");
-	put_json(out, c->o->events, strlen(c->o->events));
+	json_string(out, c->o->events, strlen(c->o->events));
 	blob_printf(out, ",\"hits\":%" PRIu64 ",\"entries\":%zu,\"dropped\":%" PRIu64, c->hits, c->table.nr,
 		    c->dropped);
 	hist_put_gaps(out, &c->gaps);

@@ -4,7 +4,6 @@
  * after them.
  */
 #include "cli/ask/hist_keys.h"
-#include "cli/common/put_text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -14,6 +13,7 @@
 
 #include "cli/common/opts.h"
 #include "cli/report/report_field.h"
+#include "format/io/json.h"
 #include "format/text/event_float.h"
 #include "format/text/syscall_names.h"
 
@@ -431,10 +431,10 @@ void hist_key_put_json(const struct hist_keys *keys, const void *key, struct blo
 		const struct part part = next_part(&at, &text);
 
 		blob_put(out, i ? "," : "", i != 0);
-		put_json(out, keys->keys[i].name, strlen(keys->keys[i].name));
+		json_string(out, keys->keys[i].name, strlen(keys->keys[i].name));
 		blob_put(out, ":", 1);
 		if (part.kind == PART_TEXT) {
-			put_json(out, text, part.number);
+			json_string(out, text, part.number);
 		} else if (part.kind == PART_FLOAT || part.kind == PART_DOUBLE) {
 			real_text(&part, &number, real);
 			blob_printf(out, "%s", isfinite(number) ? real : "null");

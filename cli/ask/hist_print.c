@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See hist_print.h. */
 #include "cli/ask/hist_print.h"
-#include "cli/common/put_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include "cli/common/terminal.h"
 #include "cli/report/report_field.h"
 #include "format/hist/hist_rows.h"
+#include "format/io/json.h"
 
 #define BAR_WIDTH 50u
 
@@ -160,7 +160,7 @@ int hist_print_json(const struct hist_shown *shown)
 	int err;
 
 	blob_printf(&out, "{\"name\":");
-	put_json(&out, shown->name, strlen(shown->name));
+	json_string(&out, shown->name, strlen(shown->name));
 	blob_printf(&out, ",\"unit\":\"%s\"", shown->is_ns ? "ns" : "");
 	put_figures(&out, shown->hist);
 	if (shown->counts)

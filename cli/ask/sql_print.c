@@ -6,7 +6,7 @@
 #include "cli/common/show_text.h"
 #include "cli/common/terminal.h"
 #include "format/io/blob.h"
-#include "format/sql/sql_model.h"
+#include "format/io/json.h"
 #include "format/sql/sql_trace.h"
 
 #include <inttypes.h>
@@ -93,7 +93,7 @@ static void put_json_text(const char *text, size_t size)
 {
 	struct blob out = BLOB_INIT;
 
-	sql_json_text(&out, text, size);
+	json_string(&out, text, size);
 	show_bytes(stdout, out.data, out.size);
 	blob_free(&out);
 }

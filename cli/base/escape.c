@@ -1,38 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/base/escape.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-size_t escape_utf8(const char *text, size_t size)
-{
-	/*
-	 * For each length of a sequence, the lowest character that needs it: a lower one in this length is an overlong
-	 * form.
-	 */
-	static const uint32_t lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	const unsigned char first = (unsigned char)text[0];
-	size_t length;
-	uint32_t code;
-
-	if (first < 0x80)
-		return 1;
-	length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 0;
-	if (!length || first >= 0xf8 || length > size)
-		return 0;
-	code = first & (0xffu >> (length + 1));
-	for (size_t i = 1; i < length; i++) {
-		const unsigned char next = (unsigned char)text[i];
-
-		if ((next & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (next & 0x3f);
-	}
-	if (code < lowest[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-		return 0;
-	return length;
-}
+#include "format/io/utf8.h"
 
 /* The length of the character at `text` that may be printed; 0: it is a control character or not UTF-8. */
 static size_t character(const char *text, size_t size, bool lines)
@@ -44,7 +16,7 @@ static size_t character(const char *text, size_t size, bool lines)
 	/* 0x80 to 0x9f are control characters too, for some terminals. */
 	if (first == 0xc2 && size > 1 && (unsigned char)text[1] < 0xa0)
 		return 0;
-	return escape_utf8(text, size);
+	return utf8_length(text, size);
 }
 
 size_t escape_plain(const char *text, size_t size, bool lines)

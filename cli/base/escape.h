@@ -19,9 +19,6 @@
  */
 size_t escape_plain(const char *text, size_t size, bool lines);
 
-/* The length of the UTF-8 character at `text`, which has at least one byte; 0: it is not UTF-8. */
-size_t escape_utf8(const char *text, size_t size);
-
 /* The escape sequence of one byte: \n and the like, otherwise three octal digits. Returns `to`. */
 const char *escape_byte(char byte, char to[ESCAPE_SIZE]);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cli/base/escape.h"
+#include "format/io/utf8.h"
 
 /* The reference for a character; NULL: it is written as it is. */
 static const char *reference(char c)
@@ -39,7 +39,7 @@ static int is_legal(const char *at, size_t length)
 void xml_text(FILE *out, const char *text, size_t size)
 {
 	for (size_t i = 0; i < size;) {
-		const size_t length = escape_utf8(text + i, size - i);
+		const size_t length = utf8_length(text + i, size - i);
 		const char *name = reference(text[i]);
 
 		if (name)

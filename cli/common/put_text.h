@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes numbers and texts in the forms of JSON and CSV. */
+/* Writes numbers, texts for a terminal, and cells of CSV. */
 #ifndef CLI_PUT_TEXT_H
 #define CLI_PUT_TEXT_H
 
@@ -10,12 +10,8 @@
 
 void put_unsigned(struct blob *out, uint64_t number);
 
-/*
- * Text as valid UTF-8, and as a string of JSON with its quotes. Bytes that are not UTF-8 become \xHH; in JSON, control
- * characters become \uHHHH.
- */
+/* Text as valid UTF-8: a byte that is not becomes the four characters \xHH. */
 void put_utf8(struct blob *out, const char *text, size_t size);
-void put_json(struct blob *out, const char *text, size_t size);
 
 /* Text for a terminal, with the escape sequences of cli/base/escape.h. */
 void put_visible(struct blob *out, const char *text, size_t size);

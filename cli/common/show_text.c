@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "cli/base/escape.h"
-#include "cli/common/put_text.h"
 #include "cli/common/terminal.h"
+#include "format/io/json.h"
 
 bool show_escapes(FILE *out)
 {
@@ -71,7 +71,7 @@ void show_json(FILE *out, const char *text)
 {
 	struct blob json = BLOB_INIT;
 
-	put_json(&json, text, strlen(text));
+	json_string(&json, text, strlen(text));
 	show_bytes(out, json.data, json.size);
 	blob_free(&json);
 }

@@ -17,6 +17,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "format/io/json.h"
 #include "format/text/event_context.h"
 #include "format/text/event_float.h"
 
@@ -41,7 +42,7 @@ static void put_place(struct blob *out, const struct dat_event *event)
 	put_unsigned(out, event->cpu);
 	if (event->buffer->name[0]) {
 		put(out, ",\"buffer\":");
-		put_json(out, event->buffer->name, strlen(event->buffer->name));
+		json_string(out, event->buffer->name, strlen(event->buffer->name));
 	}
 }
 
@@ -82,7 +83,7 @@ static void put_value(struct json *json, const struct report_value *value)
 			report_put_number(&json->out, value, number);
 		break;
 	case REPORT_VALUE_STRING:
-		put_json(&json->out, value->data, value->nr);
+		json_string(&json->out, value->data, value->nr);
 		break;
 	case REPORT_VALUE_LIST:
 		put_numbers(json, value);
@@ -105,13 +106,13 @@ static void collect_names(struct json *json, const struct report_field *field, c
 			return;
 		if (!i) {
 			put(names, names->size ? "," : "");
-			put_json(names, field->field->name, strlen(field->field->name));
+			json_string(names, field->field->name, strlen(field->field->name));
 			put(names, list ? ":[" : ":");
 		} else {
 			put(names, ",");
 		}
 		if (json->name.size)
-			put_json(names, (const char *)json->name.data, json->name.size);
+			json_string(names, (const char *)json->name.data, json->name.size);
 		else
 			put(names, "null");
 	}
@@ -128,7 +129,7 @@ static void put_fields(struct json *json, const struct report_event_fields *fiel
 		const struct report_value value = report_field_value(field, record->data, size);
 
 		put(&json->out, i ? "," : "");
-		put_json(&json->out, field->field->name, strlen(field->field->name));
+		json_string(&json->out, field->field->name, strlen(field->field->name));
 		put(&json->out, ":");
 		put_value(json, &value);
 		collect_names(json, field, &value);
@@ -155,7 +156,7 @@ static void put_process(struct json *json, int pid)
 	if (!*name)
 		return;
 	put(&json->out, ",\"process\":");
-	put_json(&json->out, name, strlen(name));
+	json_string(&json->out, name, strlen(name));
 }
 
 /* Put the context values of the thread at this time, if there are any. */
@@ -167,9 +168,9 @@ static void put_context(struct json *json, int pid, uint64_t ts)
 
 	while ((context = event_contexts_next(&json->contexts, pid, ts, &next))) {
 		put(&json->out, before);
-		put_json(&json->out, context->key->text, context->key->size);
+		json_string(&json->out, context->key->text, context->key->size);
 		put(&json->out, ":");
-		put_json(&json->out, context->value->text, context->value->size);
+		json_string(&json->out, context->value->text, context->value->size);
 		before = ",";
 	}
 	if (*before && !before[1])
@@ -184,7 +185,7 @@ static int put_text(struct json *json, const struct dat_event *event)
 
 	if (!err) {
 		put(&json->out, ",\"text\":");
-		put_json(&json->out, p->text.text + p->parts.name, p->text.size - p->parts.name);
+		json_string(&json->out, p->text.text + p->parts.name, p->text.size - p->parts.name);
 	}
 	return err;
 }
@@ -207,14 +208,14 @@ static int put_event(void *arg, const struct dat_event *event, struct tep_record
 	put(out, ",\"pid\":");
 	report_put_number(out, &number, (uint64_t)(int64_t)pid);
 	put(out, ",\"comm\":");
-	put_json(out, comm, strlen(comm));
+	json_string(out, comm, strlen(comm));
 	put_process(json, pid);
 	put_context(json, pid, event->ts);
 	if (type) {
 		put(out, ",\"system\":");
-		put_json(out, type->event->system, strlen(type->event->system));
+		json_string(out, type->event->system, strlen(type->event->system));
 		put(out, ",\"event\":");
-		put_json(out, type->event->name, strlen(type->event->name));
+		json_string(out, type->event->name, strlen(type->event->name));
 		fields = report_fields_of(&json->fields, type);
 		if (!fields)
 			return -ENOMEM;

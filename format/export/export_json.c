@@ -4,62 +4,28 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
+#include "format/io/json.h"
 #include "format/text/event_float.h"
 
 #define EXACT_MAX (UINT64_C(1) << 53) /* a double represents all integers up to this */
 
-/* The length of the UTF-8 character at `at`; 0: it is invalid, as are overlong forms and surrogates. */
-static size_t utf8_length(const unsigned char *at, size_t left)
+void export_json_string(struct export_out *out, const char *text, size_t size)
 {
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	const size_t size = *at < 0x80			? 1
-			    : *at >= 0xc2 && *at < 0xe0 ? 2
-			    : *at >= 0xe0 && *at < 0xf0 ? 3
-			    : *at >= 0xf0 && *at < 0xf5 ? 4
-							: 0;
-	uint32_t code;
-
-	if (size <= 1 || size > left)
-		return size <= 1 ? size : 0;
-	code = *at & (0x7fu >> size);
-	for (size_t i = 1; i < size; i++) {
-		if ((at[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (at[i] & 0x3fu);
-	}
-	return code >= least[size] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? size : 0;
-}
-
-static bool is_plain(unsigned char c)
-{
-	return c >= ' ' && c < 0x7f && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&';
-}
-
-void export_json_string(struct export_out *out, const void *text, size_t size)
-{
-	const unsigned char *at = text, *end = at + size;
+	char escape[JSON_ESCAPE_SIZE];
 
 	export_out_put(out, "\"", 1);
-	while (at < end) {
-		const unsigned char *plain = at;
-		size_t length;
+	while (size) {
+		size_t n = json_plain(text, size);
 
-		while (at < end && is_plain(*at))
-			at++;
-		export_out_put(out, plain, (size_t)(at - plain));
-		if (at == end)
-			break;
-		length = utf8_length(at, (size_t)(end - at));
-		if (length > 1)
-			export_out_put(out, at, length);
-		else if (length == 1)
-			export_out_printf(out, "\\u%04x", *at);
-		else
-			export_out_text(out, "\\ufffd");
-		at += length ? length : 1;
+		export_out_put(out, text, n);
+		if (n < size) {
+			n += json_escape(text + n, size - n, escape);
+			export_out_text(out, escape);
+		}
+		text += n;
+		size -= n;
 	}
 	export_out_put(out, "\"", 1);
 }
@@ -114,7 +80,7 @@ void export_json_value(struct export_out *out, const struct export_field *field,
 		export_out_text(out, isfinite(value->real) ? text : "null");
 		break;
 	case EXPORT_TEXT:
-		export_json_string(out, value->data, value->size);
+		export_json_string(out, (const char *)value->data, value->size);
 		break;
 	case EXPORT_ARRAY:
 		put_array(out, field, value);

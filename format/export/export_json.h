@@ -9,8 +9,8 @@
 #include "format/export/export_fields.h"
 #include "format/export/export_out.h"
 
-/* Writes a string with its quotes. Bytes that are not UTF-8 become U+FFFD. */
-void export_json_string(struct export_out *out, const void *text, size_t size);
+/* Writes a string with its quotes, as json_string() does. */
+void export_json_string(struct export_out *out, const char *text, size_t size);
 void export_json_text(struct export_out *out, const char *text);
 
 /* A number that JavaScript cannot hold exactly is written as a string. */

@@ -2,6 +2,7 @@
 /* See sql_model.h. */
 #include "format/sql/sql_model.h"
 
+#include "format/io/json.h"
 #include "format/sql/sql_field.h"
 #include "format/text/event_field.h"
 #include "format/text/event_float.h"
@@ -52,47 +53,6 @@ int sql_model_run(struct sql_trace *trace, struct sql_cells *cells, struct model
 
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
-/* The length of the UTF-8 character that begins here; 0: the bytes are not valid. */
-static size_t character(const unsigned char *text, size_t size)
-{
-	static const uint32_t lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	const size_t length = text[0] < 0xc0 ? 1 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
-	uint32_t code = text[0] & (0xffu >> (length + 1));
-
-	if (length == 1)
-		return text[0] < 0x80;
-	if (length > size || text[0] > 0xf4)
-		return 0;
-	for (size_t i = 1; i < length; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (text[i] & 0x3f);
-	}
-	return code >= lowest[length] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? length : 0;
-}
-
-void sql_json_text(struct blob *out, const char *text, size_t size)
-{
-	const unsigned char *at = (const unsigned char *)text;
-
-	blob_put(out, "\"", 1);
-	while (size) {
-		const size_t length = character(at, size);
-		/* JSON permits the characters 0x7f to 0x9f, but on a terminal they are control characters. */
-		const bool is_control = *at < ' ' || *at == 0x7f || (length == 2 && *at == 0xc2 && at[1] < 0xa0);
-
-		if (*at == '"' || *at == '\\')
-			blob_printf(out, "\\%c", *at);
-		else if (length && !is_control)
-			blob_put(out, at, length);
-		else
-			blob_printf(out, "\\u%04x", at[length ? length - 1 : 0]);
-		at += length ? length : 1;
-		size -= length ? length : 1;
-	}
-	blob_put(out, "\"", 1);
-}
-
 static void json_bytes(struct blob *out, const char *bytes, size_t size)
 {
 	blob_put(out, "\"", 1);
@@ -119,7 +79,7 @@ void sql_json_fields(struct sql_trace *trace, const struct model_record *record,
 		/* A size of 1 is the brace alone. */
 		if (out->size > 1)
 			blob_put(out, ",", 1);
-		sql_json_text(out, f->name, strlen(f->name));
+		json_string(out, f->name, strlen(f->name));
 		blob_put(out, ":", 1);
 		if (value.kind == SQL_NULL)
 			blob_put(out, "null", 4);
@@ -132,7 +92,7 @@ void sql_json_fields(struct sql_trace *trace, const struct model_record *record,
 		else if (value.kind == SQL_BLOB)
 			json_bytes(out, value.text, value.size);
 		else if (event_field_is_text(f))
-			sql_json_text(out, value.text, value.size);
+			json_string(out, value.text, value.size);
 		else
 			blob_put(out, value.text, value.size);
 	}

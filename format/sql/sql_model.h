@@ -16,7 +16,4 @@ int sql_model_run(struct sql_trace *trace, struct sql_cells *cells, struct model
 void sql_json_fields(struct sql_trace *trace, const struct model_record *record, const struct model_record *before,
 		     struct blob *out);
 
-/* Appends a JSON string. Bytes that are not UTF-8 become the characters U+0080 to U+00FF. */
-void sql_json_text(struct blob *out, const char *text, size_t size);
-
 #endif

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/io/json.h"
+
 #define TEXTS_A_BLOCK 4096u
 
 /* -------------------------------------------------------------------------------------------------------- texts */
@@ -52,7 +54,7 @@ static void add_text(struct block *block, uint32_t event, const struct event_pri
 		block->first = block->last = event;
 	blob_printf(&block->events, "%s%" PRIu32, block->nr ? "," : "", event - block->last);
 	blob_printf(&block->texts, "%s", block->nr ? "," : "");
-	view_json_string(&block->texts, text->text + printer->parts.name, text->size - printer->parts.name);
+	json_string(&block->texts, text->text + printer->parts.name, text->size - printer->parts.name);
 	block->last = event;
 	block->nr++;
 }
@@ -123,7 +125,7 @@ static void put_strings(struct blob *out, const struct view_trace *trace)
 	blob_printf(out, ",\"strings\":[");
 	for (size_t i = 0; i < trace->nr_strings; i++) {
 		blob_printf(out, "%s", i ? "," : "");
-		view_json_string(out, trace->strings[i], strlen(trace->strings[i]));
+		json_string(out, trace->strings[i], strlen(trace->strings[i]));
 	}
 	blob_printf(out, "],\"counts\":[");
 	for (size_t i = 0; i < trace->nr_strings; i++)
@@ -134,11 +136,11 @@ static void put_strings(struct blob *out, const struct view_trace *trace)
 static void put_head(struct blob *out, const struct view_trace *trace, const struct view_head *head)
 {
 	blob_printf(out, "{\"format\":1,\"file\":");
-	view_json_string(out, head->file, strlen(head->file));
+	json_string(out, head->file, strlen(head->file));
 	blob_printf(out, ",\"version\":");
-	view_json_string(out, head->version, strlen(head->version));
+	json_string(out, head->version, strlen(head->version));
 	blob_printf(out, ",\"clock\":");
-	view_json_string(out, head->clock, strlen(head->clock));
+	json_string(out, head->clock, strlen(head->clock));
 	blob_printf(out, ",\"seconds\":%s,\"live\":%s", head->seconds ? "true" : "false",
 		    head->live ? "true" : "false");
 	blob_printf(out,

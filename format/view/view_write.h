@@ -54,7 +54,4 @@ int view_write_index(const struct view_trace *trace, const struct view_head *hea
 /* zlib's format, which browsers call "deflate". The result is appended. 0; -ENOMEM. */
 int view_deflate(const void *bytes, size_t size, int effort, struct blob *out);
 
-/* A string of JSON, with its quotes. Bytes that are not UTF-8 become U+FFFD. */
-void view_json_string(struct blob *out, const char *text, size_t size);
-
 #endif

@@ -33,7 +33,7 @@ format/diff : format/io format/dat format/text format/model format/stats format/
 format/verify : format/io format/dat format/print format/text : page
 format/view : format/io format/dat format/text format/model :
 kernelshark : format/io format/dat format/text format/model :
-cli/base : librecorder/core/no_controls.h librecorder/core/proc_stat.h :
+cli/base : format/io/utf8.h librecorder/core/no_controls.h librecorder/core/proc_stat.h :
 cli/recording : cli/base format/io format/weave librecorder/core/dir_rules.h librecorder/core/stats_text.h librecorder/os/boot_id.h librecorder/os/pid_namespace.h : buffer_dir clock event_text filter lane log page pattern reader source
 cli/kernel : cli/base cli/recording format/dat format/io format/weave librecorder/core/stats_text.h librecorder/os/boot_id.h librecorder/os/pid_namespace.h librecorder/os/mount.h : clock lane map page
 cli/common : cli/base cli/recording format/dat format/io format/series format/text : reader

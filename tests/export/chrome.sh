@@ -68,7 +68,7 @@ values()
 is "numbers" "$(values numbers)" 'a=255 b=-128 c=65535 d=-32768 e=4294967295 f=-2147483648 g="18446744073709551615" h="-9223372036854775808" i=2748 j=1 k=4660'
 is "decimals, names, arrays" "$(values others)" 'ratio=-0.125 mode="WRITE" list=[-1, 0, 32767]
 ratio=2.5 mode=7 list=[-1, 0, 32767]'
-is "texts and bytes" "$(values texts)" 's="\"</script>\\ \u0001 \u00e4 \ufffd" n="cut" b="00ff10"
+is "texts and bytes" "$(values texts)" 's="\"</script>\\ \u0001 \u00e4 \\xff" n="cut" b="00ff10"
 s="" n="" b=""'
 is "printf" "$(values bprint)" 'text="main: text has 42"'
 is "all events of the threads" "$(json kinds.json tick | awk '{ nr[$4]++ } END { for (tid in nr) print tid, nr[tid] }' | sort)" \
