@@ -3,9 +3,7 @@
 #include "tests/unit/verify_fixture.h"
 
 #include <criterion/criterion.h>
-#include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 /* ----------------------------------------------------------------------------------------------------- two_cpus */
 
@@ -406,40 +404,6 @@ Test(verify_threads, a_new_thread)
 	end_idle(7, 0);
 	finish_with(VERIFY_NOT_WOKEN, 1);
 	cr_assert_eq(said.event, 240);
-}
-
-/* ---------------------------------------------------------------------------------------------- many suspicions */
-
-/* Thread 9 runs many times while CPU 0 is silent, so suspicions wait. Returns the processor time of this, ns. */
-static uint64_t run_often(bool woken)
-{
-	struct timespec from, to;
-
-	begin_running();
-	of(ID_WAKING, 1, 150, 9);
-	sw(1, 151, 0, R, 9);
-	sw(1, 152, 9, S, 0);
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
-	for (uint64_t ts = 200; ts < 80000; ts += 4) {
-		of(woken ? ID_WAKING : ID_OTHER, 1, ts, 9);
-		sw(1, ts + 1, 0, R, 9);
-		sw(1, ts + 2, 9, S, 0);
-	}
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
-	/* A loss since 105 explains all suspicions. */
-	lost_before = 1;
-	sw(0, 90000, 6, S, 0);
-	end_idle(0, 0);
-	finish_clean();
-	return (uint64_t)((to.tv_sec - from.tv_sec) * 1000000000 + to.tv_nsec - from.tv_nsec);
-}
-
-/* An event visits only the suspicions of its own thread, and the oldest one is dropped without moving the others. */
-Test(verify_threads, thousands_of_suspicions_cost_no_more_each)
-{
-	const uint64_t clean = run_often(true), suspect = run_often(false);
-
-	cr_assert_lt(suspect, 20 * clean, "%" PRIu64 " ns, and %" PRIu64 " ns without suspicions", suspect, clean);
 }
 
 /* --------------------------------------------------------------------------------------------------- woken_late */
