@@ -23,6 +23,7 @@ results=$top/build/check
 jobs=$(nproc)
 
 # The first python3 may be a version manager's script that takes a second to start, and the tests start it a thousand times.
+# Only this program is replaced: /usr/bin at the front of PATH could change the compilers, too.
 if [ -x /usr/bin/python3 ]; then
 	mkdir -p "$results/bin"
 	ln -sf /usr/bin/python3 "$results/bin/python3"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/common/put_text.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "cli/base/escape.h"

@@ -10,7 +10,7 @@
 
 void put_unsigned(struct blob *out, uint64_t number);
 
-/* Text as valid UTF-8: a byte that is not becomes the four characters \xHH. */
+/* Text as valid UTF-8: a byte that is not UTF-8 becomes the four characters \xHH. */
 void put_utf8(struct blob *out, const char *text, size_t size);
 
 /* Text for a terminal, with the escape sequences of cli/base/escape.h. */

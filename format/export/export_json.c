@@ -11,7 +11,8 @@
 
 #define EXACT_MAX (UINT64_C(1) << 53) /* a double represents all integers up to this */
 
-void export_json_string(struct export_out *out, const char *text, size_t size)
+/* A string with its quotes, as json_string() makes it. */
+static void export_json_string(struct export_out *out, const char *text, size_t size)
 {
 	char escape[JSON_ESCAPE_SIZE];
 

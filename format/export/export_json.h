@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON. Strings come from programs that may be hostile: whatever bytes they have, the result is valid JSON in UTF-8,
- * also inside of an HTML page.
+ * JSON. Strings come from programs that may be hostile: see format/io/json.h.
  */
 #ifndef FORMAT_EXPORT_JSON_H
 #define FORMAT_EXPORT_JSON_H
@@ -10,7 +9,6 @@
 #include "format/export/export_out.h"
 
 /* Writes a string with its quotes, as json_string() does. */
-void export_json_string(struct export_out *out, const char *text, size_t size);
 void export_json_text(struct export_out *out, const char *text);
 
 /* A number that JavaScript cannot hold exactly is written as a string. */

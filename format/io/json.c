@@ -15,7 +15,7 @@ static bool is_control(const unsigned char *at)
 /* A page of HTML ends its script at "</script", whatever is around it, and begins a comment at "<!--". */
 static bool is_markup(const char *text, size_t size)
 {
-	return *text == '<' && (size == 1 || text[1] == '/' || text[1] == '!');
+	return *text == '<' && size > 1 && (text[1] == '/' || text[1] == '!');
 }
 
 size_t json_plain(const char *text, size_t size)

@@ -17,8 +17,8 @@
 void json_string(struct blob *out, const char *text, size_t size);
 
 /*
- * The same in steps, for other outputs: the number of bytes at the start of `text` that stay as they are; and the
- * escape sequence for the character after them. json_escape() returns that character's length.
+ * The same in steps, for other outputs. json_plain() returns how many bytes at the start of `text` stay as they are;
+ * json_escape() stores the escape sequence of the character after them, and returns that character's length.
  */
 size_t json_plain(const char *text, size_t size);
 size_t json_escape(const char *text, size_t size, char to[JSON_ESCAPE_SIZE]);

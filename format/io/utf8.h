@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * The length of the character at `text`, which has at least one byte. 0: it is not UTF-8; overlong forms and surrogates
- * are not.
+ * The length of the character at `text`, which has at least one byte. 0: it is not UTF-8, as overlong forms and
+ * surrogates.
  */
 static inline size_t utf8_length(const char *text, size_t size)
 {

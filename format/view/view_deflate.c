@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* See view_write.h. */
 #include <errno.h>
 #include <limits.h>
 #include <zlib.h>

@@ -27,8 +27,8 @@
 #include <time.h>
 
 /*
- * A process that switches events holds the file's lock for milliseconds. If it holds the lock for a second, it was
- * stopped, or is malicious.
+ * A process that switches events holds the file's lock for milliseconds. If the lock was not free at any try for a
+ * second, its holder is stopped or malicious, or others take turns.
  */
 #define LOCK_TRIES   1000u
 #define LOCK_WAIT_NS 1000000

@@ -148,7 +148,7 @@ static inline int rec_view_result(const struct rec_view *view, const struct view
 unsigned char *rec_view_copy_log(const struct rec_view *view, size_t *ret_size);
 
 /*
- * The lock of processes that switch events from outside. 0; -EBUSY: another process has held it for a second; or the
+ * The lock of processes that switch events from outside. 0; -EBUSY: it was not free at any try for a second; or the
  * errno of flock. One rec_view_unlock() releases it, even if it was taken several times.
  */
 int rec_view_lock(const struct rec_view *view);

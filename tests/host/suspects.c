@@ -3,10 +3,10 @@
  * The rules of recorder verify on a bad file, for tests/host/suspects.sh, which counts the instructions:
  *
  *	suspects new N		while CPU 0 stands still, N new threads run on CPU 1, each without having been woken
- *	suspects sleeping N	while CPU 0 stands still, one thread runs there N times without having been woken
+ *	suspects sleeping N	while CPU 0 stands still, one thread runs on CPU 1 N times without having been woken
  *	suspects woken N	the same, but it was woken each time
  *
- * Standard output: the number of violations.
+ * Standard output: "# " and each violation; at the end the number of threads that run without having been woken.
  */
 #include "tests/unit/verify_fixture.h"
 
@@ -53,6 +53,8 @@ int main(int argc, char **argv)
 	const uint64_t nr = argc == 3 ? strtoull(argv[2], NULL, 10) : 0;
 
 	if (!nr)
+		return 2;
+	if (strcmp(argv[1], "new") && strcmp(argv[1], "sleeping") && strcmp(argv[1], "woken"))
 		return 2;
 	begin_running();
 	if (!strcmp(argv[1], "new")) {

@@ -8,7 +8,8 @@
 command -v valgrind >/dev/null || skip_all "valgrind is not installed"
 cd "$TMP" || exit 1
 
-# instructions FUNCTION WHAT N VIOLATIONS: the number of instructions in the function
+# instructions FUNCTION WHAT N VIOLATIONS: the number of instructions in the function; nothing if another number of violations
+# was reported
 instructions()
 {
 	valgrind --tool=callgrind --toggle-collect="$1" --callgrind-out-file=/dev/null "$top_builddir/tests/host/suspects" "$2" "$3" \

@@ -357,6 +357,37 @@ Test(dat_write, what_is_not_finished_leaves_nothing)
 	cr_assert_eq(names_in(directory), 0);
 }
 
+/* What their number costs is counted by tests/host/names.sh. */
+Test(dat_write, formats_of_thousands_of_systems)
+{
+	enum { SYSTEMS = 3000, FORMATS = 2 * SYSTEMS };
+	const char *path = fixture_path("systems.dat");
+	struct dat_writer *writer;
+	struct dat_error error;
+	struct dat_file *file;
+	char name[24], format[24];
+
+	cr_assert_eq(dat_write_open(path, 7, 4096, 1, &writer), 0);
+	for (unsigned int i = 0; i < FORMATS; i++) {
+		snprintf(name, sizeof(name), "system_%u", i % SYSTEMS);
+		snprintf(format, sizeof(format), "name: e%u\n", i);
+		cr_assert_eq(dat_write_format(writer, name, format, strlen(format)), 0);
+	}
+	cr_assert_eq(dat_write_finish(writer, "mono", 1, NULL), 0);
+	dat_write_close(writer);
+	cr_assert_eq(dat_open(path, NULL, &file, &error), 0, "%s", error.text);
+	cr_assert_eq(file->nr_systems, SYSTEMS);
+	cr_assert_eq(file->nr_formats, FORMATS);
+	/* The formats of a system are together, in the order in which they were written. */
+	for (unsigned int i = 0; i < FORMATS; i++) {
+		snprintf(name, sizeof(name), "system_%u", i / 2);
+		snprintf(format, sizeof(format), "name: e%u\n", i / 2 + i % 2 * SYSTEMS);
+		cr_assert_str_eq(file->formats[i].system, name);
+		cr_assert_str_eq(file->formats[i].text.text, format);
+	}
+	dat_close(file);
+}
+
 /* ------------------------------------------------------------------------------------------------------ many CPUs */
 
 /* Bytes that are allocated. 0 under a sanitizer, which has an allocator of its own. */

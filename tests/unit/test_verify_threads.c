@@ -406,6 +406,27 @@ Test(verify_threads, a_new_thread)
 	cr_assert_eq(said.event, 240);
 }
 
+/*
+ * More suspicions of a thread than may wait: the oldest ones are dropped. tests/host/suspects.sh counts the cost.
+ */
+Test(verify_threads, more_suspicions_than_may_wait)
+{
+	begin_running();
+	of(ID_WAKING, 1, 150, 9);
+	sw(1, 151, 0, R, 9);
+	sw(1, 152, 9, S, 0);
+	for (uint64_t ts = 200; ts < 200 + 4 * UINT64_C(10000); ts += 4) {
+		of(ID_OTHER, 1, ts, 9);
+		sw(1, ts + 1, 0, R, 9);
+		sw(1, ts + 2, 9, S, 0);
+	}
+	/* A loss since 105 explains all suspicions. */
+	lost_before = 1;
+	sw(0, 50000, 6, S, 0);
+	end_idle(0, 0);
+	finish_clean();
+}
+
 /* --------------------------------------------------------------------------------------------------- woken_late */
 
 Test(verify_threads, a_wake_up_that_ends_after_the_switch)

@@ -67,7 +67,7 @@ def show(texts_path, page_path):
         browser.wait("window.recorderView?.view.width > 0")
         found = browser.run(SHOW)
         check("the page shows every text", len(found) == 2 * len(texts), len(found), len(texts))
-        # Valid text is there as it is; libtraceevent shows a text up to its end, and recorder other bytes as \\xHH.
+        # Valid text is there as it is; libtraceevent shows a text up to its end, and recorder other bytes as \xHH.
         plain = [text.decode() for text in texts if is_plain(text)]
         check("there are some that are plain", len(plain) > len(texts) // 10, len(plain))
         missing = [text for text in plain if not any(text in one for one in found)]
