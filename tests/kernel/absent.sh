@@ -81,8 +81,9 @@ from=$(ask w.dat 'SELECT min(ts) FROM events') to=$(ask w.dat 'SELECT max(ts) FR
 listed=$(notes m.dat | sed -E 's/.*some threads alone: ([0-9 ]+) from.*/\1/; s/ /,/g')
 is "states of others are known in its time alone" \
 	"$(ask m.dat "SELECT count(*) FROM sched WHERE state IN ('running', 'runnable') AND tid NOT IN ($listed) AND (ts < $from OR ts + dur > $to + 1)")" 0
-sleep 0.1 &
-ok "two buffers, one of a process" record -o b.dat -e sched -B one -e sched -P $!
+sleep 1000 &
+ok "two buffers, one of a process" record -o b.dat -e sched -B one -e sched -P $! --duration 100ms
+kill $!
 unlike "all switches are there" "$(notes b.dat)" 'switches of some'
 
 # ---- a thread, split off
@@ -107,7 +108,7 @@ if (($(nproc) == 1)); then
 	done_testing
 	exit
 fi
-ok "a CPU" record -o c.dat -M 1 -e sched sleep 0.02
+ok "a CPU" record -o c.dat -M 1 -e sched taskset -c 0 sleep 0.02
 like "the others are noted" "$(notes c.dat)" '; CPUs not recorded: 1'
 ok "split -C" "$RECORDER" split -i a.dat -o zero -C 0
 like "notes them, too" "$(notes zero.1)" '; CPUs not recorded: 1'

@@ -41,7 +41,6 @@ Test(dir_watch, the_time_stamp_shows_a_change)
 	cr_assert(!dir_watch_has_changed(&watch, dir));
 	futimens(dir, now);
 	cr_assert(dir_watch_has_changed(&watch, dir));
-	cr_assert(dir_watch_has_changed(&watch, dir), "it may have changed again in the same tick");
 	close(dir);
 }
 

@@ -14,6 +14,7 @@
 #include <criterion/criterion.h>
 #include <librecorder/event.h>
 #include <librecorder/reader.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 
@@ -176,8 +177,12 @@ Test(grow, a_writer_at_a_closed_gate_interrupted_at_any_instruction, .timeout = 
 
 /* ------------------------------------------------------------------------------------------------- at full speed */
 
+/* The writers wait for the main thread, if that gets no CPU, so that the numbers last for all rounds. */
+#define NUMBERS_A_ROUND 7000u
+
 static struct {
 	uint64_t numbers;
+	uint64_t rounds; /* of the main thread, which have begun */
 	uint32_t end;
 } storm;
 
@@ -194,6 +199,10 @@ static void write_in_storm(int signal)
 static void *write_without_end(void *arg)
 {
 	while (!rec_load_acquire(&storm.end)) {
+		if (rec_load_relaxed(&storm.numbers) > rec_load_relaxed(&storm.rounds) * NUMBERS_A_ROUND) {
+			sched_yield();
+			continue;
+		}
 		write_in_storm(0);
 		if (storm.numbers % 64 == 0)
 			raise(SIGUSR1);
@@ -213,6 +222,7 @@ Test(grow, beside_a_reader, .timeout = 300)
 	for (i = 0; i < 2; i++)
 		cr_assert_eq(pthread_create(&threads[i], NULL, write_without_end, NULL), 0);
 	for (i = 0; (moves < 20 || i < 200) && rec_load_relaxed(&storm.numbers) < NUMBERED_MAX - 500000; i++) {
+		rec_store_relaxed(&storm.rounds, i + 1);
 		numbered_want_growth(i % 8 < 5 ? 3600 : 0);
 		sums = numbered_read();
 		all.events += sums.events;

@@ -11,6 +11,7 @@
 
 #include <criterion/criterion.h>
 #include <librecorder/event.h>
+#include <sched.h>
 #include <signal.h>
 #include <time.h>
 
@@ -115,8 +116,12 @@ Test(resize, a_writer_interrupted_at_any_instruction, .timeout = 300)
 
 /* ------------------------------------------------------------------------------------------------ at full speed */
 
+/* The writer waits for the main thread, if that gets no CPU, so that the numbers last for all rounds. */
+#define NUMBERS_A_ROUND 6000u
+
 static struct {
 	uint64_t numbers;
+	uint64_t rounds; /* of the main thread, which have begun */
 	unsigned int lane;
 	uint32_t end;
 } storm;
@@ -145,7 +150,10 @@ static void *write_with_handlers(void *arg)
 	cr_assert_eq(timer_create(CLOCK_MONOTONIC, &event, &timer), 0);
 	cr_assert_eq(timer_settime(timer, 0, &often, NULL), 0);
 	while (!rec_load_acquire(&storm.end)) {
-		write_in_storm(0);
+		if (rec_load_relaxed(&storm.numbers) > rec_load_relaxed(&storm.rounds) * NUMBERS_A_ROUND)
+			sched_yield();
+		else
+			write_in_storm(0);
 		rec_store_relaxed(&storm.lane, numbered_lane());
 	}
 	timer_delete(timer);
@@ -172,6 +180,7 @@ Test(resize, beside_handlers_and_readers, .timeout = 300)
 	for (i = 0; (moves < 100 || i < 300) && rec_load_relaxed(&storm.numbers) < NUMBERED_MAX - 100000; i++) {
 		const unsigned int lane = rec_load_relaxed(&storm.lane);
 
+		rec_store_relaxed(&storm.rounds, i + 1);
 		rec_lane_resize(lane, (2 + i % 7) * 4080ul);
 		if (i % 50 == 7)
 			rec_subbuf_resize((size_t)4096 << i / 50 % 3);

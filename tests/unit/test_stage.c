@@ -427,7 +427,7 @@ int __wrap_fallocate(int fd, int mode, off_t offset, off_t size)
 }
 
 /* Only the caller could hand these blocks over, so a wait for them would never end. */
-Test(stage, a_full_file_system_leaves_what_cannot_be_refused, .timeout = 10)
+Test(stage, a_full_file_system_leaves_what_cannot_be_refused, .timeout = 300)
 {
 	struct stage_block *block;
 	struct stage *stage;

@@ -288,7 +288,7 @@ static void use_views(void)
 	struct rec_view_event event;
 
 	/* If it waits for ever, it is killed. */
-	alarm(60);
+	alarm(300);
 	if (rec_view_open(path, &another) || rec_view_consume(another, REC_ALL_LANES, &event) != 1)
 		_exit(1);
 	rec_view_close(view);

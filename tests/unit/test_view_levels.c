@@ -125,7 +125,7 @@ Test(view_levels, too_many_are_reduced)
 }
 
 /* A time of a damaged file may be anything. */
-Test(view_levels, times_may_be_centuries_apart, .timeout = 10)
+Test(view_levels, times_may_be_centuries_apart, .timeout = 300)
 {
 	struct view_trace trace = { 0 };
 	const uint32_t row = new_row(&trace, VIEW_THREAD, 1);

@@ -7,7 +7,7 @@ the program, which writes ten events. Prints "ok NAME" or "not ok NAME", a line 
 import sys
 import time
 
-from browser import Browser
+from browser import PATIENCE, Browser
 
 address, fifo_path, ticker = sys.argv[1:4]
 
@@ -44,7 +44,7 @@ def main():
         fifo.flush()
         browser.open(address)
         runs = f"window.recorderView?.view.width > 0 && ({TICKER})?.names.includes('running')"
-        for _ in range(100):
+        for _ in range(10 * PATIENCE):
             if browser.run(runs):
                 break
             fifo.write("y")
