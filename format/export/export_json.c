@@ -11,29 +11,14 @@
 
 #define EXACT_MAX (UINT64_C(1) << 53) /* a double represents all integers up to this */
 
-/* A string with its quotes, as json_string() makes it. */
-static void export_json_string(struct export_out *out, const char *text, size_t size)
+static void put(void *out, const void *bytes, size_t size)
 {
-	char escape[JSON_ESCAPE_SIZE];
-
-	export_out_put(out, "\"", 1);
-	while (size) {
-		size_t n = json_plain(text, size);
-
-		export_out_put(out, text, n);
-		if (n < size) {
-			n += json_escape(text + n, size - n, escape);
-			export_out_text(out, escape);
-		}
-		text += n;
-		size -= n;
-	}
-	export_out_put(out, "\"", 1);
+	export_out_put(out, bytes, size);
 }
 
 void export_json_text(struct export_out *out, const char *text)
 {
-	export_json_string(out, text, strlen(text));
+	json_put(put, out, text, strlen(text));
 }
 
 void export_json_int(struct export_out *out, int64_t value)
@@ -81,7 +66,7 @@ void export_json_value(struct export_out *out, const struct export_field *field,
 		export_out_text(out, isfinite(value->real) ? text : "null");
 		break;
 	case EXPORT_TEXT:
-		export_json_string(out, (const char *)value->data, value->size);
+		json_put(put, out, (const char *)value->data, value->size);
 		break;
 	case EXPORT_ARRAY:
 		put_array(out, field, value);

@@ -3,8 +3,12 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "format/io/utf8.h"
+
+/* The longest escape sequence, \u0000, with its NUL. */
+#define ESCAPE_SIZE 7u
 
 /* JSON permits the characters 0x7f to 0x9f, but on a terminal they are control characters. */
 static bool is_control(const unsigned char *at)
@@ -18,7 +22,8 @@ static bool is_markup(const char *text, size_t size)
 	return *text == '<' && size > 1 && (text[1] == '/' || text[1] == '!');
 }
 
-size_t json_plain(const char *text, size_t size)
+/* The number of bytes at the start of the text that stay as they are. */
+static size_t plain(const char *text, size_t size)
 {
 	size_t n = 0, length;
 
@@ -32,35 +37,46 @@ size_t json_plain(const char *text, size_t size)
 	return n;
 }
 
-size_t json_escape(const char *text, size_t size, char to[JSON_ESCAPE_SIZE])
+/* Stores the escape sequence of the character at which plain() has stopped; returns that character's length. */
+static size_t escape(const char *text, size_t size, char to[ESCAPE_SIZE])
 {
 	const size_t length = utf8_length(text, size);
 	const unsigned char *at = (const unsigned char *)text;
 
 	if (!length)
-		snprintf(to, JSON_ESCAPE_SIZE, "\\\\x%02x", *at);
+		snprintf(to, ESCAPE_SIZE, "\\\\x%02x", *at);
 	else if (*at == '"' || *at == '\\')
-		snprintf(to, JSON_ESCAPE_SIZE, "\\%c", *at);
+		snprintf(to, ESCAPE_SIZE, "\\%c", *at);
 	else
-		snprintf(to, JSON_ESCAPE_SIZE, "\\u%04x", at[length - 1]);
+		snprintf(to, ESCAPE_SIZE, "\\u%04x", at[length - 1]);
 	return length ? length : 1;
 }
 
-void json_string(struct blob *out, const char *text, size_t size)
+void json_put(void (*put)(void *out, const void *bytes, size_t size), void *out, const char *text, size_t size)
 {
-	char escape[JSON_ESCAPE_SIZE];
+	char escaped[ESCAPE_SIZE];
 
-	blob_put(out, "\"", 1);
+	put(out, "\"", 1);
 	while (size) {
-		size_t n = json_plain(text, size);
+		size_t n = plain(text, size);
 
-		blob_put(out, text, n);
+		put(out, text, n);
 		if (n < size) {
-			n += json_escape(text + n, size - n, escape);
-			blob_printf(out, "%s", escape);
+			n += escape(text + n, size - n, escaped);
+			put(out, escaped, strlen(escaped));
 		}
 		text += n;
 		size -= n;
 	}
-	blob_put(out, "\"", 1);
+	put(out, "\"", 1);
+}
+
+static void put_blob(void *out, const void *bytes, size_t size)
+{
+	blob_put(out, bytes, size);
+}
+
+void json_string(struct blob *out, const char *text, size_t size)
+{
+	json_put(put_blob, out, text, size);
 }
