@@ -135,15 +135,15 @@ static int find_events(struct event_select *select, const char *command)
 	select->ids = calloc(IDS, sizeof(*select->ids));
 	if (!select->ids)
 		return -ENOMEM;
-	for (uint32_t i = 0; i < IDS; i++) {
-		const struct event_type *type = event_type(select->table, (int)i);
+	for (uint32_t i = 0; i < select->table->nr_events; i++) {
+		const struct event_type *type = event_type_at(select->table, i);
 		const struct tep_event *event = type ? type->event : NULL;
 
 		if (!event)
 			continue;
-		select->ids[i] = rec_pattern_match(select->patterns, event->system, strlen(event->system), event->name,
-						   strlen(event->name));
-		found = found || select->ids[i];
+		select->ids[event->id] = rec_pattern_match(select->patterns, event->system, strlen(event->system),
+							   event->name, strlen(event->name));
+		found = found || select->ids[event->id];
 	}
 	if (found)
 		return 0;

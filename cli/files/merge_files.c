@@ -340,7 +340,7 @@ static const void *rename_event(struct merge *merge, const struct merge_file *fi
 	}
 	memcpy(merge->record, event->data, event->size);
 	type = bytes_get16(event->data + file->ids->offset, file->file->big);
-	id = file->ids->to[type];
+	id = (uint16_t)(type + file->ids->add[type]);
 	merge->record[file->ids->offset + (file->file->big ? 0 : 1)] = (unsigned char)(id >> 8);
 	merge->record[file->ids->offset + (file->file->big ? 1 : 0)] = (unsigned char)id;
 	merge_sites_rename(file, type, merge->record, event->size);
@@ -413,7 +413,7 @@ int merge_files(struct merge *merge, unsigned int *ret_file, struct dat_error *r
 		if (err)
 			return err;
 		merge_cover_open(file);
-		file->ids = malloc(sizeof(*file->ids));
+		file->ids = calloc(1, sizeof(*file->ids));
 		err = file->ids ? dat_ids_add(merge->ids, file->file, file->ids) : -ENOMEM;
 		if (err == -EBADMSG || err == -ENOSPC)
 			return refuse(ret_error, ret_file, i,

@@ -170,14 +170,12 @@ int dat_ids_add(struct dat_ids *ids, const struct dat_file *file, struct dat_id_
 	uint32_t id;
 	int err = find_offset(file, &ret_map->offset);
 
-	for (uint32_t i = 0; i < DAT_IDS; i++)
-		ret_map->to[i] = (uint16_t)i;
 	for (size_t i = 0; i < file->nr_formats && !err; i++) {
 		if (!take_apart(&file->formats[i], &text))
 			return -EBADMSG;
 		err = add_text(ids, &text, &id);
 		if (!err)
-			ret_map->to[text.id] = (uint16_t)id;
+			ret_map->add[text.id] = (uint16_t)(id - text.id);
 	}
 	return err;
 }

@@ -13,10 +13,10 @@
 
 struct dat_ids;
 
-/* The place of the id in the records of a file, and the new id of each event. */
+/* The place of the id in the records of a file, and by how much each id changes. */
 struct dat_id_map {
-	uint32_t offset;      /* offset of common_type, which has two bytes */
-	uint16_t to[DAT_IDS]; /* an id without a format is unchanged */
+	uint32_t offset;       /* offset of common_type, which has two bytes */
+	uint16_t add[DAT_IDS]; /* to each id, modulo 65536; 0 for an id without a format */
 };
 
 /* 0; -ENOMEM. dat_ids_close() takes NULL and returns NULL. */
@@ -24,8 +24,8 @@ int dat_ids_open(struct dat_ids **ret_ids);
 struct dat_ids *dat_ids_close(struct dat_ids *ids);
 
 /*
- * Take the formats of a file, which must stay open. 0; -ENOMEM; -ENOSPC: no id is left; -EBADMSG: a format has no id
- * from 0 to 65535, or its id is not two bytes of the record.
+ * Take the formats of a file, which must stay open, into a map that is zeroed. 0; -ENOMEM; -ENOSPC: no id is left;
+ * -EBADMSG: a format has no id from 0 to 65535, or its id is not two bytes of the record.
  */
 int dat_ids_add(struct dat_ids *ids, const struct dat_file *file, struct dat_id_map *ret_map);
 

@@ -15,8 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NR_IDS 65536u
-
 struct diff_collect {
 	unsigned int nr_runs;
 	int64_t *lost;
@@ -35,7 +33,7 @@ struct diff_collect {
 	 */
 	uint64_t nr_all[2];
 	uint64_t nr_before[2];
-	size_t *of_event; /* by id: place in `series` plus one */
+	size_t *of_event; /* by event_type_number(), of this run: place in `series` plus one */
 	bool has_switches;
 };
 
@@ -156,18 +154,20 @@ static int count_event(struct diff_collect *c, const struct dat_event *event)
 	const size_t part = (size_t)(c->nr_before[is_kernel]++ * DIFF_PARTS / c->nr_all[is_kernel]);
 	char name[256];
 	struct blob *run;
+	size_t *at;
 	long place;
 
 	if (!type)
 		return 0;
-	if (!c->of_event[id]) {
+	at = &c->of_event[event_type_number(c->table, type)];
+	if (!*at) {
 		snprintf(name, sizeof(name), "%s:%s", type->event->system, type->event->name);
 		place = series_of(c, DIFF_COUNT, is_kernel, name, "");
 		if (place < 0)
 			return (int)place;
-		c->of_event[id] = (size_t)place + 1;
+		*at = (size_t)place + 1;
 	}
-	run = &c->series[c->of_event[id] - 1].runs[c->run];
+	run = &c->series[*at - 1].runs[c->run];
 	if (!run->size)
 		blob_zeros(run, DIFF_PARTS * sizeof(double));
 	if (!run->error)
@@ -281,8 +281,9 @@ int diff_collect_run(struct diff_collect *c, unsigned int run, const struct dat_
 		return err;
 	c->run = run;
 	c->has_switches = false;
-	memset(c->of_event, 0, NR_IDS * sizeof(*c->of_event));
-	err = model_rules_open(table, &rules);
+	free(c->of_event);
+	c->of_event = calloc(table->nr_events + 1u, sizeof(*c->of_event));
+	err = c->of_event ? model_rules_open(table, &rules) : -ENOMEM;
 	if (!err)
 		err = read_events(c, file, time, rules);
 	if (!err && c->has_switches)
@@ -307,8 +308,7 @@ int diff_collect_open(unsigned int nr_runs, struct diff_collect **ret_collect)
 	c->nr_runs = nr_runs;
 	c->lost = calloc(nr_runs, sizeof(*c->lost));
 	c->given_up = calloc(nr_runs, sizeof(*c->given_up));
-	c->of_event = calloc(NR_IDS, sizeof(*c->of_event));
-	if (!c->lost || !c->given_up || !c->of_event) {
+	if (!c->lost || !c->given_up) {
 		diff_collect_close(c);
 		return -ENOMEM;
 	}

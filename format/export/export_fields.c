@@ -175,8 +175,7 @@ static int add_event(struct export_fields *fields, const struct event_type *type
 		return -ENOMEM;
 	for (const struct tep_format_field *each = tep->format.fields; each && !err; each = each->next)
 		err = add_field(event, each, big);
-	if (!err && tep->id >= 0 && tep->id < NR_IDS)
-		fields->by_id[tep->id] = event;
+	fields->by_id[tep->id] = event;
 	return err;
 }
 
@@ -190,10 +189,10 @@ int export_fields_open(const struct event_table *table, bool big, struct export_
 		fields->events = calloc((size_t)table->nr_events + 1, sizeof(*fields->events));
 		err = fields->by_id && fields->events ? 0 : -ENOMEM;
 	}
-	for (int id = 0; id < NR_IDS && !err; id++) {
-		const struct event_type *type = event_type(table, id);
+	for (uint32_t i = 0; i < table->nr_events && !err; i++) {
+		const struct event_type *type = event_type_at(table, i);
 
-		if (type && fields->nr_events < table->nr_events)
+		if (type)
 			err = add_event(fields, type, big);
 	}
 	if (err) {

@@ -22,8 +22,12 @@ static void perfetto_close(void *state)
 
 	if (!p)
 		return;
-	for (uint32_t i = 0; p->by_id && i < NR_IDS; i++)
-		free(p->by_id[i]);
+	for (uint32_t i = 0; p->by_id && i < p->trace->table->nr_events; i++) {
+		const struct event_type *type = event_type_at(p->trace->table, i);
+
+		if (type)
+			free(p->by_id[type->event->id]);
+	}
 	free(p->by_id);
 	free(p->described);
 	perfetto_ftrace_free(p);

@@ -35,11 +35,13 @@ struct series_set *series_set_close(struct series_set *set)
 {
 	if (!set)
 		return NULL;
-	for (int id = 0; set->taps && id < NR_IDS; id++) {
-		while (set->taps[id]) {
-			struct series_tap *tap = set->taps[id];
+	for (uint32_t i = 0; set->taps && i < set->table->nr_events; i++) {
+		const struct event_type *type = event_type_at(set->table, i);
 
-			set->taps[id] = tap->next;
+		while (type && set->taps[type->event->id]) {
+			struct series_tap *tap = set->taps[type->event->id];
+
+			set->taps[type->event->id] = tap->next;
 			free(tap);
 		}
 	}

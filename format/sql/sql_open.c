@@ -164,11 +164,10 @@ static int make_tables(const struct making *m, const struct sql_trace *trace)
 	for (const struct sql_computed *c = sql_computed_tables; code == SQLITE_OK && c->name; c++)
 		code = make_table(m, sqlite3_mprintf("%s", c->name), "computed", c->name);
 	for (uint32_t i = 0; code == SQLITE_OK && i < trace->table->nr_events; i++) {
-		const struct event_type *type = &trace->table->all[i];
+		const struct event_type *type = event_type_at(trace->table, i);
 		char id[16];
 
-		/* If two formats have the same id, the first one is used. */
-		if (event_type(trace->table, type->event->id) != type)
+		if (!type)
 			continue;
 		sqlite3_snprintf(sizeof(id), id, "%d", type->event->id);
 		code = make_table(m, table_name(&names, type), "event", id);

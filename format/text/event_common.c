@@ -44,6 +44,13 @@ const struct event_type *event_type(const struct event_table *table, int id)
 	return id >= 0 && id < (int)EVENT_NR_IDS ? table->types[id] : NULL;
 }
 
+const struct event_type *event_type_at(const struct event_table *table, uint32_t i)
+{
+	const struct event_type *type = &table->all[i];
+
+	return event_type(table, type->event->id) == type ? type : NULL;
+}
+
 int32_t event_process(const struct event_table *table, int32_t tid)
 {
 	return dat_process(&table->processes, tid);

@@ -19,6 +19,9 @@
 #define OPERATORS_MAX 4096u
 #define FORMAT_MAX    (1u << 20)
 
+/* A record of a trial is longer than its fixed fields by this much. */
+#define TRIAL_MORE 64u
+
 static bool may_parse(const struct dat_text *text)
 {
 	unsigned int operators = 0;
@@ -219,37 +222,49 @@ static void describe(struct event_type *type, struct tep_event *event)
 struct trial {
 	struct event_table *table;
 	const struct dat_file *file;
+	unsigned char *record; /* the child's; zero between trials, so that only pages in use are allocated */
+	uint32_t room;	       /* its size, without EVENT_SLACK */
 };
 
-static void print_trial(struct tep_handle *tep, struct tep_event *event, const struct event_type *type, int fill,
-			bool big)
+/* Without memory the trial counts as failed, and the format is not used. */
+static void grow_record(struct trial *trial, uint32_t size)
 {
-	struct tep_format_field *field = tep_find_common_field(event, "common_type");
-	uint32_t size = type->need + 64;
-	unsigned char *data = malloc(size + EVENT_SLACK);
-	struct tep_record record = { .data = data, .size = (int)size, .record_size = (int)size, .ref_count = 1 };
+	if (size <= trial->room)
+		return;
+	free(trial->record);
+	trial->record = calloc(1, size + EVENT_SLACK);
+	if (!trial->record)
+		abort();
+	trial->room = size;
+}
+
+static void print_trial(struct trial *trial, struct tep_event *event, const struct event_type *type, int fill)
+{
+	const struct tep_format_field *field = tep_find_common_field(event, "common_type");
+	const uint32_t size = type->need + TRIAL_MORE;
+	const bool big = trial->file->big;
+	struct tep_handle *tep = trial->table->tep;
+	struct tep_record record = { .size = (int)size, .record_size = (int)size, .ref_count = 1 };
 	struct trace_seq seq;
 
-	/* Without memory the trial counts as failed, and the format is not used. */
-	if (!data)
-		abort();
-	memset(data, 0, size + EVENT_SLACK);
-	memset(data, fill, size);
+	grow_record(trial, size);
+	record.data = trial->record;
+	memset(trial->record, fill, size);
 	if (field && field->size == 2) {
-		data[field->offset + big] = (unsigned char)event->id;
-		data[field->offset + !big] = (unsigned char)(event->id >> 8);
+		trial->record[field->offset + big] = (unsigned char)event->id;
+		trial->record[field->offset + !big] = (unsigned char)(event->id >> 8);
 	}
 	trace_seq_init(&seq);
 	tep_print_event(tep, &seq, &record, "%s", TEP_PRINT_INFO_RAW);
-	if (event_check(type, data, size))
+	if (event_check(type, trial->record, size))
 		tep_print_event(tep, &seq, &record, "%s", TEP_PRINT_INFO);
 	trace_seq_destroy(&seq);
-	free(data);
+	memset(trial->record, 0, size);
 }
 
 static void try_format(void *arg, size_t i)
 {
-	const struct trial *trial = arg;
+	struct trial *trial = arg;
 	const struct dat_format *format = &trial->file->formats[i];
 	struct tep_handle *tep = trial->table->tep;
 	struct event_type type = { 0 };
@@ -261,8 +276,8 @@ static void try_format(void *arg, size_t i)
 	if (!event)
 		return;
 	describe(&type, event);
-	print_trial(tep, event, &type, 0, trial->file->big);
-	print_trial(tep, event, &type, 0xff, trial->file->big);
+	print_trial(trial, event, &type, 0);
+	print_trial(trial, event, &type, 0xff);
 }
 
 /* Copies a text up to its end, or to the end of a line; characters that no name has become a ?. */

@@ -122,6 +122,18 @@ const char *event_comm(const struct event_table *table, int32_t tid);
 const struct event_type *event_type(const struct event_table *table, int id);
 
 /*
+ * Type i of nr_events, in the order of ids; NULL if its id is not one of EVENT_NR_IDS, or an earlier type has the same
+ * id. Loops over types use it: a loop over all ids would touch each page of a table of half a megabyte.
+ */
+const struct event_type *event_type_at(const struct event_table *table, uint32_t i);
+
+/* The i of event_type_at(). */
+static inline uint32_t event_type_number(const struct event_table *table, const struct event_type *type)
+{
+	return (uint32_t)(type - table->all);
+}
+
+/*
  * Whether the print format of this type may be evaluated for the record, which has size bytes and EVENT_SLACK readable
  * ones. False: only its fields may be printed.
  */

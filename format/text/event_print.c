@@ -10,7 +10,6 @@
 
 #define UNKNOWN	   "[UNKNOWN EVENT]"
 #define NAME_WIDTH 20 /* width of the event's name */
-#define NR_IDS	   65536u
 
 int event_printer_open(struct event_printer *ret_printer, const struct dat_file *file, const struct dat_time *time,
 		       const struct event_table *table, const struct event_print_options *options)
@@ -28,7 +27,7 @@ int event_printer_open(struct event_printer *ret_printer, const struct dat_file 
 	}
 	p.options.names = p.name_width > 0;
 	p.diff_us = !options->full_ts && !options->hz_given && dat_option(file, DAT_TRACECLOCK);
-	p.plans = calloc(NR_IDS, sizeof(struct event_plan *));
+	p.plans = calloc(table->nr_events + 1u, sizeof(struct event_plan *));
 	p.context = malloc(sizeof(*p.context));
 	*ret_printer = p;
 	err = p.plans && p.context ? event_ftrace_open(&ret_printer->ftrace, table) : -ENOMEM;
@@ -41,10 +40,10 @@ int event_printer_open(struct event_printer *ret_printer, const struct dat_file 
 
 void event_printer_close(struct event_printer *printer)
 {
-	for (uint32_t id = 0; printer->plans && id < NR_IDS; id++) {
-		if (printer->plans[id])
-			print_program_free(printer->plans[id]->program);
-		free(printer->plans[id]);
+	for (uint32_t i = 0; printer->plans && i < printer->table->nr_events; i++) {
+		if (printer->plans[i])
+			print_program_free(printer->plans[i]->program);
+		free(printer->plans[i]);
 	}
 	free(printer->plans);
 	free(printer->context);
@@ -118,13 +117,15 @@ static struct event_plan *make_plan(const struct event_printer *p, const struct 
 static int find_plan(struct event_printer *p, int id, struct event_plan **ret_plan)
 {
 	const struct event_type *type = event_type(p->table, id);
+	struct event_plan **plan;
 
 	*ret_plan = NULL;
 	if (!type)
 		return 0;
-	if (!p->plans[id])
-		p->plans[id] = make_plan(p, type);
-	*ret_plan = p->plans[id];
+	plan = &p->plans[event_type_number(p->table, type)];
+	if (!*plan)
+		*plan = make_plan(p, type);
+	*ret_plan = *plan;
 	return *ret_plan ? 0 : -ENOMEM;
 }
 
@@ -141,10 +142,10 @@ struct event_fallbacks event_fallbacks(const struct event_printer *printer)
 {
 	struct event_fallbacks sum = { 0 };
 
-	for (uint32_t id = 0; id < NR_IDS; id++) {
-		if (!printer->plans[id] || !printer->plans[id]->fallbacks)
+	for (uint32_t i = 0; i < printer->table->nr_events; i++) {
+		if (!printer->plans[i] || !printer->plans[i]->fallbacks)
 			continue;
-		sum.records += printer->plans[id]->fallbacks;
+		sum.records += printer->plans[i]->fallbacks;
 		sum.formats++;
 	}
 	return sum;
@@ -204,7 +205,7 @@ static void put_tep_info(struct event_printer *p, const struct event_line *line,
 	const bool raw = p->options.raw || !event_check(type, p->record, line->size);
 
 	put_tep(p, line, raw ? TEP_PRINT_INFO_RAW : TEP_PRINT_INFO, text);
-	p->plans[type->event->id]->fallbacks++;
+	p->plans[event_type_number(p->table, type)]->fallbacks++;
 	/* libtraceevent's plugins may have added names of tasks. */
 	if (type->event->handler)
 		event_tasks_refresh(&p->tasks);

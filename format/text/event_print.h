@@ -62,7 +62,7 @@ struct event_printer {
 	struct print_text text; /* text of the last event */
 	struct event_parts parts;
 	struct trace_seq seq;		/* the text that libtraceevent prints */
-	struct event_plan **plans;	/* by id; made when first used */
+	struct event_plan **plans;	/* by event_type_number(); made when first used */
 	struct event_tasks tasks;
 	struct event_pages pages;	/* for places in the page */
 	struct print_context *context;

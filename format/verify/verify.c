@@ -376,12 +376,13 @@ static int learn_events(struct verify *v)
 	v->kinds = calloc(NR_IDS, sizeof(*v->kinds));
 	if (!v->kinds)
 		return -ENOMEM;
-	for (unsigned int id = 0; id < NR_IDS; id++) {
-		const struct event_type *type = event_type(v->table, (int)id);
-
+	for (unsigned int id = 0; id < NR_IDS; id++)
 		v->kinds[id] = id >= REC_EVENT_ID_FIRST ? EVENT_USER : EVENT_OTHER;
+	for (uint32_t i = 0; i < v->table->nr_events; i++) {
+		const struct event_type *type = event_type_at(v->table, i);
+
 		if (type)
-			v->kinds[id] = (uint8_t)learn(v, type->event);
+			v->kinds[type->event->id] = (uint8_t)learn(v, type->event);
 	}
 	return 0;
 }

@@ -19,8 +19,6 @@ static int ended;
 static time_t taken;
 
 /* The linker defines these names; no header can declare them. */
-void *__real_malloc(size_t size);
-void *__wrap_malloc(size_t size);
 void *__real_calloc(size_t nr, size_t size);
 void *__wrap_calloc(size_t nr, size_t size);
 pid_t __real_wait4(pid_t pid, int *ret_status, int options, struct rusage *ret_usage);
@@ -28,12 +26,6 @@ pid_t __wrap_wait4(pid_t pid, int *ret_status, int options, struct rusage *ret_u
 int __real_setitimer(int which, const struct itimerval *timer, struct itimerval *ret_old);
 int __wrap_setitimer(int which, const struct itimerval *timer, struct itimerval *ret_old);
 
-void *__wrap_malloc(size_t size)
-{
-	return refused && size == refused ? NULL : __real_malloc(size);
-}
-
-/* The compiler replaces malloc and memset by calloc. */
 void *__wrap_calloc(size_t nr, size_t size)
 {
 	return refused && nr * size == refused ? NULL : __real_calloc(nr, size);
