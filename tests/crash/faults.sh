@@ -21,34 +21,32 @@ program_is_gone()
 	! pgrep -f "^$TMP/producer 1" >/dev/null
 }
 
-# The faults for each call. There are none for brk, which sets no errno, and for close, which closes the descriptor even
-# if it fails.
+# faults_of CALL: sets $faults to the faults for the call. There are none for brk, which sets no errno, and for close,
+# which closes the descriptor even if it fails.
 faults_of()
 {
-	local error
-
+	faults=
 	case $1 in
-	pwritev | pwrite64 | copy_file_range) echo ENOSPC EIO EINTR EDQUOT ;;
-	write) echo ENOSPC EIO EPIPE ;;
-	openat) echo EMFILE ENOMEM EACCES ;;
-	mmap | mremap) echo ENOMEM ;;
-	pread64 | read) echo EIO EINTR ;;
-	clone | clone3 | fork | vfork) echo EAGAIN ;;
-	pipe2 | signalfd4) echo EMFILE ;;
-	flock) echo EINTR ENOLCK ;;
-	fsync) echo EIO EINTR EINVAL ;;
-	poll | ppoll | wait4) echo EINTR ;;
-	fallocate) echo EOPNOTSUPP EIO ;;
-	fcntl) echo ENOLCK EMFILE ;;
-	getdents64 | newfstatat | linkat | rename | symlinkat | mkdir | unlink | unlinkat | rmdir | ftruncate | faccessat2) echo EIO ;;
-	esac | for error in $(cat); do
-		echo "error=$error"
-	done
+	pwritev | pwrite64 | copy_file_range) faults='ENOSPC EIO EINTR EDQUOT' ;;
+	write) faults='ENOSPC EIO EPIPE' ;;
+	openat) faults='EMFILE ENOMEM EACCES' ;;
+	mmap | mremap) faults=ENOMEM ;;
+	pread64 | read) faults='EIO EINTR' ;;
+	clone | clone3 | fork | vfork) faults=EAGAIN ;;
+	pipe2 | signalfd4) faults=EMFILE ;;
+	flock) faults='EINTR ENOLCK' ;;
+	fsync) faults='EIO EINTR EINVAL' ;;
+	poll | ppoll | wait4) faults=EINTR ;;
+	fallocate) faults='EOPNOTSUPP EIO' ;;
+	fcntl) faults='ENOLCK EMFILE' ;;
+	getdents64 | newfstatat | linkat | rename | symlinkat | mkdir | unlink | unlinkat | rmdir | ftruncate | faccessat2) faults=EIO ;;
+	esac
+	faults=${faults:+error=${faults// / error=}}
 }
 
 kills_of()
 {
-	echo signal=KILL
+	faults=signal=KILL
 }
 
 # own_calls FILE: "CALL NUMBER" for each call that the recorder's own code makes, NUMBER among those of its kind.
@@ -149,11 +147,11 @@ clear_all()
 	: >"$TMP/recover.err"
 }
 
-# for_calls FAULTS PREPARE JUDGE COMMAND...: runs and judges the command without a fault, and with each fault in the
+# for_calls FAULTS_OF PREPARE JUDGE COMMAND...: runs and judges the command without a fault, and with each fault in the
 # sample.
 for_calls()
 {
-	local faults=$1 prepare=$2 judge=$3 call number fault why
+	local set_faults=$1 prepare=$2 judge=$3 faults call number fault why
 
 	shift 3
 	tried=0
@@ -165,7 +163,8 @@ for_calls()
 	[ "$(in_files a.dat)" = $events ] || { bad=1; diag "without a fault: $(in_files a.dat) events"; }
 	own_calls "$TMP/calls" | sort -u >"$TMP/own"
 	while read -r call number; do
-		for fault in $($faults "$call"); do
+		$set_faults "$call"
+		for fault in $faults; do
 			sampled "$call:$number:$fault" || continue
 			clear_all
 			$prepare
