@@ -2,10 +2,10 @@
 /*
  * Running a condition: inline, for programs (process/filter_run.c) and for readers of records (filter_match.c).
  *
- * Guarantees. Neither condition nor record is trusted: others may write both while they are being read. Each word of a
- * condition is loaded once and then checked; steps lead forward only, so no more are taken than there are; nothing
- * outside of condition and record is read. If a condition makes no sense, the event passes: a damaged filter must not
- * cost events.
+ * Guarantees. Neither condition nor record is trusted: others may write both while they are being read. In a run, each
+ * word of a condition is loaded once and then checked; steps lead forward only, so no more are taken than there are;
+ * nothing outside of condition and record is read. If a condition makes no sense, the event passes: a damaged filter
+ * must not cost events.
  */
 #ifndef FILTER_STEP_H
 #define FILTER_STEP_H
@@ -20,6 +20,7 @@ enum outcome {
 	NO,
 	YES,
 	SENSELESS,
+	RARE, /* not a comparison of whole numbers */
 };
 
 /* The data that a step may read. */
@@ -272,36 +273,47 @@ static inline struct rec_condition_step load_step(const unsigned char *at)
 enum outcome rec_filter_test_reading(const struct subject *subject, const struct rec_condition_step *step,
 				     const struct rec_filter_record *record);
 
-/* condition_size bytes are readable. `reading` is further data about the record; NULL in programs. */
-static inline __attribute__((always_inline)) bool run(const struct subject *subject,
-						      const struct rec_filter_record *reading)
+/*
+ * YES, NO, or SENSELESS. condition_size bytes are readable. `reading` is further data about the record; NULL in
+ * programs. With `only_numbers` the result is RARE if a step is reached that does not compare whole numbers: then
+ * nothing is called, and the compiler keeps everything in registers.
+ */
+static inline __attribute__((always_inline)) enum outcome run(const struct subject *subject,
+							      const struct rec_filter_record *reading,
+							      bool only_numbers)
 {
 	const struct rec_condition *condition = (const void *)subject->condition;
 	const unsigned char *steps = subject->condition + sizeof(*condition);
 	uint32_t nr_steps, at = 0, next;
 
 	if (subject->condition_size < sizeof(*condition))
-		return true;
+		return SENSELESS;
 	nr_steps = rec_load_relaxed(&condition->nr_steps);
 	if (!nr_steps || nr_steps > REC_STEPS_MAX ||
 	    nr_steps * sizeof(struct rec_condition_step) > subject->condition_size - sizeof(*condition))
-		return true;
+		return SENSELESS;
 	for (;; at = next) {
 		const struct rec_condition_step step = load_step(steps + at * sizeof(step));
 		const unsigned int kind = step.test & REC_TEST_KIND;
-		const enum outcome outcome = reading && step.test & (REC_TEST_IN_PLACE | REC_TEST_READING)
-						     ? rec_filter_test_reading(subject, &step, reading)
-					     : REC_UNLIKELY(kind >= REC_TEST_TEXT)
-						     ? test_rare(subject, &step)
-						     : test_number(subject, &step);
+		enum outcome outcome;
 
+		if (reading && step.test & (REC_TEST_IN_PLACE | REC_TEST_READING))
+			outcome = rec_filter_test_reading(subject, &step, reading);
+		else if (REC_LIKELY(kind < REC_TEST_TEXT))
+			outcome = test_number(subject, &step);
+		else if (only_numbers)
+			return RARE;
+		else
+			outcome = test_rare(subject, &step);
+		if (outcome == SENSELESS)
+			return SENSELESS;
 		next = outcome == YES ? step.yes : step.no;
-		if (outcome == SENSELESS || next == REC_STEP_PASS)
-			return true;
+		if (next == REC_STEP_PASS)
+			return YES;
 		if (next == REC_STEP_DROP)
-			return false;
+			return NO;
 		if (next <= at || next >= nr_steps)
-			return true;
+			return SENSELESS;
 	}
 }
 

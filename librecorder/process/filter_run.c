@@ -2,10 +2,8 @@
 /*
  * Running conditions, in the program and before each commit of an event that has one.
  *
- * Guarantees. Neither condition nor record is trusted: others may write both while they are being read. Each word of a
- * condition is loaded once and then checked. Steps lead only forward, so no more are taken than there are. Nothing
- * outside of condition and record is read. If a condition makes no sense, the event passes: a damaged filter must not
- * cost events. No lock, no system call except the clock's for a rate (usually not even that), errno is preserved.
+ * Guarantees: those of filter_step.h. A condition is run at most twice for an event. No lock, no system call except the
+ * clock's for a rate (usually not even that), errno is preserved.
  */
 #include <librecorder/filter.h>
 
@@ -41,29 +39,61 @@ static bool rate_allows(struct rec_condition *condition, uint32_t rate)
 	return false;
 }
 
-static bool passes(uint32_t word, const struct rec_handle *handle, const void *record, size_t size)
+/*
+ * Find the condition that the enable word names, and store what a run of it may read. Returns NULL if the process has
+ * no conditions, or the word names a place outside of them: such an event passes.
+ */
+static inline struct rec_condition *condition_of(uint32_t word, const struct rec_handle *handle, const void *record,
+						 size_t size, struct subject *ret_subject)
 {
 	const uint64_t place = (uint64_t)REC_ENABLE_CONDITION(word) * REC_CONDITION_UNIT;
 	unsigned char *conditions = rec_load_relaxed(&rec_event_conditions);
+
+	if (!conditions || place > REC_CONDITIONS_SIZE - sizeof(struct rec_condition))
+		return NULL;
+	*ret_subject = (struct subject){ conditions + place, REC_CONDITIONS_SIZE - (size_t)place, record, size,
+					 rec_load_relaxed(handle->cpu) };
+	return (struct rec_condition *)(void *)(conditions + place);
+}
+
+static bool passes(uint32_t word, const struct rec_handle *handle, const void *record, size_t size)
+{
 	struct rec_condition *condition;
 	struct subject subject;
 	uint32_t rate;
 
-	if (!conditions || place > REC_CONDITIONS_SIZE - sizeof(*condition))
+	condition = condition_of(word, handle, record, size, &subject);
+	if (!condition)
 		return true;
-	condition = (struct rec_condition *)(void *)(conditions + place);
-	subject = (struct subject){ conditions + place, REC_CONDITIONS_SIZE - (size_t)place, record, size,
-				    rec_load_relaxed(handle->cpu) };
-	if (!run(&subject, NULL))
+	if (run(&subject, NULL, false) == NO)
 		return false;
 	rate = rec_load_relaxed(&condition->rate);
 	return !rate || rate_allows(condition, rate);
 }
 
-int rec_event_offer(uint32_t word, struct rec_handle *handle, const void *record, size_t size)
+static __attribute__((noinline)) int offer_rare(uint32_t word, struct rec_handle *handle, const void *record,
+						size_t size)
 {
 	if (!passes(word, handle, record, size))
 		return 0;
+	return rec_write(handle, record, (uint32_t)size) < 0 ? -EBUSY : 1;
+}
+
+/* Most conditions are on whole numbers and have no rate. For others, offer_rare() begins again from the first step. */
+int rec_event_offer(uint32_t word, struct rec_handle *handle, const void *record, size_t size)
+{
+	struct rec_condition *condition;
+	struct subject subject;
+	enum outcome outcome;
+
+	condition = condition_of(word, handle, record, size, &subject);
+	if (REC_UNLIKELY(!condition))
+		return offer_rare(word, handle, record, size);
+	outcome = run(&subject, NULL, true);
+	if (outcome == NO)
+		return 0;
+	if (REC_UNLIKELY(outcome == RARE || rec_load_relaxed(&condition->rate)))
+		return offer_rare(word, handle, record, size);
 	return rec_write(handle, record, (uint32_t)size) < 0 ? -EBUSY : 1;
 }
 
