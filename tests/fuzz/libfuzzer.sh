@@ -209,13 +209,11 @@ mkdir "$TMP/objects"
 export FUZZ_FILE=$TMP/formats.dat
 "$top_builddir/tests/golden/mkdat" v6-kernel >"$FUZZ_FILE" || exit 1
 mapfile -t sources < <(cd "$top_srcdir" && ls librecorder/*/*.c \
-	format/io/{blob,bytes,clock_reading,number_map,out_file,text_pool}.c \
-	format/dat/dat_{absent,boot,chunks,compress,cursor,cut,growth,lines,losses,notes,page,parse,parse_v6,parse_v7,process,read,seek,time}.c \
+	format/{dat,hist,io,model,print,text}/*.c format/sql/sql_hist{,_count,_read,_write}.c \
 	cli/base/{file_limit,memory,message,open_regular,priority,read_at}.c cli/recording/{spool,stage}{,_write}.c \
 	cli/recording/spool_{format,kernel,model,source,stage}.c \
 	cli/recording/{core_file,dir_watch,dirs,elf_events,elf_file,session,stage_recover}.c \
-	cli/ask/assert_parse.c format/hist/hist.c format/sql/sql_hist{,_count,_read,_write}.c format/print/*.c format/text/*.c format/model/*.c \
-	tests/unit/table_fixture.c tests/fuzz/{hostile_number,small_buffer,view_calls}.c)
+	cli/ask/assert_parse.c tests/unit/table_fixture.c tests/fuzz/{hostile_number,small_buffer,view_calls}.c)
 ok "the readers are compiled" compile_all "${sources[@]}"
 [ "$tap_failed" = 0 ] || exit 1
 for target in $targets; do
