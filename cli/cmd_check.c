@@ -46,7 +46,7 @@ static int check(const char *path, const struct dat_file *file, struct printing 
 {
 	struct file_check check = { .report = print_problem, .arg = printing, .strict = printing->strict };
 	struct event_table *table;
-	int err = event_table_open(file, EVENT_NO_PLUGINS, &table);
+	int err = event_table_open(file, EVENT_NO_PLUGINS | EVENT_FUNCTIONS_LATER, &table);
 
 	if (!err) {
 		err = file_check(file, table, &check);

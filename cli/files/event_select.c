@@ -170,7 +170,7 @@ int event_select_open(struct event_select *select, const char *command, const st
 	int err = select->cpus ? find_cpus(select, command, file) : 0;
 
 	if (!err && (select->patterns || select->pids.nr || select->comms.nr))
-		err = event_table_open(file, EVENT_NO_PLUGINS, &select->table);
+		err = event_table_open(file, EVENT_NO_PLUGINS | EVENT_FUNCTIONS_LATER, &select->table);
 	if (!err && select->patterns)
 		err = find_events(select, command);
 	for (unsigned int i = 0; i < select->comms.nr && !err; i++)

@@ -116,8 +116,7 @@ static void *run_thread(void *arg)
 	if (!context)
 		return NULL;
 	/* A context of its own, because the caller may be using the printer's. */
-	print_context_open(context, crew->printer->table->tep);
-	context->later = &crew->printer->table->functions;
+	print_context_open(context, &crew->printer->table->functions);
 	pthread_mutex_lock(&crew->lock);
 	while (!crew->is_over) {
 		if (crew->made < crew->filled)

@@ -294,7 +294,16 @@ static int list_endian(struct report *r)
 
 static int list_functions(struct report *r)
 {
-	tep_print_funcs(event_table_functions(r->table));
+	const struct function_list *functions = event_table_functions(r->table);
+
+	for (size_t i = 0; i < functions->nr; i++) {
+		const char *module = function_module(&functions->all[i]);
+
+		printf("%016" PRIx64 " %s", functions->all[i].address, functions->all[i].name);
+		if (*module)
+			printf(" [%s]", module);
+		putchar('\n');
+	}
 	return 0;
 }
 

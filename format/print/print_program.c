@@ -21,10 +21,7 @@ struct print_step *print_program_add(struct print_program *program, enum print_s
 	step = &program->steps[program->nr++];
 	memset(step, 0, sizeof(*step));
 	step->kind = kind;
-	/*
-	 * At its first look-up libtraceevent sorts the functions, which takes long, so do it here, before threads run
-	 * the program.
-	 */
+	/* The first look-up may parse the list of functions, so it is done here, before threads run the program. */
 	if (kind == PRINT_STEP_FUNCTION || kind == PRINT_STEP_SITE)
 		tep_find_function(program->tep, 0);
 	return step;
@@ -118,8 +115,8 @@ unsigned int print_program_tasks(const struct print_program *program, const void
 	return nr;
 }
 
-void print_context_open(struct print_context *ret_context, struct tep_handle *tep)
+void print_context_open(struct print_context *ret_context, const struct function_list *functions)
 {
 	memset(ret_context, 0, sizeof(*ret_context));
-	ret_context->tep = tep;
+	ret_context->functions = functions;
 }

@@ -2,7 +2,7 @@
 /*
  * The text of an event's fields, compiled: a list of steps that produce the same text as libtraceevent does by a print
  * format or by a handler of its plugins. A program is compiled once for an event, and then needs neither libtraceevent
- * nor printf, except for the names of functions.
+ * nor printf. Functions are looked up in the context's list.
  *
  * Guarantees: the same bytes as libtraceevent's. A program reads the bytes of its record and no others. If
  * libtraceevent would read others, a format has an unusual part, or a number would be divided by zero, the program
@@ -12,6 +12,7 @@
 #ifndef FORMAT_PRINT_PROGRAM_H
 #define FORMAT_PRINT_PROGRAM_H
 
+#include "format/io/function_list.h"
 #include "format/print/print_text.h"
 #include "format/print/print_value.h"
 
@@ -29,13 +30,8 @@ struct print_function {
 };
 
 struct print_context {
-	struct tep_handle *tep;
-	/*
-	 * If functions are looked up in a handle other than `tep`: *later is that handle, and is set before a program
-	 * needs it. NULL: `tep` is used.
-	 */
-	struct tep_handle *const *later;
-	struct print_function functions[PRINT_FUNCTIONS];
+	const struct function_list *functions; /* complete before a program looks up a function */
+	struct print_function found[PRINT_FUNCTIONS];
 };
 
 /* A thread that a record names. libtraceevent's plugins add it to the names of tasks. */
@@ -46,7 +42,7 @@ struct print_task {
 
 #define PRINT_TASKS_MAX 2u
 
-void print_context_open(struct print_context *ret_context, struct tep_handle *tep);
+void print_context_open(struct print_context *ret_context, const struct function_list *functions);
 
 /* 0; -ENOTSUP: only libtraceevent can print this event; -ENOMEM. The event must outlive the program. */
 int print_program_compile(struct tep_event *event, struct print_program **ret_program);

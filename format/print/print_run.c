@@ -202,17 +202,18 @@ static bool run_mask(const struct run *run, const struct print_step *step)
 
 static const struct print_function *find_function(struct print_context *context, uint64_t address)
 {
-	struct tep_handle *tep = context->later && *context->later ? *context->later : context->tep;
-	struct print_function *f = &context->functions[(address * 0x9e3779b97f4a7c15u) >> 55];
+	struct print_function *f = &context->found[(address * 0x9e3779b97f4a7c15u) >> 55];
+	const struct listed_function *function;
 
 	_Static_assert(PRINT_FUNCTIONS == 1u << (64 - 55), "the hash");
 	if (f->is_known && f->address == address)
 		return f;
 	f->is_known = true;
 	f->address = address;
-	f->name = tep_find_function(tep, address);
-	f->size = f->name ? (uint32_t)strlen(f->name) : 0;
-	f->start = f->name ? tep_find_function_address(tep, address) : 0;
+	function = function_list_find(context->functions, address);
+	f->name = function ? function->name : NULL;
+	f->size = function ? (uint32_t)strlen(function->name) : 0;
+	f->start = function ? function->address : 0;
 	return f;
 }
 

@@ -15,17 +15,6 @@
 #define LINE_MORE 2u
 typedef size_t (*take_line)(const char *line, size_t len, char *to);
 
-/* Take a line of symbols: "ffffffff81000000 T name" */
-static size_t take_symbol(const char *line, size_t len, char *to)
-{
-	size_t digits = strspn(line, "0123456789abcdefABCDEF");
-
-	if (!digits || digits > 16 || len <= digits + 3 || line[digits] != ' ' || line[digits + 2] != ' ')
-		return 0;
-	memcpy(to, line, len);
-	return len;
-}
-
 /*
  * Take a line of printk formats: "0xffffffff82000000 : \"text\"". libtraceevent removes a line feed from the text's
  * end, and looks for it two characters before the closing quote, even if the text is shorter than that. So a line feed
@@ -64,7 +53,7 @@ static size_t take_cmdline(const char *line, size_t len, char *to)
 
 /*
  * Passes the well-formed lines to libtraceevent, which writes into them. With `skip`, continues after a malformed line,
- * as libtraceevent does for symbols and formats; for names of tasks libtraceevent stops there. A NUL ends the text.
+ * as libtraceevent does for formats; for names of tasks libtraceevent stops there. A NUL ends the text.
  */
 static int parse_copy(const struct dat_text *text, struct tep_handle *tep, take_line take, bool skip,
 		      int (*parse)(struct tep_handle *tep, const char *text))
@@ -93,11 +82,6 @@ static int parse_copy(const struct dat_text *text, struct tep_handle *tep, take_
 		parse(tep, copy);
 	free(copy);
 	return 0;
-}
-
-int event_list_functions(struct tep_handle *tep, const struct dat_text *text)
-{
-	return parse_copy(text, tep, take_symbol, true, tep_parse_kallsyms);
 }
 
 int event_list_printk(struct tep_handle *tep, const struct dat_text *text)

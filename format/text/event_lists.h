@@ -10,9 +10,6 @@
 
 #include <event-parse.h>
 
-/* Functions by address: the form of /proc/kallsyms. */
-int event_list_functions(struct tep_handle *tep, const struct dat_text *text);
-
 /* Texts of trace_printk() by address: the form of tracefs's printk_formats. */
 int event_list_printk(struct tep_handle *tep, const struct dat_text *text);
 

@@ -361,39 +361,37 @@ static int index_events(struct event_table *t)
 	return 0;
 }
 
-static void parse_functions(struct event_table *t)
+const struct function_list *event_table_functions(struct event_table *table)
 {
-	t->functions = tep_alloc();
-	if (t->functions && event_list_functions(t->functions, t->later)) {
-		tep_free(t->functions);
-		t->functions = NULL;
-	}
-	t->later = NULL;
+	/* Without memory, functions have no names. */
+	if (table->later)
+		(void)function_list_add(&table->functions, table->later->text, table->later->size);
+	table->later = NULL;
+	return &table->functions;
 }
 
-/* libtraceevent calls this function for each address. Without memory, functions have no names. */
+/* libtraceevent calls this function for each address. */
 static char *find_function(void *arg, unsigned long long *address, char **ret_module)
 {
-	struct event_table *t = arg;
-	const char *name;
+	const struct listed_function *function = function_list_find(event_table_functions(arg), *address);
 
 	(void)ret_module;
-	if (t->later)
-		parse_functions(t);
-	name = t->functions ? tep_find_function(t->functions, *address) : NULL;
-	if (name)
-		*address = tep_find_function_address(t->functions, *address);
-	return (char *)(uintptr_t)name;
+	if (!function)
+		return NULL;
+	*address = function->address;
+	return (char *)(uintptr_t)function->name;
 }
 
 static int prepare_functions(struct event_table *t, const struct dat_file *file, unsigned int flags)
 {
 	const struct dat_text *text = dat_symbols(file);
 
+	if (tep_set_function_resolver(t->tep, find_function, t))
+		return -ENOMEM;
 	if (!(flags & EVENT_FUNCTIONS_LATER))
-		return event_list_functions(t->tep, text);
+		return function_list_add(&t->functions, text->text, text->size);
 	t->later = text;
-	return tep_set_function_resolver(t->tep, find_function, t) ? -ENOMEM : 0;
+	return 0;
 }
 
 static int read_notes(const struct dat_file *file, struct event_table *t)
@@ -452,18 +450,10 @@ int event_table_open(const struct dat_file *file, unsigned int flags, struct eve
 	return 0;
 }
 
-struct tep_handle *event_table_functions(struct event_table *table)
-{
-	if (table->later)
-		parse_functions(table);
-	return table->functions ? table->functions : table->tep;
-}
-
 int event_table_add_symbols(struct event_table *table, const char *text, size_t size)
 {
-	const struct dat_text one = { .text = (char *)(uintptr_t)text, .size = size };
-
-	return event_list_functions(event_table_functions(table), &one);
+	event_table_functions(table);
+	return function_list_add(&table->functions, text, size);
 }
 
 struct event_table *event_table_close(struct event_table *table)
@@ -473,7 +463,7 @@ struct event_table *event_table_close(struct event_table *table)
 	if (table->plugins)
 		tep_unload_plugins(table->plugins, table->tep);
 	tep_free(table->tep);
-	tep_free(table->functions);
+	function_list_free(&table->functions);
 	dat_processes_close(&table->processes);
 	dat_losses_free(&table->kernel_losses);
 	dat_losses_free(&table->program_losses);

@@ -10,6 +10,7 @@
 #include "format/dat/dat_absent.h"
 #include "format/dat/dat_process.h"
 #include "format/dat/dat_read.h"
+#include "format/io/function_list.h"
 
 #include <event-parse.h>
 
@@ -40,6 +41,10 @@ struct event_left_out {
 #define EVENT_NR_IDS 65536u
 
 struct event_table {
+	/*
+	 * Only one thread at a time may look up functions in it, because it keeps the last result. It has those of
+	 * `functions`, and no others.
+	 */
 	struct tep_handle *tep;
 	struct tep_plugin_list *plugins;
 	bool no_plugins;   /* no plugins were requested */
@@ -57,17 +62,16 @@ struct event_table {
 	/* when events were lost; empty: the file does not have these times */
 	struct dat_losses kernel_losses, program_losses;
 	struct dat_absent absent;
-	const struct dat_text *later; /* EVENT_FUNCTIONS_LATER: the list of functions, until it is parsed */
-	struct tep_handle *functions; /* the parsed list; or NULL */
+	const struct dat_text *later; /* EVENT_FUNCTIONS_LATER: the text of the functions, until it is parsed */
+	struct function_list functions; /* once they are parsed, any number of threads may look them up */
 };
 
 #define EVENT_NO_PLUGINS    1u
 #define EVENT_LOCAL_PLUGINS 2u /* only the user's own plugins */
 
 /*
- * Parse the list of functions only when the first name is needed, because this takes most of the time, and half of the
- * memory, of opening a table for a recording of the kernel. The file must outlive the table, and only one thread at a
- * time may look up names in `tep`. Once they are parsed, several may do so in `functions`.
+ * Parse the list of functions only when the first name is needed, because most commands need none, and it has 150,000
+ * lines. The file must outlive the table.
  */
 #define EVENT_FUNCTIONS_LATER 4u
 
@@ -83,8 +87,8 @@ struct event_table {
  */
 int event_table_open(const struct dat_file *file, unsigned int flags, struct event_table **ret_table);
 
-/* The handle that has the functions, which are parsed now at the latest. */
-struct tep_handle *event_table_functions(struct event_table *table);
+/* The functions, which are parsed now at the latest. */
+const struct function_list *event_table_functions(struct event_table *table);
 
 /* Adds the functions of a text in the form of /proc/kallsyms; before the first event is printed. 0; -ENOMEM. */
 int event_table_add_symbols(struct event_table *table, const char *text, size_t size);

@@ -31,10 +31,8 @@ int event_printer_open(struct event_printer *ret_printer, const struct dat_file 
 	p.context = malloc(sizeof(*p.context));
 	*ret_printer = p;
 	err = p.plans && p.context ? event_ftrace_open(&ret_printer->ftrace, table) : -ENOMEM;
-	if (!err) {
-		print_context_open(p.context, table->tep);
-		p.context->later = &table->functions;
-	}
+	if (!err)
+		print_context_open(p.context, &table->functions);
 	return err;
 }
 

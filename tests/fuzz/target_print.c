@@ -48,7 +48,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	for (uint32_t i = 0; i < table->nr_events; i++)
 		if (print_program_compile(table->all[i].event, &programs[i]))
 			programs[i] = NULL;
-	print_context_open(&context, table->tep);
+	print_context_open(&context, &table->functions);
 	trace_seq_init(&seq);
 	return 0;
 }

@@ -55,8 +55,8 @@ calls()
 		awk '/ Collected : / { n += $NF } END { print (n > 0 ? "some" : "none") }' log
 }
 if command -v valgrind >/dev/null; then
-	is "functions are parsed" "$(calls event_list_functions 'SELECT count(symbol) FROM stacks')" some
-	is "only if a query needs them" "$(calls event_list_functions 'SELECT count(*), max(tid), max(name) FROM events')" none
+	is "functions are parsed" "$(calls function_list_add 'SELECT count(symbol) FROM stacks')" some
+	is "only if a query needs them" "$(calls function_list_add 'SELECT count(*), max(tid), max(name) FROM events')" none
 	is "a table is connected" "$(calls table_open 'SELECT count(*) FROM clocks')" some
 	is "only if a query needs it" "$(calls table_open 'SELECT 1')" none
 else
