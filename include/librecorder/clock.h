@@ -15,9 +15,9 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * The best clock of this machine: REC_CLOCK_TSC if the CPU reports that its counter never stops or changes speed and
- * the kernel keeps time by it, otherwise REC_CLOCK_MONO. Never fails. Reads one sysfs file. Any thread; not
- * signal-safe.
+ * The best clock of this machine: REC_CLOCK_TSC if the kernel itself keeps time by the CPU's time stamp counter, which
+ * it does only as long as the counters of all CPUs agree and keep their speed; otherwise REC_CLOCK_MONO. Never fails.
+ * Reads one sysfs file. Any thread; not signal-safe.
  */
 uint32_t rec_clock_best(void);
 
