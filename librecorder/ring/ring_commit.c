@@ -193,6 +193,19 @@ static bool is_ours(const struct rec_slot *slot)
 	       rec_ring_distance(lane, slot->end) <= rec_ring_distance(lane, rec_load_relaxed(&lane->tail));
 }
 
+/*
+ * is_ours() for the plain case of a lane that was taken for one event, without computing distances: the slot is the
+ * only open reservation, and nothing comes after it. In a forked child `is_held` may be NULL.
+ */
+static bool is_plain_borrowed(const struct rec_slot *slot)
+{
+	const struct rec_lane *lane = slot->lane;
+	bool (*is_held)(const struct rec_lane *) = slot->handle->is_held;
+
+	return slot->open == REC_OPEN_BORROWED && slot->handle->lane == lane && is_held && is_held(lane) &&
+	       rec_load_relaxed(&lane->commit) == slot->old && rec_load_relaxed(&lane->tail) == slot->end;
+}
+
 void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t end)
 {
 	/* In a forked child that returned to an event of its parent, the lane is not ours. */
@@ -207,14 +220,17 @@ void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t
 void rec_commit_slow(const struct rec_slot *slot)
 {
 	struct rec_lane *lane = slot->lane;
+	void (*leave)(struct rec_handle *);
 
-	if (!is_ours(slot))
-		return;
-	if (slot->open == REC_OPEN_BORROWED && REC_LIKELY(rec_load_relaxed(&lane->commit) == slot->old)) {
+	if (REC_LIKELY(is_plain_borrowed(slot))) {
 		rec_commit_fast(slot);
-		slot->handle->leave(slot->handle);
+		leave = rec_load_relaxed(&slot->handle->leave);
+		if (REC_LIKELY(leave))
+			leave(slot->handle);
 		return;
 	}
+	if (!is_ours(slot))
+		return;
 	/* G: the outermost writer overwrites the value of a nested one, and marks it as unknown (T). */
 	rec_store_relaxed(&lane->after, slot->now);
 	REC_TESTPOINT(slow_after);
@@ -228,15 +244,52 @@ void rec_commit_moved(struct rec_handle *handle, struct rec_lane *lane, uint64_t
 	rec_commit_slow(&slot);
 }
 
-int rec_write(struct rec_handle *handle, const void *payload, uint32_t size)
+/* The lengths that copy_short() can copy. */
+static inline bool is_short(uint32_t size)
+{
+	return size >= 16 && size <= 64;
+}
+
+/* Copies 16 to 64 bytes by two or four moves, which may overlap. */
+static inline void copy_short(unsigned char *to, const unsigned char *from, size_t size)
+{
+	memcpy(to, from, 16);
+	if (size > 32) {
+		memcpy(to + 16, from + 16, 16);
+		memcpy(to + size - 32, from + size - 32, 16);
+	}
+	memcpy(to + size - 16, from + size - 16, 16);
+}
+
+/* What rec_write() does not do by itself; its stack began at `here`. */
+static __attribute__((noinline)) int write_rest(struct rec_handle *handle, const void *payload, uint32_t size,
+						const void *here)
 {
 	struct rec_slot slot;
-	void *to = rec_reserve_from(handle, size, __builtin_dwarf_cfa(), &slot);
+	void *to;
 
+	if (is_short(size))
+		to = rec_reserve_rest(handle, size, here, &slot);
+	else
+		to = rec_reserve_from(handle, size, here, &slot);
 	if (!to)
 		return -EBUSY;
 	memcpy(to, payload, size);
 	rec_commit(&slot);
+	return 0;
+}
+
+int rec_write(struct rec_handle *handle, const void *payload, uint32_t size)
+{
+	struct rec_slot slot;
+	void *to = NULL;
+
+	if (REC_LIKELY(is_short(size)))
+		to = rec_reserve_fast(handle, size, 1, &slot);
+	if (REC_UNLIKELY(!to))
+		return write_rest(handle, payload, size, __builtin_dwarf_cfa());
+	copy_short(to, payload, size);
+	rec_commit_fast(&slot);
 	return 0;
 }
 

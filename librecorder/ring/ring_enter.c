@@ -186,10 +186,20 @@ void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot
 	return reserve_slow(handle, size, end, end, ret_slot);
 }
 
+/* Not inlined: it needs a stack frame, and rec_reserve_rest() shall have none when the clock is the TSC. */
+static __attribute__((noinline)) void *reserve_mono(struct rec_handle *handle, uint32_t size, uint64_t here,
+						    uint64_t end, struct rec_slot *ret_slot)
+{
+	void *at = rec_reserve_fast(handle, size, 1, ret_slot);
+
+	return at ? at : reserve_slow(handle, size, here, end, ret_slot);
+}
+
 void *rec_reserve_rest(struct rec_handle *handle, uint32_t size, const void *here, struct rec_slot *ret_slot)
 {
 	const uint64_t end = (uint64_t)(uintptr_t)__builtin_dwarf_cfa();
-	void *at = handle->clock == REC_CLOCK_TSC ? NULL : rec_reserve_fast(handle, size, 1, ret_slot);
 
-	return at ? at : reserve_slow(handle, size, (uint64_t)(uintptr_t)here, end, ret_slot);
+	if (handle->clock == REC_CLOCK_MONO)
+		return reserve_mono(handle, size, (uint64_t)(uintptr_t)here, end, ret_slot);
+	return reserve_slow(handle, size, (uint64_t)(uintptr_t)here, end, ret_slot);
 }

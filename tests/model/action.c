@@ -19,7 +19,8 @@
  *  o  begin to look without consuming      c  look at all that is there; both ITERATES
  *  q  copy a page                          Q  the same into little room
  *  j  the same into no room                J  copy a whole page into little room
- *  W  as s, but written at once, as rec_write() does
+ *  W  an event of four words, written by rec_write()
+ *  U  the same with one word                  V  the same with nine
  *  v  look at the counts; ITERATES
  *  b  sleep until all of the ring is full, as reader_wait.c does
  *  Y  as y, and it takes its event back
@@ -353,7 +354,9 @@ static const struct {
 	{ 'e', 4, AS_MACRO },
 	{ 'y', 4, MISTAKEN },
 	{ 'Y', 4, MISTAKEN | TAKE_BACK },
-	{ 'W', 4, AT_ONCE },
+	{ 'W', 16, AT_ONCE },
+	{ 'U', 4, AT_ONCE },
+	{ 'V', 36, AT_ONCE },
 };
 
 static void write_pages(unsigned int pages)
