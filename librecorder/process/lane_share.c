@@ -150,7 +150,21 @@ static __attribute__((noinline)) bool adopt(struct rec_handle *handle, const str
 	return taken;
 }
 
-static struct rec_handle *find_free(const struct rec_handle *self)
+/*
+ * The lane of this CPU, if it is free: the usual case. A lane that is held is counted by find_free(), which looks at it
+ * again. shared_max may be 0; then there is no handle in any place of the array.
+ */
+static inline struct rec_handle *find_on_cpu(const struct rec_handle *self)
+{
+	const uint32_t mask = (rec_pool.geometry.shared_max - 1) & (REC_SHARED_MAX - 1);
+	struct rec_handle *handle = slot_at(rec_load_relaxed(self->cpu) & mask);
+
+	if (REC_LIKELY(handle && rec_load_relaxed(&handle->lane->owner) == 0 && take(handle, 0, self)))
+		return handle;
+	return NULL;
+}
+
+static __attribute__((noinline)) struct rec_handle *find_free(const struct rec_handle *self)
 {
 	const uint32_t slots = rec_pool.geometry.shared_max;
 	const uint32_t cpu = rec_load_relaxed(self->cpu);
@@ -243,8 +257,11 @@ static struct rec_handle *share_on_gate(struct rec_handle *self)
 {
 	struct rec_handle *handle = NULL;
 
-	if (REC_LIKELY(rec_load_relaxed(&rec_pool.free_lanes) <= 0 || rec_thread_has_moved()))
-		handle = find_free(self);
+	if (REC_LIKELY(rec_load_relaxed(&rec_pool.free_lanes) <= 0 || rec_thread_has_moved())) {
+		handle = find_on_cpu(self);
+		if (REC_UNLIKELY(!handle))
+			handle = find_free(self);
+	}
 	if (REC_UNLIKELY(!handle))
 		handle = find_rarely(self);
 	return handle ? pass_gate(handle) : NULL;
@@ -258,7 +275,11 @@ struct rec_handle *rec_share_begin(int err)
 	own_tid = rec_is_thread_id(tid) ? tid : rec_thread_without_id();
 	rec_store_relaxed(&starved, (uint32_t)-err);
 	own_handle = (struct rec_handle){
-		.lane = &nowhere, .cpu = rec_thread_cpu(), .on_gate = share_on_gate, .capacity = 1
+		.lane = &nowhere,
+		.cpu = rec_thread_cpu(),
+		.clock = rec_pool.clock,
+		.on_gate = share_on_gate,
+		.capacity = 1,
 	};
 	memcpy(&own_handle.common, &common, sizeof(common));
 	rec_thread_handle = &own_handle;

@@ -187,7 +187,7 @@ Test(edges, n2_a_handle_that_was_made)
 {
 	check_message("N2: the handle of a lane", "handle",
 		      "make_lane() lane.c: made; rec_share_add() lane_share.c: shared",
-		      "rec_lane_is_made() lane.c; find_free() lane_share.c");
+		      "rec_lane_is_made() lane.c; slot_at() lane_share.c");
 }
 
 /* --------------------------------------------------------------------------------------------------- events: W, E */

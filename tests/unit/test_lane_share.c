@@ -5,6 +5,7 @@
  */
 #include "share_fixture.h"
 #include "librecorder/process/lane_private.h"
+#include "librecorder/ring/ring_private.h"
 
 #include <criterion/criterion.h>
 #include <librecorder/event.h>
@@ -279,4 +280,74 @@ Test(share, a_fork_shares_nothing)
 Test(share, a_raw_clone_shares_nothing)
 {
 	check_fork(1);
+}
+
+/* The child of a fork in the middle of an event finishes the event, on memory that is not in use. */
+static void fork_inside(struct worker *worker)
+{
+	const bool raw = worker->number % 2, discards = worker->number & 2;
+	uint64_t number = 100 * (1 + worker->number);
+	struct rec_slot slot;
+	void *payload = numbered_reserve(number, &slot);
+	pid_t pid;
+
+	/*
+	 * A plain event is wanted: one on the CPU of the event before. There is none where the CPU's number is not
+	 * known.
+	 */
+	while (payload && slot.open != REC_OPEN_BORROWED && ++number % 100) {
+		rec_commit(&slot);
+		payload = numbered_reserve(number, &slot);
+	}
+	cr_assert_not_null(payload);
+	pid = raw ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
+	if (pid == 0) {
+		if (discards)
+			rec_discard(&slot, payload);
+		else
+			rec_commit(&slot);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	rec_commit(&slot);
+}
+
+Test(share, an_interrupted_event_ends_in_the_child)
+{
+	unsigned int n, how;
+
+	share_begin(4);
+	n = workers_until_one_shares();
+	for (how = 0; how < 4; how++) {
+		worker_do(n - 1, fork_inside, how);
+		cr_assert_eq(status, 0, "%s, %s", how & 1 ? "clone" : "fork", how & 2 ? "discard" : "commit");
+		cr_assert_eq(rec_pool.shared[0]->lane->owner, 0);
+	}
+	cr_assert_geq(numbered_read().events, n + 4);
+}
+
+/* Where there is one lane, none is shared: no CPU's number leads to one. */
+static void write_on_any_cpu(struct worker *worker)
+{
+	static const uint32_t cpus[] = { 0, 15, 16, 4096, REC_CPU_NONE, UINT32_MAX };
+
+	for (unsigned int i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
+		rec_thread_handle->cpu = &cpus[i];
+		numbered_write(worker->number + i);
+	}
+}
+
+Test(share, one_lane_is_shared_by_none)
+{
+	struct sums sums;
+	unsigned int n;
+
+	share_begin(1);
+	n = workers_until_one_shares();
+	cr_assert_eq(n, 2);
+	cr_assert_eq(rec_pool.geometry.shared_max, 0);
+	worker_do(n - 1, write_on_any_cpu, 10);
+	sums = numbered_read();
+	cr_assert_eq(sums.events, 1);
+	cr_assert_eq(sums.no_lane, 7);
 }
