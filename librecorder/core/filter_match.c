@@ -47,7 +47,7 @@ bool rec_filter_match(const struct rec_condition *condition, size_t size, const 
 {
 	const struct subject subject = { (const unsigned char *)condition, size, record, record_size, cpu };
 
-	return run(&subject, NULL, false) != NO;
+	return run(&subject, NULL) != NO;
 }
 
 bool rec_filter_match_reading(const struct rec_condition *condition, size_t size,
@@ -56,5 +56,5 @@ bool rec_filter_match_reading(const struct rec_condition *condition, size_t size
 	const struct subject subject = { (const unsigned char *)condition, size, record->record, record->size,
 					 record->cpu };
 
-	return run(&subject, record, false) != NO;
+	return run(&subject, record) != NO;
 }

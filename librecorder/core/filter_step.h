@@ -20,7 +20,6 @@ enum outcome {
 	NO,
 	YES,
 	SENSELESS,
-	RARE, /* not a comparison of whole numbers */
 };
 
 /* The data that a step may read. */
@@ -150,68 +149,70 @@ static enum outcome test_string(const struct subject *subject, const struct rec_
 	return wanted.size == text.size && memcmp(wanted.at, text.at, text.size) == 0 ? YES : NO;
 }
 
-/*
- * Load the field as a number of 64 bits. False: the record is too short, or the compiler of filters never writes such a
- * size.
- */
-static inline bool load_number(const struct subject *subject, const struct rec_condition_step *step,
-			       uint64_t *ret_number)
+/* Load a field of `size` bytes as a number of 64 bits. False: the compiler of filters never writes such a size. */
+static inline __attribute__((always_inline)) bool load_field(const unsigned char *at, size_t size, bool is_signed,
+							     uint64_t *ret_number)
 {
-	const bool is_signed = (step->test & REC_TEST_SIGNED) != 0;
-	const unsigned char *at = subject->record + step->offset;
 	uint64_t u64;
 	uint32_t u32;
 	uint16_t u16;
 
+	if (size == sizeof(u64)) {
+		memcpy(&u64, at, sizeof(u64));
+		*ret_number = u64;
+	} else if (size == sizeof(u32)) {
+		memcpy(&u32, at, sizeof(u32));
+		*ret_number = is_signed ? (uint64_t)(int32_t)u32 : u32;
+	} else if (size == sizeof(u16)) {
+		memcpy(&u16, at, sizeof(u16));
+		*ret_number = is_signed ? (uint64_t)(int16_t)u16 : u16;
+	} else if (size == 1) {
+		*ret_number = is_signed ? (uint64_t)(int8_t)*at : *at;
+	} else {
+		return false;
+	}
+	return true;
+}
+
+/* The number that the step tests. False: the step makes no sense, or the record is too short. */
+static inline bool load_number(const struct subject *subject, const struct rec_condition_step *step,
+			       uint64_t *ret_number)
+{
 	if (step->test & REC_TEST_CPU) {
 		*ret_number = subject->cpu;
 		return true;
 	}
-	if ((size_t)step->offset + step->size > subject->record_size)
-		return false;
-	switch (step->size) {
-	case sizeof(u64):
-		memcpy(&u64, at, sizeof(u64));
-		*ret_number = u64;
-		return true;
-	case sizeof(u32):
-		memcpy(&u32, at, sizeof(u32));
-		*ret_number = is_signed ? (uint64_t)(int32_t)u32 : u32;
-		return true;
-	case sizeof(u16):
-		memcpy(&u16, at, sizeof(u16));
-		*ret_number = is_signed ? (uint64_t)(int16_t)u16 : u16;
-		return true;
-	case 1:
-		*ret_number = is_signed ? (uint64_t)(int8_t)*at : *at;
-		return true;
+	return (size_t)step->offset + step->size <= subject->record_size &&
+	       load_field(subject->record + step->offset, step->size, (step->test & REC_TEST_SIGNED) != 0, ret_number);
+}
+
+/* `test` is a kind, with REC_TEST_SIGNED or without. */
+static inline __attribute__((always_inline)) enum outcome compare_numbers(unsigned int test, uint64_t number,
+									   uint64_t value)
+{
+	const bool is_less = test & REC_TEST_SIGNED ? (int64_t)number < (int64_t)value : number < value;
+
+	switch (test & ~REC_TEST_SIGNED) {
+	case REC_TEST_EQUAL:
+		return number == value ? YES : NO;
+	case REC_TEST_LESS:
+		return is_less ? YES : NO;
+	case REC_TEST_LESS_EQUAL:
+		return is_less || number == value ? YES : NO;
+	case REC_TEST_BITS:
+		return (number & value) != 0 ? YES : NO;
 	default:
-		return false;
+		return SENSELESS;
 	}
 }
 
 static inline enum outcome test_number(const struct subject *subject, const struct rec_condition_step *step)
 {
-	/* With their sign bit inverted, signed numbers compare like unsigned ones. */
-	const uint64_t sign = step->test & REC_TEST_SIGNED ? UINT64_C(1) << 63 : 0;
 	uint64_t number;
-	bool is_less;
 
 	if (!load_number(subject, step, &number))
 		return SENSELESS;
-	is_less = (number ^ sign) < (step->value ^ sign);
-	switch (step->test & REC_TEST_KIND) {
-	case REC_TEST_EQUAL:
-		return number == step->value ? YES : NO;
-	case REC_TEST_LESS:
-		return is_less ? YES : NO;
-	case REC_TEST_LESS_EQUAL:
-		return is_less || number == step->value ? YES : NO;
-	case REC_TEST_BITS:
-		return (number & step->value) != 0 ? YES : NO;
-	default:
-		return SENSELESS;
-	}
+	return compare_numbers(step->test & (REC_TEST_KIND | REC_TEST_SIGNED), number, step->value);
 }
 
 /* Floating point has no instruction in common with the numbers above. */
@@ -275,12 +276,10 @@ enum outcome rec_filter_test_reading(const struct subject *subject, const struct
 
 /*
  * YES, NO, or SENSELESS. condition_size bytes are readable. `reading` is further data about the record; NULL in
- * programs. With `only_numbers` the result is RARE if a step is reached that does not compare whole numbers: then
- * nothing is called, and the compiler keeps everything in registers.
+ * programs.
  */
 static inline __attribute__((always_inline)) enum outcome run(const struct subject *subject,
-							      const struct rec_filter_record *reading,
-							      bool only_numbers)
+							      const struct rec_filter_record *reading)
 {
 	const struct rec_condition *condition = (const void *)subject->condition;
 	const unsigned char *steps = subject->condition + sizeof(*condition);
@@ -301,8 +300,6 @@ static inline __attribute__((always_inline)) enum outcome run(const struct subje
 			outcome = rec_filter_test_reading(subject, &step, reading);
 		else if (REC_LIKELY(kind < REC_TEST_TEXT))
 			outcome = test_number(subject, &step);
-		else if (only_numbers)
-			return RARE;
 		else
 			outcome = test_rare(subject, &step);
 		if (outcome == SENSELESS)

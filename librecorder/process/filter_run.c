@@ -39,62 +39,97 @@ static bool rate_allows(struct rec_condition *condition, uint32_t rate)
 	return false;
 }
 
-/*
- * Find the condition that the enable word names, and store what a run of it may read. Returns NULL if the process has
- * no conditions, or the word names a place outside of them: such an event passes.
- */
-static inline struct rec_condition *condition_of(uint32_t word, const struct rec_handle *handle, const void *record,
-						 size_t size, struct subject *ret_subject)
+static inline uint32_t place_of(uint32_t word)
 {
-	const uint64_t place = (uint64_t)REC_ENABLE_CONDITION(word) * REC_CONDITION_UNIT;
-	unsigned char *conditions = rec_load_relaxed(&rec_event_conditions);
-
-	if (!conditions || place > REC_CONDITIONS_SIZE - sizeof(struct rec_condition))
-		return NULL;
-	*ret_subject = (struct subject){ conditions + place, REC_CONDITIONS_SIZE - (size_t)place, record, size,
-					 rec_load_relaxed(handle->cpu) };
-	return (struct rec_condition *)(void *)(conditions + place);
+	return REC_ENABLE_CONDITION(word) * REC_CONDITION_UNIT;
 }
 
-static bool passes(uint32_t word, const struct rec_handle *handle, const void *record, size_t size)
+/*
+ * `place` is the offset of the condition in the process's conditions. An event passes if the process has none, or the
+ * place is outside of them.
+ */
+static bool passes(uint32_t place, const struct rec_handle *handle, const void *record, size_t size)
 {
+	unsigned char *conditions = rec_load_relaxed(&rec_event_conditions);
+	struct subject subject = { .record = record, .record_size = size };
 	struct rec_condition *condition;
-	struct subject subject;
 	uint32_t rate;
 
-	condition = condition_of(word, handle, record, size, &subject);
-	if (!condition)
+	if (!conditions || place > REC_CONDITIONS_SIZE - sizeof(*condition))
 		return true;
-	if (run(&subject, NULL, false) == NO)
+	condition = (void *)(conditions + place);
+	subject.condition = conditions + place;
+	subject.condition_size = REC_CONDITIONS_SIZE - place;
+	subject.cpu = rec_load_relaxed(handle->cpu);
+	if (run(&subject, NULL) == NO)
 		return false;
 	rate = rec_load_relaxed(&condition->rate);
 	return !rate || rate_allows(condition, rate);
 }
 
-static __attribute__((noinline)) int offer_rare(uint32_t word, struct rec_handle *handle, const void *record,
-						size_t size)
+static __attribute__((noinline)) int write_offered(struct rec_handle *handle, const void *record, size_t size)
 {
-	if (!passes(word, handle, record, size))
-		return 0;
 	return rec_write(handle, record, (uint32_t)size) < 0 ? -EBUSY : 1;
 }
 
-/* Most conditions are on whole numbers and have no rate. For others, offer_rare() begins again from the first step. */
+static __attribute__((noinline)) int offer_rare(uint32_t place, struct rec_handle *handle, const void *record,
+						size_t size)
+{
+	return passes(place, handle, record, size) ? write_offered(handle, record, size) : 0;
+}
+
+/* A condition that begins at most here has room for all steps that a condition may have. */
+#define STEPS_SIZE_MAX (REC_STEPS_MAX * sizeof(struct rec_condition_step))
+#define PLACE_MAX      (REC_CONDITIONS_SIZE - sizeof(struct rec_condition) - STEPS_SIZE_MAX)
+
+/*
+ * Run the step at `at`, if it compares a whole number of the record. Returns the next step, or a result; 0: run() has
+ * to run the condition.
+ */
+static inline __attribute__((always_inline)) uint32_t next_step(const unsigned char *at, const unsigned char *record,
+								size_t size)
+{
+	const struct rec_condition_step step = load_step(at);
+	enum outcome outcome;
+	uint64_t number;
+
+	if (REC_UNLIKELY((size_t)step.offset + step.size > size ||
+			 !load_field(record + step.offset, step.size, (step.test & REC_TEST_SIGNED) != 0, &number)))
+		return 0;
+	outcome = compare_numbers(step.test, number, step.value);
+	if (REC_UNLIKELY(outcome == SENSELESS))
+		return 0;
+	return outcome == YES ? step.yes : step.no;
+}
+
+/*
+ * Most conditions only compare whole numbers, and have no rate. They are run here, by code that needs few registers and
+ * calls nothing before the event has passed. For others, offer_rare() begins again from the first step.
+ */
 int rec_event_offer(uint32_t word, struct rec_handle *handle, const void *record, size_t size)
 {
-	struct rec_condition *condition;
-	struct subject subject;
-	enum outcome outcome;
+	const uint32_t place = place_of(word);
+	unsigned char *conditions = rec_load_relaxed(&rec_event_conditions);
+	const struct rec_condition *condition;
+	const unsigned char *steps;
+	uint32_t nr_steps, at, next = 0;
 
-	condition = condition_of(word, handle, record, size, &subject);
-	if (REC_UNLIKELY(!condition))
-		return offer_rare(word, handle, record, size);
-	outcome = run(&subject, NULL, true);
-	if (outcome == NO)
-		return 0;
-	if (REC_UNLIKELY(outcome == RARE || rec_load_relaxed(&condition->rate)))
-		return offer_rare(word, handle, record, size);
-	return rec_write(handle, record, (uint32_t)size) < 0 ? -EBUSY : 1;
+	if (REC_UNLIKELY(!conditions || place > PLACE_MAX))
+		return offer_rare(place, handle, record, size);
+	condition = (const void *)(conditions + place);
+	nr_steps = rec_load_relaxed(&condition->nr_steps);
+	if (REC_UNLIKELY(nr_steps - 1 >= REC_STEPS_MAX))
+		return offer_rare(place, handle, record, size);
+	steps = (const unsigned char *)(condition + 1);
+	do {
+		at = next;
+		next = next_step(steps + at * sizeof(struct rec_condition_step), record, size);
+		if (next == REC_STEP_DROP)
+			return 0;
+	} while (next > at && next < nr_steps);
+	if (REC_UNLIKELY(next != REC_STEP_PASS || rec_load_relaxed(&condition->rate)))
+		return offer_rare(place, handle, record, size);
+	return write_offered(handle, record, size);
 }
 
 int rec_event_finish(uint32_t word, const struct rec_slot *slot, void *record, size_t size)
@@ -109,7 +144,7 @@ int rec_event_finish(uint32_t word, const struct rec_slot *slot, void *record, s
 	 */
 	if (slot->handle->lane != slot->lane)
 		return -EBUSY;
-	if (!passes(word, slot->handle, record, size)) {
+	if (!passes(place_of(word), slot->handle, record, size)) {
 		rec_discard(slot, record);
 		return 0;
 	}
