@@ -345,7 +345,7 @@ static void write_record(struct rec_handle *handle, uint64_t site, const struct 
 	at = rec_put_common(record, handle, REC_EVENT_ID_FIRST);
 	at = rec_put(at, &site, sizeof(site)); /* ip */
 	at = rec_put(at, &site, sizeof(site)); /* fmt */
-	rec_put(at, arguments->bytes, arguments->used);
+	rec_put_text(at, (const char *)arguments->bytes, arguments->used);
 	rec_event_finish(rec_event_condition(rec_load_relaxed(&rec_printf_enabled)), &slot, record, size);
 }
 
