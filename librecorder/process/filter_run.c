@@ -67,6 +67,7 @@ static bool passes(uint32_t place, const struct rec_handle *handle, const void *
 	return !rate || rate_allows(condition, rate);
 }
 
+/* Not inlined, so that rec_event_offer() can leave by a jump and needs no stack frame for this call. */
 static __attribute__((noinline)) int write_offered(struct rec_handle *handle, const void *record, size_t size)
 {
 	return rec_write(handle, record, (uint32_t)size) < 0 ? -EBUSY : 1;

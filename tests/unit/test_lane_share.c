@@ -292,8 +292,8 @@ static void fork_inside(struct worker *worker)
 	pid_t pid;
 
 	/*
-	 * A plain event is wanted: one on the CPU of the event before. There is none where the CPU's number is not
-	 * known.
+	 * The event shall be plain, that is, on the CPU of the event before. On a machine that does not tell the CPU's
+	 * number, no event is plain.
 	 */
 	while (payload && slot.open != REC_OPEN_BORROWED && ++number % 100) {
 		rec_commit(&slot);
