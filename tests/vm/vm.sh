@@ -116,7 +116,8 @@ watch()
 
 # Prints the report of the machine's kernel that counts, on one line: kind, program, text. That is the first failure, or
 # the last lock-up during the last test, or the last blocked task during it. If the kernel fails while recorder runs,
-# the program is recorder.
+# the program is recorder. If it fails at an int3 that it does not know, the kind is int3: the emulator's fault
+# (docs/TESTING.md).
 kernel_report()
 {
 	tr -d '\r' <"$TMP/console" | awk '
@@ -149,6 +150,7 @@ kernel_report()
 		/^task:recorder +state:/ { if (oops != "") oops_by = "recorder" }
 		function say(kind, name, text) { print kind "\t" (name == "" ? "-" : name) "\t" text; exit }
 		END {
+			if (oops ~ /int3: [0-9a-f]+ \[#/) say("int3", "-", oops)
 			if (oops != "") say("oops", oops_by, oops)
 			if (lockup != "") say("lockup", lockup_by, lockup)
 			if (blocked != "") say("lockup", blocked_by, blocked)
@@ -190,6 +192,8 @@ judge()
 		ours="a check failed; $what"
 	elif [ "$kind" = oops ]; then
 		fault="the kernel failed in $name: $text"
+	elif [ "$kind" = int3 ]; then
+		fault="the emulator ran an instruction that its kernel had replaced: $text"
 	elif [ $starved = yes ]; then
 		fault="this machine is too busy; $what"
 	elif [ "$kind $name" = "lockup recorder" ]; then
