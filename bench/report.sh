@@ -22,7 +22,7 @@ cpu=$(taskset -cp $$ | sed 's/.*[^0-9]//')
 
 if [ -z "$file" ]; then
 	file=$dir/trace.dat
-	"$recorder" record -o "$file" -e sched -e syscalls -b 60000 perf bench sched messaging -g 4 -l 600 >record 2>&1 || {
+	"$recorder" record -o "$file" -e sched -e syscalls -b 60000 perf bench sched messaging -g 4 -l 800 >record 2>&1 || {
 		cat record
 		exit 1
 	}

@@ -44,9 +44,11 @@ int rec_configure(const struct rec_options *options);
 /*
  * Switch events by pattern: "system:name" with * and ? in both, "system" alone for all of its events, several
  * separated by commas. A rate and a filter may follow (filter.h): "io:* rate 100 if size > 4096". An event that is
- * registered later is switched by the last call that matches it. The selector is copied. Returns the number of known
- * events that match and that the filter fits; -EINVAL: the selector is malformed or NULL; -ENXIO: no buffer; -ENOMEM;
- * -EBUSY: called from within the library, by an allocator or in fork, or by vfork's child. Any thread; not signal-safe.
+ * registered later is switched by the last call that matches it, unless another process has given a pattern that
+ * matches it (rec_view_switch()). An event that the filter does not fit, or for whose condition the buffer has no room,
+ * stays off. The selector is copied. Returns the number of the other known events that match; -EINVAL: the selector is
+ * malformed or NULL; -ENXIO: no buffer; -ENOMEM; -EBUSY: called from within the library, by an allocator or in fork, or
+ * by vfork's child. Any thread; not signal-safe.
  */
 int rec_enable(const char *selector);
 int rec_disable(const char *selector);
@@ -59,10 +61,12 @@ int rec_start(void);
 int rec_stop(void);
 
 /*
- * Move the contents of the lanes to a trace.dat at `path`, woven, version 6. Saved events are removed from the lanes.
- * Threads can write during the call. An existing file is replaced only when the new one is complete. Returns 0; -ENXIO:
- * no buffer; -EBUSY: a recorder reads the lanes, or another save or snapshot of this process is under way; -ENOMEM; or
- * the errno of open, write, fsync or rename. Any thread; not signal-safe.
+ * Move the contents of the lanes to a trace.dat at `path`, version 6, with one stream for each CPU. Saved events are
+ * removed from the lanes. Threads can write during the call. An existing file is replaced only when the new one is
+ * complete. If the call fails after it has begun to read the lanes (a full disk, a recorder that reads a later lane),
+ * the events that it has read are in no file and are gone; rec_snapshot() removes nothing. Returns 0; -ENXIO: no
+ * buffer; -EBUSY: a recorder reads the lanes, or another save or snapshot of this process is under way; -ENOMEM; or the
+ * errno of open, write, fsync or rename. Any thread; not signal-safe.
  */
 int rec_save(const char *path);
 

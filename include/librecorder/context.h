@@ -38,7 +38,7 @@ extern "C" {
  * than REC_CONTEXT_VALUE_MAX; -ENOSPC: REC_CONTEXT_KEYS_MAX other keys have values; -ENOMEM: no memory for the thread's
  * values; -ENXIO: no buffer, or it cannot have one more event; -EBUSY: too many signal handlers that set values
  * interrupted each other, or left this function by a jump. Any thread; errno is preserved; signal-safe, except for the
- * first use in a process.
+ * first use in a process. The first use in a thread maps memory by a system call.
  */
 int rec_context_set(const char *key, const char *value);
 

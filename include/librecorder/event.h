@@ -19,7 +19,7 @@
  * written in place, without a lock, a system call or an allocation. Any thread and any signal handler may write events.
  * <librecorder/span.h>, which is part of this header, has spans, counters, states and logical tasks;
  * <librecorder/context.h>, also part of it, has values to which all events of a thread belong.
- * Everything works the same in C11 and C++17.
+ * Everything works the same in C11, and in C++11 and later.
  */
 #ifndef LIBRECORDER_EVENT_H
 #define LIBRECORDER_EVENT_H
@@ -55,6 +55,9 @@
  *	string(n)			const char *; NULL is recorded as "(null)"
  *	stringn(n)			two arguments, const char * and size_t: this many characters
  *	bytes(n)			two arguments, const void * and size_t: shown as hexadecimal digits
+ *	flow(n)				uint64_t: events and spans with the same number are linked, in the order of
+ *					time, across threads and processes; 0 links nothing. At most one in an event,
+ *					and not in key(...) (span.h)
  *	array(TYPE, n, LENGTH)		const TYPE *, from which LENGTH elements are copied; TYPE is u8 ... s64, hex8
  *					... hex64. At most 500 signed or hexadecimal elements of an event are shown
  *

@@ -39,7 +39,11 @@ int rec_event_declare(const char *system, const char *declaration, const int64_t
  *	REC_TIMED(io, flush, u64(bytes))	"timed:flush, u64(bytes)". The first value of a record is the duration:
  *						the difference of two rec_clock_mono()
  *
- * In place of REC_TASK(), call rec_task_write().
+ * In place of REC_TASK(), call these functions, of <librecorder/event.h>; `name` is copied, at most 255 bytes, and NULL
+ * means "". Any thread; signal-safe, except for the first call in a process:
+ *
+ *	if (rec_task_on())
+ *		rec_task_write(uint64_t id, const char *name);
  */
 
 /*

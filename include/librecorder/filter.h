@@ -35,6 +35,8 @@
  * the suppressed ones. If the filter does not fit an event, because the event has no such field or its field cannot be
  * compared in this way, the event stays off. rec_filter_compile() checks this in advance.
  *
+ * `ret_error` must not be NULL; it is stored only with -EINVAL.
+ *
  * Pure functions, which keep no pointer to what they are given; any thread. rec_filter_match() and
  * rec_filter_match_reading() are signal-safe, the others are not.
  */

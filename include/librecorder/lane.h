@@ -48,7 +48,8 @@ int rec_thread_attach(void);
 
 /*
  * The number of the calling thread's lane, as readers count them; it changes when the thread continues in another lane.
- * Returns 0, or -ENOENT: the thread has no lane, or shares lanes. Signal-safe.
+ * Returns 0, or -ENOENT: no buffer, the thread has no lane or shares lanes, or this is vfork's child. Any thread;
+ * signal-safe.
  */
 int rec_thread_lane(unsigned int *ret_lane);
 

@@ -93,8 +93,8 @@ int rec_map_get_reader(struct rec_map *map, struct rec_page *ret_page);
  * the kernel's buffer_percent: with 0, one event is enough. For a lane, the call works as rec_view_wait(). The kernel
  * has one buffer_percent for an instance: if it differs, it is set, and is not restored. Returns 1: there are data. 0:
  * timeout. -EPIPE: a lane's program is dead and everything was read. -ENODEV: the kernel's ring no longer exists.
- * -EINTR; -EINVAL: percent is above 100; -EACCES, -EROFS: buffer_percent differs and may not be written; or the errno
- * of poll.
+ * -ECANCELED: rec_view_wake() of the lane's view. -EINTR; -EINVAL: percent is above 100; -EACCES, -EROFS:
+ * buffer_percent differs and may not be written; or the errno of poll.
  */
 int rec_map_wait(struct rec_map *map, unsigned int percent, int timeout);
 

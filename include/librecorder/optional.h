@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events in a library or a program that must also build and run without librecorder. Copy this one file into
- * your sources and include it in place of <librecorder/event.h>:
+ * Events in a shared library that must also build and run without librecorder. Copy this one file into the library's
+ * sources and include it in place of <librecorder/event.h>:
  *
  *	#include "optional.h"
  *
@@ -15,9 +15,10 @@
  *	with its headers	without librecorder.so	events are off: two loads, a test and a branch
  *	with its headers	with librecorder.so	as with <librecorder/event.h>
  *
- * Do not link with librecorder: it is used through weak symbols, which stay 0 if the library is not loaded. It is
- * loaded if the program is linked with it, or by LD_PRELOAD=librecorder.so.0. If a program includes this file, it must
- * be position-independent (-fPIE, the default of most compilers), as shared libraries are.
+ * Do not link the library with librecorder: it is used through weak symbols, which stay 0 if librecorder is not loaded.
+ * It is loaded if the program is linked with it, or by LD_PRELOAD=librecorder.so.0. In a program, the linker decides
+ * about weak symbols when it makes the program, so events in the program's own files stay off unless it is linked with
+ * librecorder; such a program must be position-independent (-fPIE, the default of most compilers).
  *
  * REC_HAVE_EVENTS is defined as 1 if the headers were found, and as 0 otherwise. Define REC_NO_EVENTS before the
  * #include to build without events even if the headers are found. The functions of <librecorder/lane.h> are not

@@ -229,7 +229,8 @@ int rec_view_reset(struct rec_view *view, unsigned int lane);
 
 /*
  * Write the eight lines of the kernel's per_cpu/cpuN/stats, as the kernel writes them; times are in seconds if the
- * clock counts nanoseconds. Returns their length without the NUL, or -ENOSPC: `size` is too small (512 is enough).
+ * clock counts nanoseconds. Returns their length without the NUL, or -ENOSPC: `size` is too small (512 is enough). Any
+ * thread; not signal-safe.
  */
 int rec_stats_text(const struct rec_lane_stats *stats, char *text, size_t size);
 
@@ -380,7 +381,7 @@ struct rec_iter *rec_iter_close(struct rec_iter *iter);
  */
 int rec_iter_next(struct rec_iter *iter, struct rec_view_event *ret_event);
 
-/* Move the iterator to the event that is now the oldest unread one in the lane. */
+/* Move the iterator to the event that is now the oldest unread one in the lane. Never fails. */
 void rec_iter_reset(struct rec_iter *iter);
 
 /*
@@ -392,11 +393,11 @@ int rec_iter_page(struct rec_iter *iter, struct rec_page *ret_page);
 /*
  * Continue at `mark`, with all later events that are still in the lane's memory. These include events that a reader has
  * consumed, until their sub-buffers are overwritten. Events missing between the mark and the first event count as lost.
- * A mark of zeros means the oldest event in the lane, with nothing lost before it.
+ * A mark of zeros means the oldest event in the lane, with nothing lost before it. Never fails.
  */
 void rec_iter_continue(struct rec_iter *iter, const struct rec_lane_mark *mark);
 
-/* The iterator's position. */
+/* Store the iterator's position. Never fails. */
 void rec_iter_mark(const struct rec_iter *iter, struct rec_lane_mark *ret_mark);
 
 /*

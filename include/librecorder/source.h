@@ -2,7 +2,7 @@
 /*
  * A source delivers sub-buffers: "the next page of stream N". Live lanes, files of dead programs, spools and files in
  * trace.dat format all look the same to their consumers. Streams are independent of each other; within a stream, time
- * never goes back.
+ * never goes back. One thread at a time uses a source.
  */
 #ifndef LIBRECORDER_SOURCE_H
 #define LIBRECORDER_SOURCE_H

@@ -26,7 +26,7 @@ done
 for compiler in g++ ${clangxx:+clang++}; do
 	useless_cast=
 	[ $compiler != g++ ] || useless_cast=-Wuseless-cast
-	for options in "-std=c++17 -O2 -Wold-style-cast $useless_cast" "-std=gnu++17 -O0" "-std=c++20 -O2"; do
+	for options in "-std=c++17 -O2 -Wold-style-cast $useless_cast" "-std=gnu++17 -O0" "-std=c++20 -O2" "-std=c++11 -O2"; do
 		# shellcheck disable=SC2086
 		ok "$compiler $options has no warning" \
 			"$compiler" -x c++ $options "${warnings[@]}" -I"$top_srcdir/include" -c -o "$TMP/w.o" "$here/event_part.c"

@@ -196,7 +196,10 @@ REC_INLINE int rec_printf_on(void)
 	return (rec_load_relaxed(rec_load_relaxed(&rec_printf_enabled)) & REC_ENABLE_ON) != 0;
 }
 
-/* The calling thread's handle, which has a lane; NULL: no lane was available, and the event is counted as lost. */
+/*
+ * The calling thread's handle: of its own lane, or one whose reservations each take a shared lane. NULL: as
+ * rec_lane_lease(). Any thread; signal-safe.
+ */
 REC_INLINE struct rec_handle *rec_handle_get(void)
 {
 	struct rec_handle *handle = rec_thread_handle;
