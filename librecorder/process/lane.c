@@ -44,13 +44,6 @@ uint32_t rec_lane_index(const struct rec_handle *handle)
 	return (uint32_t)(handle - rec_pool.handles);
 }
 
-uint32_t rec_lanes(void)
-{
-	const uint32_t lanes = rec_load_acquire(&rec_pool.header->nr_lanes);
-
-	return lanes < rec_pool.geometry.max_lanes ? lanes : rec_pool.geometry.max_lanes;
-}
-
 bool rec_lane_is_made(uint32_t index)
 {
 	/* Acquire: its handle is complete (edge N2). */
@@ -168,6 +161,11 @@ bool rec_lane_claim(uint32_t index, uint32_t tid)
 {
 	if (!rec_is_thread_id(tid) || !rec_lane_is_made(index) || !exchange_owner(index, 0, tid))
 		return false;
+	/* A thread that gave the lane up since the check has also released `owner`, so `made` shows it now. */
+	if (!rec_lane_is_made(index)) {
+		rec_store_release(&rec_lane_at(index)->owner, 0);
+		return false;
+	}
 	count_taken(index);
 	return true;
 }
@@ -193,6 +191,16 @@ void rec_lane_give_back(uint32_t index)
 	rec_store_release(&rec_lane_at(index)->owner, 0);
 	if (!shared)
 		__atomic_fetch_add(&rec_pool.free_lanes, 1, __ATOMIC_RELAXED);
+}
+
+void rec_lane_settle(uint32_t index)
+{
+	if (rec_lane_is_made(index)) {
+		rec_lane_repair(index);
+		rec_lane_give_back(index);
+	} else {
+		rec_store_release(&rec_lane_at(index)->owner, 0);
+	}
 }
 
 bool rec_lane_is_usable(uint32_t index, const struct rec_shape *shape)
@@ -299,16 +307,16 @@ static int take_orphan(uint32_t tid, const struct rec_shape *shape, uint32_t *re
 	for (index = 0; index < lanes; index++) {
 		const uint32_t owner = rec_load_relaxed(&rec_lane_at(index)->owner);
 
-		if (!rec_lane_is_made(index) || rec_lane_is_shared(index) ||
-		    &rec_pool.handles[index] == rec_thread_handle)
+		if (rec_lane_is_shared(index) || &rec_pool.handles[index] == rec_thread_handle)
 			continue;
-		if (owner == tid ? !rec_thread_has_moved() : rec_lane_take_over(index, owner, tid)) {
-			rec_pool.handles[index].lane = NULL;
-			*ret_index = index;
-			if (rec_lane_is_usable(index, shape))
-				return 0;
-			rec_lane_give_back(index);
-		}
+		if (owner == tid ? rec_thread_has_moved() : !rec_lane_take_over(index, owner, tid))
+			continue;
+		rec_pool.handles[index].lane = NULL;
+		*ret_index = index;
+		/* The owner may have given up the lane's memory before it ended. */
+		if (rec_lane_is_made(index) ? rec_lane_is_usable(index, shape) : make_lane(index, *shape) == 0)
+			return 0;
+		rec_lane_settle(index);
 	}
 	return -EDQUOT;
 }
@@ -367,10 +375,8 @@ void rec_lane_settle_orphans(uint32_t tid)
 		const uint32_t owner = rec_load_relaxed(&rec_lane_at(index)->owner);
 
 		if (owner != tid && rec_lane_is_made(index) && rec_load_relaxed(&rec_pool.handles[index].movers) &&
-		    rec_lane_take_over(index, owner, tid)) {
-			rec_lane_repair(index);
-			rec_lane_give_back(index);
-		}
+		    rec_lane_take_over(index, owner, tid))
+			rec_lane_settle(index);
 	}
 }
 
@@ -461,15 +467,6 @@ void rec_lane_bind(uint32_t index, uint32_t tid)
 	rec_signal_fence();
 	handle->lane = rec_lane_at(index);
 	rec_signal_fence();
-}
-
-void rec_lane_wake_readers(void)
-{
-	const uint32_t lanes = rec_pool.header ? rec_lanes() : 0;
-
-	for (uint32_t index = 0; index < lanes; index++)
-		if (rec_lane_is_made(index))
-			rec_ring_wake(rec_pool.handles[index].reader);
 }
 
 /*

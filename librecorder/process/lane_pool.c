@@ -47,3 +47,19 @@ struct rec_options rec_pool_options(void)
 		.discard = !rec_pool.overwrite,
 	};
 }
+
+uint32_t rec_lanes(void)
+{
+	const uint32_t lanes = rec_load_acquire(&rec_pool.header->nr_lanes);
+
+	return lanes < rec_pool.geometry.max_lanes ? lanes : rec_pool.geometry.max_lanes;
+}
+
+void rec_lane_wake_readers(void)
+{
+	const uint32_t lanes = rec_pool.header ? rec_lanes() : 0;
+
+	for (uint32_t index = 0; index < lanes; index++)
+		if (rec_lane_is_made(index))
+			rec_ring_wake(rec_pool.handles[index].reader);
+}

@@ -104,6 +104,9 @@ bool rec_lane_may_own(uint32_t tid);
 /* Make the lane available to any thread. */
 void rec_lane_give_back(uint32_t index);
 
+/* Give back a lane that the caller owns, whatever its last writer left, and whether or not it still has memory. */
+void rec_lane_settle(uint32_t index);
+
 /* Make the handle of a lane that was taken the calling thread's handle; its lane pointer is set last. */
 void rec_lane_bind(uint32_t index, uint32_t tid);
 

@@ -101,16 +101,9 @@ static void give_back_all(uint32_t owner)
 	const uint32_t lanes = rec_lanes();
 	uint32_t index;
 
-	for (index = 0; index < lanes; index++) {
-		if (rec_load_relaxed(&rec_lane_at(index)->owner) != owner)
-			continue;
-		if (rec_lane_is_made(index)) {
-			rec_lane_repair(index);
-			rec_lane_give_back(index);
-		} else {
-			rec_store_release(&rec_lane_at(index)->owner, 0);
-		}
-	}
+	for (index = 0; index < lanes; index++)
+		if (rec_load_relaxed(&rec_lane_at(index)->owner) == owner)
+			rec_lane_settle(index);
 }
 
 /* Lease a lane, with signals blocked. */

@@ -67,6 +67,7 @@ void rec_ring_restart(struct rec_handle *handle)
 	const struct rec_subbuf next = { .first = handle->subbufs[at].first + REC_POS_COUNT(lane->commit),
 					 .refused = handle->subbufs[at].refused,
 					 .visit = handle->subbufs[at].visit + 1 };
+	uint64_t touched;
 
 	/* The account becomes what it would be if the reader had taken the sub-buffer with which the writer begins. */
 	rec_reader_leave(lane, reader, &handle->subbufs[REC_POS_ID(reader->read) % lane->nr_subbufs]);
@@ -78,8 +79,10 @@ void rec_ring_restart(struct rec_handle *handle)
 	rec_store_release(&reader->read, rec_reader_next(reader->read, 0));
 	REC_TESTPOINT(restart_read);
 	/* The count changes, so that readers that wait for whole pages look again; they find no page to read. */
-	lane->pages_touched = reader->pages_read > lane->pages_touched ? reader->pages_read : lane->pages_touched + 1;
-	lane->pages_lost = lane->pages_touched - reader->pages_read;
+	touched = reader->pages_read > lane->pages_touched ? reader->pages_read : lane->pages_touched + 1;
+	/* Other threads estimate by these two how full the lane is (lane_grow.c). */
+	rec_store_relaxed(&lane->pages_touched, touched);
+	rec_store_relaxed(&lane->pages_lost, touched - reader->pages_read);
 	lane->tail = REC_POS(1, REC_POS_SEQ(lane->tail) + 1, 0, 0);
 	lane->commit = lane->tail;
 	lane->left = 0;
