@@ -74,14 +74,25 @@ bool rec_buffer_is_name(const char *name)
 	return name[0] != '.' && size > end && strcmp(name + size - end, REC_BUFFER_SUFFIX) == 0;
 }
 
+bool rec_buffer_dir_is_given(void)
+{
+	const char *dir = secure_getenv("RECORDER_DIR");
+
+	return dir && *dir;
+}
+
 int rec_buffer_dir_open(bool create, char *path, size_t size)
+{
+	const int r = dir_path(path, size);
+
+	return r < 0 ? r : rec_buffer_dir_open_path(create, path);
+}
+
+int rec_buffer_dir_open_path(bool create, const char *path)
 {
 	struct stat st;
 	int fd, r;
 
-	r = dir_path(path, size);
-	if (r < 0)
-		return r;
 	fd = open_dir(path);
 	if (fd == -ENOENT && create) {
 		r = make_dir(path);

@@ -10,6 +10,12 @@
 /* As rec_buffer_dir(), but returns the directory's descriptor. */
 int rec_buffer_dir_open(bool create, char *path, size_t size);
 
+/* The same for the directory with this path. */
+int rec_buffer_dir_open_path(bool create, const char *path);
+
+/* Whether the environment names the directory; otherwise it depends on the user. */
+bool rec_buffer_dir_is_given(void);
+
 /*
  * Whether this version understands a buffer with this header: it has feature bits, and no incompatible bit that is
  * unknown here. A buffer that is not understood is neither read nor removed.

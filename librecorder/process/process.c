@@ -149,7 +149,6 @@ static int make_buffer(const struct rec_options *given, struct rec_geometry *g)
 	if (!process->start_time)
 		process->start_time = rec_clock_mono();
 	options.clock = options.clock ? options.clock : rec_clock_best();
-	process->keep = rec_options_keep();
 #if !defined(__x86_64__)
 	if (options.clock != REC_CLOCK_MONO)
 		return -EINVAL;
@@ -182,6 +181,7 @@ static void make_first_buffer(void)
 	rec_debug_start();
 	/* The parent's start time is not looked up: that takes 10 us, and is not needed here. */
 	process->parent_pid = getppid();
+	process->keep = rec_options_keep();
 	process->error = make_buffer(NULL, &geometry);
 	if (process->error == 0)
 		rec_events_begin(&geometry, secure_getenv("RECORDER_ENABLE"));
@@ -357,8 +357,11 @@ int rec_configure(const struct rec_options *options)
 		r = -EBUSY;
 	if (r == 0 && rec_process.header)
 		unlink(rec_process.path);
-	if (r == 0)
+	if (r == 0) {
+		/* The environment may name another directory now. */
+		rec_process.dir_size = 0;
 		r = replace_buffer(options, false);
+	}
 	rec_process_unlock();
 	if (r == 0 && !rec_process.keep)
 		rec_sweep();

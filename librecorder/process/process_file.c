@@ -196,6 +196,26 @@ static int map_file(const struct rec_geometry *geometry, int fd)
 	return 0;
 }
 
+/*
+ * Open the directory; its path is then the beginning of rec_process.path. A child may have another environment than its
+ * parent began with, and belongs to the same recording. Without RECORDER_DIR the directory is that of the user, who may
+ * have changed.
+ */
+static int open_dir(bool create)
+{
+	struct rec_process *process = &rec_process;
+	int fd;
+
+	if (process->dir_size) {
+		process->path[process->dir_size] = '\0';
+		return rec_buffer_dir_open_path(create, process->path);
+	}
+	fd = rec_buffer_dir_open(create, process->path, sizeof(process->path) - NAME_SIZE);
+	if (rec_buffer_dir_is_given() && *process->path == '/')
+		process->dir_size = strlen(process->path);
+	return fd;
+}
+
 int rec_process_map_file(const struct rec_geometry *geometry)
 {
 	struct rec_process *process = &rec_process;
@@ -203,7 +223,7 @@ int rec_process_map_file(const struct rec_geometry *geometry)
 	 * A session's directory is made only by its recorder: a program that outlives the recording must not recreate
 	 * it.
 	 */
-	const int dir = rec_buffer_dir_open(!process->keep, process->path, sizeof(process->path) - NAME_SIZE);
+	const int dir = open_dir(!process->keep);
 	const size_t size = strlen(process->path);
 	char *name = process->path + size + 1;
 	int fd, r;
@@ -241,7 +261,7 @@ static void note_unrecorded(struct rec_buffer_header *parent, int error)
 static bool link_reason(void)
 {
 	/* The path is stored even if the directory was not searched for, because messages name it. */
-	const int dir = rec_buffer_dir_open(false, rec_process.path, sizeof(rec_process.path) - NAME_SIZE);
+	const int dir = open_dir(false);
 	char name[NAME_SIZE], text[24], *at;
 	bool linked = false;
 

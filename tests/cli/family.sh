@@ -44,6 +44,7 @@ recorded exec "before exec,leaf"
 recorded argument ""
 is "both come back from a fork in an argument" "$("$RECORDER" report argument.dat | grep -c ' seen: ')" 2
 recorded closefrom "after,before,child"
+recorded clearenv "before,child"
 # A child that has no descriptor to open its buffer with has no buffer, and continues; its parent's lanes are unchanged.
 recorded nofile "after,before"
 like "the child is reported" "$err" "recorder record: 1 process was not recorded: Too many open files"

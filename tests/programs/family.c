@@ -372,6 +372,14 @@ static int do_closefrom(void)
 	return child_says("child");
 }
 
+static int do_clearenv(void)
+{
+	say("before");
+	if (clearenv())
+		return 1;
+	return child_says("child");
+}
+
 static int do_nofile(void)
 {
 	const struct rlimit none = { 0, 0 };
@@ -414,6 +422,7 @@ static const struct {
 	{ "slow-exec", do_slow_exec },
 	{ "exec", do_exec },	     { "argument", do_argument }, { "handler", do_handler },
 	{ "threads", do_threads },   { "daemon", do_daemon },	  { "closefrom", do_closefrom },
+	{ "clearenv", do_clearenv },
 	{ "nofile", do_nofile },     { "chroot", do_chroot },	  { "setuid", do_setuid },
 };
 

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -220,10 +221,11 @@ static void clone_and_end(struct worker *worker)
 static void clone_without_buffer(struct worker *worker)
 {
 	const pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	const struct rlimit none = { 0, 0 };
 
 	(void)worker;
 	if (pid == 0) {
-		setenv("RECORDER_DIR", "/proc/nowhere", 1);
+		setrlimit(RLIMIT_NOFILE, &none);
 		numbered_write(7);
 		_exit(rec_pool.header != NULL);
 	}
