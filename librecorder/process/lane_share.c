@@ -79,13 +79,16 @@ static bool is_held(const struct rec_lane *lane)
 static void leave(struct rec_handle *handle)
 {
 	const uint64_t entered = handle->lane->pages_touched;
-	const uint32_t nr_subbufs = handle->nr_subbufs;
+	const uint32_t nr_subbufs = handle->nr_subbufs, index = rec_lane_index(handle);
+	uint32_t shared = 0;
 
+	/* To a forked child that returns to this event, the handle is one of another pool, or the pool is zeroed. */
+	if (REC_UNLIKELY(rec_thread_context) && index < rec_pool.geometry.max_lanes)
+		shared = rec_load_relaxed(&rec_pool.own[index].shared);
 	/* Release: the thread that takes the lane next sees everything that we wrote (edge O1). */
 	rec_store_release(&handle->lane->owner, 0);
-	if (REC_UNLIKELY(rec_thread_context))
-		rec_context_repeat_shared(rec_pool.own[rec_lane_index(handle)].shared - 1, rec_lane_index(handle),
-					  entered, nr_subbufs);
+	if (REC_UNLIKELY(shared))
+		rec_context_repeat_shared(shared - 1, index, entered, nr_subbufs);
 }
 
 void rec_share_add(uint32_t index)
@@ -214,7 +217,7 @@ static struct rec_handle *pass_gate(struct rec_handle *handle)
 	if (handle->is_held && handle->lane->broken)
 		rec_lane_give_back(rec_lane_index(handle));
 	else if (handle->is_held)
-		handle->leave(handle);
+		leave(handle);
 	return NULL;
 }
 

@@ -52,7 +52,8 @@ static bool is_at_head(const struct rec_handle *handle, uint32_t size)
 /*
  * All cases that reserve_slow() does not handle. This is a separate function, so that a refusal needs no stack frame. A
  * handler that finishes its events before C leaves the open word unchanged; one that leaves a reservation open changes
- * it, and C is repeated.
+ * it, and C is repeated. A function of the handle is loaded once: if a handler forks and returns, the child's handles
+ * have none.
  */
 static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, uint32_t size, uint64_t here,
 						    uint64_t end, struct rec_slot *ret_slot)
@@ -61,20 +62,22 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 	uint64_t below, start, open;
 	struct rec_handle *other;
 	unsigned char *at;
+	struct rec_handle *(*find)(struct rec_handle *handle);
 
 	do {
 		below = rec_load_relaxed(&lane->open);
 		if (REC_UNLIKELY(below)) {
 			below = rec_ring_close_left(handle, here);
-			other = below && handle->on_stuck && is_stuck(handle) ? handle->on_stuck(handle) : handle;
+			find = rec_load_relaxed(&handle->on_stuck);
+			other = below && find && is_stuck(handle) ? find(handle) : handle;
 			if (other != handle)
 				return other ? reserve_slow(other, size, here, end, ret_slot) : NULL;
 			if (REC_OPEN_DEPTH(below) == REC_OPEN_DEPTH_MAX) {
 				rec_ring_refuse(handle, &lane->nested_limit);
 				return NULL;
 			}
-		} else if (handle->grow && is_at_head(handle, size)) {
-			other = handle->grow(handle);
+		} else if ((find = rec_load_relaxed(&handle->grow)) && is_at_head(handle, size)) {
+			other = find(handle);
 			if (other != handle)
 				return reserve_slow(other, size, here, end, ret_slot);
 		}
@@ -106,7 +109,9 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end,
 			   struct rec_slot *ret_slot)
 {
-	struct rec_handle *open = handle->on_gate ? handle->on_gate(handle) : NULL;
+	struct rec_handle *(*find)(struct rec_handle *handle) = rec_load_relaxed(&handle->on_gate);
+	struct rec_handle *open = find ? find(handle) : NULL;
+	void (*leave)(struct rec_handle *handle);
 	void *at;
 
 	if (!open) {
@@ -118,10 +123,11 @@ static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t he
 	if (open == handle || !open->is_held)
 		return reserve_rare(open, size, here, end, ret_slot);
 	at = rec_reserve(open, size, ret_slot);
-	if (!at)
-		open->leave(open);
-	else if (!ret_slot->open)
+	if (at && !ret_slot->open)
 		ret_slot->open = REC_OPEN_BORROWED;
+	leave = at ? NULL : rec_load_relaxed(&open->leave);
+	if (leave)
+		leave(open);
 	return at;
 }
 

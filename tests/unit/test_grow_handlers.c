@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Threads that grow and give lanes up (test_grow.c) while signal handlers write: a writer is interrupted after every
- * instruction, and at full speed beside a reader.
+ * instruction, and at full speed beside a reader. And threads that share lanes, in handlers that fork.
  */
 #include "librecorder/os/signal_block.h"
 #include "librecorder/process/lane_private.h"
@@ -17,6 +17,9 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define SMALL 4u
 
@@ -171,6 +174,94 @@ Test(grow, a_writer_at_a_closed_gate_interrupted_at_any_instruction, .timeout = 
 {
 	stepped.gated = true;
 	interrupt_at_any(0, 300, false);
+}
+
+/* --------------------------------------------------------------------------------------------------------- forks */
+
+static struct {
+	volatile unsigned int step, target;
+	volatile bool in_child;
+	bool raw;
+	int status; /* of the child */
+} forked;
+
+static void on_trap_fork(int number, siginfo_t *info, void *context)
+{
+	pid_t pid;
+
+	(void)number;
+	(void)info;
+	if (++forked.step != forked.target)
+		return;
+	trap_flag_clear_in(context);
+	has_traps = false;
+	pid = forked.raw ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
+	forked.in_child = pid == 0;
+	/* The child of a raw clone must record an event before it returns. */
+	if (pid == 0 && forked.raw)
+		numbered_write(0);
+	if (pid > 0)
+		waitpid(pid, &forked.status, 0);
+}
+
+/* An event, and one that is too long: it is refused after the thread has taken a shared lane. */
+static void write_and_refuse(uint64_t number)
+{
+	static const unsigned char bytes[8192];
+	struct rec_handle *handle;
+
+	numbered_write(number);
+	handle = rec_handle_get();
+	if (handle)
+		rec_write(handle, bytes, sizeof(bytes));
+}
+
+/* The child returns from the handler, finishes what it has begun, and writes to its own buffer. */
+static void fork_at_any(struct worker *worker)
+{
+	const struct sigaction action = { .sa_sigaction = on_trap_fork, .sa_flags = SA_SIGINFO };
+	struct steps steps = steps_begin(11, 300);
+
+	sigaction(SIGTRAP, &action, NULL);
+	cr_assert_eq(rec_context_set("key", "value"), 0);
+	do {
+		/* The values are written again, after the lane has been given back, when it has entered enough. */
+		for (unsigned int i = 0; i < NUMBERED_IN(1); i++)
+			numbered_write(worker->number + i);
+		forked.step = 0;
+		forked.target = steps.at;
+		has_traps = true;
+		trap_flag_set();
+		write_and_refuse(worker->number);
+		has_traps = false;
+		trap_flag_clear();
+		if (forked.in_child) {
+			write_and_refuse(worker->number);
+			_exit(0);
+		}
+		cr_assert_eq(forked.status, 0, "a child that is made after instruction %u: status %x",
+			     steps.at, (unsigned int)forked.status);
+	} while (steps_next(&steps, forked.step >= forked.target));
+}
+
+static void fork_while_sharing(bool raw)
+{
+	unsigned int n;
+
+	share_begin(4);
+	n = workers_until_one_shares();
+	forked.raw = raw;
+	worker_do(n - 1, fork_at_any, 1000);
+}
+
+Test(grow, a_fork_at_any_instruction_of_a_thread_that_shares, .timeout = 600)
+{
+	fork_while_sharing(false);
+}
+
+Test(grow, a_raw_clone_at_any_instruction_of_a_thread_that_shares, .timeout = 600)
+{
+	fork_while_sharing(true);
 }
 
 #endif
