@@ -19,13 +19,25 @@
 #include <time.h>
 #include <unistd.h>
 
+static bool is_ignored(int number)
+{
+	struct sigaction action;
+
+	return !sigaction(number, NULL, &action) && action.sa_handler == SIG_IGN;
+}
+
+/*
+ * nohup ignores SIGHUP, so that the recording outlives the terminal: then it stays ignored. SIGINT and SIGQUIT are
+ * received even if they are ignored, because shells ignore them for each command that they start in the background.
+ */
 static void our_signals(sigset_t *set)
 {
 	sigemptyset(set);
 	sigaddset(set, SIGINT);
 	sigaddset(set, SIGQUIT);
 	sigaddset(set, SIGTERM);
-	sigaddset(set, SIGHUP);
+	if (!is_ignored(SIGHUP))
+		sigaddset(set, SIGHUP);
 	sigaddset(set, SIGCHLD);
 }
 
@@ -78,7 +90,6 @@ static int exec_errno(int from)
 
 int child_prepare(struct child *child)
 {
-	struct sigaction action;
 	sigset_t set, blocked;
 
 	*child = (struct child)CHILD_INIT;
@@ -91,8 +102,7 @@ int child_prepare(struct child *child)
 		return -errno;
 	sigprocmask(SIG_BLOCK, &blocked, &child->old_mask);
 	/* SIGCHLD may be ignored, which is inherited; then the kernel would discard the command's status. */
-	sigaction(SIGCHLD, NULL, &action);
-	child->old_chld_ignored = action.sa_handler == SIG_IGN;
+	child->old_chld_ignored = is_ignored(SIGCHLD);
 	signal(SIGCHLD, SIG_DFL);
 	/* The drain of many CPUs raises this limit. */
 	getrlimit(RLIMIT_NOFILE, &child->old_files);

@@ -5,7 +5,8 @@
  *
  * While it runs, SIGINT, SIGQUIT, SIGTERM and SIGHUP do not end the recorder. SIGINT and SIGQUIT came from the
  * terminal, so the command gets them too, and the recording ends with it. A second one, and SIGTERM or SIGHUP, end the
- * recording at once and leave the command alone. Without a terminal, the first of them does so.
+ * recording at once and leave the command alone. Without a terminal, the first of them does so. If SIGHUP is ignored
+ * when the recorder starts, as nohup does it, it stays ignored.
  */
 #ifndef CLI_CHILD_H
 #define CLI_CHILD_H

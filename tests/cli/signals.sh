@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Signals to a recorder: which of them end the recording, and what is reported then.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/told.sh"
+cd "$TMP" || exit 1
+mkfifo words
+
+# begin_words NAME DISPOSITION...: starts a recording of $told, with these options of env, that reads from descriptor 7
+begin_words()
+{
+	exec 7<>words
+	env "${@:2}" "$RECORDER" record -o "$1.dat" "$told" <words >log 2>"$1.err" 7>&- &
+	recorder=$!
+	# The spool has the command, and then the program.
+	wait_until is_attached "$1.dat.spool" "$told" 2
+	child=$(pgrep -P $recorder)
+}
+
+# end_words: the program ends, and then the recorder; $status is its status
+end_words()
+{
+	exec 7>&-
+	status=0
+	wait $recorder || status=$?
+}
+
+# ---- the terminal hangs up
+
+begin_words nohup --ignore-signal=HUP
+kill -HUP $recorder
+echo go >&7
+end_words
+is "with nohup, a recording continues after SIGHUP" "$status $(counts nohup.dat)" "0 get 10 idle 10 put 10"
+begin_words hangup --default-signal=HUP
+echo go >&7
+kill -HUP $recorder
+ok "otherwise SIGHUP ends it" wait_until is_gone $recorder
+like "which is reported" "$(<hangup.err)" "stopped by Hangup, '.*told' keeps running, unrecorded"
+end_words
+is "as is its status" "$status" 129
+
+done_testing
