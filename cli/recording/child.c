@@ -231,19 +231,21 @@ void child_drop(struct child *child)
 }
 
 /*
- * Drop the SIGPIPE that a write to a closed stderr left pending: it would end the recorder once it is unblocked. If the
- * signal was blocked before, it may be an older one and stays.
+ * Drop the signals that are pending: once they are unblocked, they would end the recorder, whose work is done. They are
+ * signals that came while the file was written, and the SIGPIPE of a write to a closed stderr. If a signal was blocked
+ * before, it may be an older one and stays.
  */
-static void drop_pending_pipe(const struct child *child)
+static void drop_pending(const struct child *child)
 {
 	const struct timespec now = { 0, 0 };
 	sigset_t set;
 
-	if (sigismember(&child->old_mask, SIGPIPE))
-		return;
-	sigemptyset(&set);
+	our_signals(&set);
 	sigaddset(&set, SIGPIPE);
-	while (sigtimedwait(&set, NULL, &now) < 0 && errno == EINTR)
+	for (int number = 1; number < NSIG; number++)
+		if (sigismember(&child->old_mask, number) == 1)
+			sigdelset(&set, number);
+	while (sigtimedwait(&set, NULL, &now) > 0 || errno == EINTR)
 		;
 }
 
@@ -254,7 +256,7 @@ void child_close(struct child *child)
 		return;
 	close(child->signals);
 	child->signals = -1;
-	drop_pending_pipe(child);
+	drop_pending(child);
 	sigprocmask(SIG_SETMASK, &child->old_mask, NULL);
 }
 

@@ -47,7 +47,7 @@ struct child_env {
 
 /*
  * Receive the signals named above from now on, so that none of them ends the recorder between two steps of its
- * preparation. 0 or the errno of signalfd. child_close() restores them.
+ * preparation. 0 or the errno of signalfd. child_close() restores them, and drops those that have come meanwhile.
  */
 int child_prepare(struct child *child);
 void child_close(struct child *child);

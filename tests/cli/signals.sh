@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Signals to a recorder: which of them end the recording, and what is reported then.
+# Signals to a recorder: which of them end the recording, and what happens to those that come later.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/told.sh"
 cd "$TMP" || exit 1
+mkdir tmp
+export TMPDIR=$TMP/tmp
 mkfifo words
 
 # begin_words NAME DISPOSITION...: starts a recording of $told, with these options of env, that reads from descriptor 7
@@ -40,5 +42,29 @@ ok "otherwise SIGHUP ends it" wait_until is_gone $recorder
 like "which is reported" "$(<hangup.err)" "stopped by Hangup, '.*told' keeps running, unrecorded"
 end_words
 is "as is its status" "$status" 129
+
+# ---- signals after the recording, while the file is written
+
+for signals in TERM "INT INT" "QUIT HUP TERM"; do
+	mkfifo out
+	exec 8<>out
+	env --default-signal=INT,QUIT,TERM,HUP "$RECORDER" record -o - sh -c '"$0" 2 10000; exit 7' \
+		"$top_builddir/tests/programs/producer" >&8 2>err 8>&- &
+	recorder=$!
+	# The pipe is full now, because nothing reads from it.
+	wait_until eval 'test -e tmp/recorder-*/trace.dat'
+	for signal in $signals; do
+		kill -$signal $recorder
+	done
+	cat out >late.dat 8>&- &
+	reader=$!
+	exec 8>&-
+	status=0
+	wait $recorder || status=$?
+	wait $reader
+	is "$signals, when the command has ended: the status is the command's" "$status" 7
+	is "$signals: the file is complete" "$("$RECORDER" report late.dat | grep -c ' count: ')" 20000
+	rm out
+done
 
 done_testing
