@@ -233,7 +233,7 @@ static bool record_events(struct record *record)
 	record_kernel_leave(&record->kernel);
 	if (err)
 		return false;
-	if (record->child.stopped_by && record->command[0] && !record->quiet)
+	if (record->child.stopped_by && record->command[0] && !record->child.ended && !record->quiet)
 		complain(RECORD, "stopped by %s, '%s' keeps running, unrecorded", strsignal(record->child.stopped_by),
 			 record->command[0]);
 	else if (record->time_is_over && record->command[0] && !record->child.ended && !record->quiet)

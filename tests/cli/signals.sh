@@ -43,6 +43,20 @@ like "which is reported" "$(<hangup.err)" "stopped by Hangup, '.*told' keeps run
 end_words
 is "as is its status" "$status" 129
 
+# ---- the command ends together with a signal to the recorder
+
+begin_words both --default-signal=TERM
+echo go >&7
+kill -STOP $recorder
+wait_until grep -q '^State:.T' /proc/$recorder/status
+kill -TERM $recorder
+kill -KILL "$child"
+wait_until is_gone "$child"
+kill -CONT $recorder
+end_words
+is "a command that has ended: its status" "$status" 137
+unlike "it is not said to be running" "$(<both.err)" "keeps running"
+
 # ---- signals after the recording, while the file is written
 
 for signals in TERM "INT INT" "QUIT HUP TERM"; do
