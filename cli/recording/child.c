@@ -76,18 +76,6 @@ static void run(const struct child *child, char **argv, const struct child_env *
 	_exit(127);
 }
 
-/* Read the errno of exec; 0: it succeeded, and the pipe was closed without data. */
-static int exec_errno(int from)
-{
-	int err = 0;
-	ssize_t n;
-
-	do
-		n = read(from, &err, sizeof(err));
-	while (n < 0 && errno == EINTR);
-	return n == sizeof(err) ? err : 0;
-}
-
 int child_prepare(struct child *child)
 {
 	sigset_t set, blocked;
@@ -195,6 +183,25 @@ static bool was_ended(struct child *child)
 	return !WIFEXITED(status) || WEXITSTATUS(status) != 127;
 }
 
+/*
+ * Read the errno of exec; 0: it succeeded, and the pipe was closed without data. A traced process stops at each signal,
+ * also before it executes the command, and child_wait() lets it continue.
+ */
+static int exec_errno(struct child *child)
+{
+	struct pollfd poll_for[] = { { child->tell, POLLIN, 0 }, { child->signals, POLLIN, 0 } };
+	int err = 0;
+	ssize_t n;
+
+	while (!poll_for[0].revents)
+		if (poll(poll_for, 2, -1) > 0 && poll_for[1].revents)
+			child_wait(child, 0);
+	do
+		n = read(child->tell, &err, sizeof(err));
+	while (n < 0 && errno == EINTR);
+	return n == sizeof(err) ? err : 0;
+}
+
 int child_exec(struct child *child)
 {
 	ssize_t n;
@@ -209,12 +216,12 @@ int child_exec(struct child *child)
 		child_drop(child);
 		return err;
 	}
-	err = -exec_errno(child->tell);
+	err = -exec_errno(child);
 	if (child->go >= 0)
 		close(child->go);
 	close(child->tell);
 	child->go = child->tell = -1;
-	if (err)
+	if (err && !child->ended)
 		reap(child);
 	return err;
 }

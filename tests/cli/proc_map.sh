@@ -35,6 +35,7 @@ kill "$daemon"
 wait_until is_gone "$daemon"
 is "a running program's" "$(stored out.dat)" "$(expected "$pid")"
 is "its events" "$(counts out.dat)" "get 10 idle 10 put 10"
+end_told
 
 # ---- a command that ends
 
@@ -67,6 +68,42 @@ END
 chmod +x signals
 is "a signal reaches its handler" "$("$RECORDER" record -q --proc-map -o signal.dat ./signals "$told")" $'go\nhandled'
 
+# ---- at a system call of the recorder
+
+# stopped_at CALL NUMBER ARGUMENT...: starts a recording that stops itself after its CALL of this number; $recorder
+stopped_at()
+{
+	: >calls
+	env --default-signal=INT strace -D -qq -o calls -e trace="$1" -e inject="$1":signal=STOP:when="$2" \
+		"$RECORDER" record --proc-map "${@:3}" &>log &
+	recorder=$!
+	wait_until grep -q 'stopped by SIGSTOP' calls
+}
+
+# has_ended NAME STATUS: the recorder goes on, and ends with this status
+has_ended()
+{
+	local status=0
+
+	kill -CONT $recorder
+	wait_until is_gone $recorder || kill -KILL $recorder
+	wait $recorder || status=$?
+	is "$1" "$status" "$2"
+}
+
+if ! strace -qq -o calls -e inject=getpid:signal=CONT:when=1 true 2>/dev/null; then
+	skip "signals before the command is executed" "strace is not installed, or cannot trace here"
+else
+	# The traced process stops at a signal, even if it ignores it.
+	for signal in WINCH TSTP INT; do
+		stopped_at ptrace 1 -q -o early.dat sh -c 'echo go | "$0"' "$told"
+		child=$(pgrep -P $recorder)
+		kill -$signal "$child"
+		[ $signal != TSTP ] || kill -CONT "$child"
+		has_ended "SIG$signal before the command is executed" $([ $signal = INT ] && echo 130 || echo 0)
+	done
+fi
+
 # ---- the recording ends first
 
 mkfifo words
@@ -86,7 +123,6 @@ is "a recording that ends first: the status" $? 143
 ok "the command keeps running" kill -0 "$child"
 is "and is not traced any more" "$(awk '/^TracerPid/ { print $2 }' "/proc/$child/status")" 0
 kill "$child"
-end_told
 
 # ---- command lines
 
