@@ -157,12 +157,16 @@ static int take_program_map(struct rec_view *view, const char *pid, unsigned int
  */
 static bool take_maps(struct record *record)
 {
+	struct programs programs = record->programs;
 	struct proc_maps *maps = &record->maps;
+	bool none = false;
 
 	if (!record->proc_map)
 		return true;
 	kernel_pids_each(&record->kernel.pids, take_map, maps);
-	return !record->attach || programs_look(&record_sink, &record->programs, take_program_map, maps) >= 0;
+	/* If all of them have just ended, their events are recorded all the same. */
+	programs.ret_lacks = &none;
+	return !record->attach || programs_look(&record_sink, &programs, take_program_map, maps) >= 0 || none;
 }
 
 /* Take the maps again, and store them. 0 or -errno. */

@@ -93,6 +93,7 @@ has_ended()
 
 if ! strace -qq -o calls -e inject=getpid:signal=CONT:when=1 true 2>/dev/null; then
 	skip "signals before the command is executed" "strace is not installed, or cannot trace here"
+	skip "a program that ends when its recording begins" "strace is not installed, or cannot trace here"
 else
 	# The traced process stops at a signal, even if it ignores it.
 	for signal in WINCH TSTP INT; do
@@ -102,6 +103,15 @@ else
 		[ $signal != TSTP ] || kill -CONT "$child"
 		has_ended "SIG$signal before the command is executed" $([ $signal = INT ] && echo 130 || echo 0)
 	done
+	start_told
+	# The third write to the spool is that of the program, whose events are on then.
+	stopped_at pwritev 3 -o short.dat -P "$pid"
+	ok "a program is attached to" is_attached short.dat.spool "$told"
+	tell go
+	end_told
+	has_ended "the program has ended before its map is taken" 0
+	is "its events are recorded" "$(counts short.dat)" "get 10 idle 10 put 10"
+	unlike "nothing is said about it" "$(<log)" "no running program"
 fi
 
 # ---- the recording ends first
