@@ -6,6 +6,7 @@
 #include "cli/cmd.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -119,6 +120,18 @@ static int help(int argc, char **argv)
 	return command->run(2, args);
 }
 
+/*
+ * If standard input, output or error is closed, a file that is opened later gets its number, and would be read or
+ * written in its place. So /dev/null takes the number, in a mode in which the usual operation fails, as if it were
+ * closed. In programs that are started it is closed.
+ */
+static void fill_closed(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
+}
+
 static void no_matter(int signal)
 {
 	(void)signal;
@@ -151,6 +164,7 @@ int main(int argc, char **argv)
 	const char *word;
 	int status;
 
+	fill_closed();
 	/*
 	 * If a file reaches its size limit, write must return an error, as for a full disk. So SIGXFSZ gets a handler.
 	 * It is not ignored, because programs that are started would inherit that; if it was ignored before, it stays

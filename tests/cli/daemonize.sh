@@ -38,6 +38,16 @@ tell go
 kill "$daemon"
 wait_until is_gone "$daemon"
 like "the summary goes to a file" "$(<summary)" 'recorded 30 events from 1 process'
+
+# ---- without a standard input
+
+"$RECORDER" record --daemonize -o closed.dat -P "$pid" 2>summary <&-
+daemon=$(sed -nE 's/.*process ([0-9]+) records.*/\1/p' summary)
+tell go
+kill "$daemon"
+ok "a signal ends it also if standard input was closed" wait_until is_gone "$daemon"
+is "the file has its events" "$(counts closed.dat)" "get 10 idle 10 put 10"
+is_gone "$daemon" || kill -KILL "$daemon"
 end_told
 
 # ---- a command
