@@ -68,6 +68,7 @@ struct record {
 	bool time_is_over;   /* the duration has passed */
 	bool is_empty;	     /* no event was recorded */
 	bool full_is_reported; /* whether it was reported that the spool's stage is full */
+	bool failure_is_reported; /* whether it was reported, while COMMAND ran, that an error has stopped a drain */
 	char *enable; /* the selection, in the form of RECORDER_ENABLE */
 };
 
@@ -79,6 +80,9 @@ int record_run(struct record *record);
  * has taken the last: a busy machine must not delay the end of the recording.
  */
 void record_go_first(struct record *record);
+
+/* Report, once, that this error has stopped a drain while COMMAND is still running. */
+void record_say_failing(struct record *record, int err);
 
 /* Take events until it is over. Returns 0 or what stopped the drain. */
 int record_drain(struct record *record);

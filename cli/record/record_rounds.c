@@ -149,6 +149,11 @@ static int run_rounds(struct record *record, struct progress *progress, int *ret
 
 	while (((taken >= 0 && !err) || record->command[0]) && !is_over(record, end, sleep)) {
 		now = now_us();
+		/* COMMAND has not ended since the error. */
+		if (taken < 0 || err) {
+			progress_clear(progress);
+			record_say_failing(record, taken < 0 ? taken : err);
+		}
 		if (taken >= 0)
 			taken = take(record);
 		spool_tick(record->spool);
@@ -157,7 +162,8 @@ static int run_rounds(struct record *record, struct progress *progress, int *ret
 		sleep = next_sleep(record, end, sleep, now - before, taken);
 		before = now;
 		say_full(record);
-		show(progress, record);
+		if (taken >= 0 && !err)
+			show(progress, record);
 	}
 	*ret_taken = taken;
 	return err;

@@ -188,25 +188,52 @@ static void remove_traces(struct record *record)
 }
 
 /*
- * Report the error that stopped the drain: an error of a ring or its side file, of the spool, or a lack of resources.
+ * Write to `what` what could not be done when `err` stopped the drain: an error of a ring or its side file, of the
+ * spool, or a lack of resources. Returns the error of that.
  */
-static void say_stopped(const struct record *record, int err)
+static int find_stopped(const struct record *record, int err, char *what, size_t size)
 {
-	const struct record_kernel *kernel = record_kernel_is_on(&record->kernel) ? &record->kernel : NULL;
-	char what[PATH_MAX + 16], lost[64] = "";
-	const int ring = kernel ? record_kernel_failed(kernel, what, sizeof(what)) : 0;
-	const uint64_t nr = kernel ? record_kernel_lost(kernel) : 0;
+	const int ring = record_kernel_is_on(&record->kernel) ? record_kernel_failed(&record->kernel, what, size) : 0;
 
 	if (ring)
-		err = ring;
-	else if (err == -ENOMEM || err == -EMFILE || err == -ENFILE)
-		snprintf(what, sizeof(what), "continue");
+		return ring;
+	if (err == -ENOMEM || err == -EMFILE || err == -ENFILE)
+		snprintf(what, size, "continue");
 	else
-		snprintf(what, sizeof(what), "write '%s'", record->output.spool);
+		snprintf(what, size, "write '%s'", record->output.spool);
+	return err;
+}
+
+void record_say_failing(struct record *record, int err)
+{
+	char what[PATH_MAX + 16];
+
+	if (record->failure_is_reported)
+		return;
+	record->failure_is_reported = true;
+	err = find_stopped(record, err, what, sizeof(what));
+	complain(RECORD,
+		 "cannot %s: %s; '%s' keeps running, but its events are lost from now on; when it has ended, "
+		 "'recorder recover %s' makes a trace.dat of what was recorded",
+		 what, strerror(-err), record->command[0], record->output.spool);
+}
+
+/* Report the error that stopped the drain. If it was reported before, report only what was not known then. */
+static void say_stopped(const struct record *record, int err)
+{
+	const uint64_t nr = record_kernel_is_on(&record->kernel) ? record_kernel_lost(&record->kernel) : 0;
+	char what[PATH_MAX + 16], first[PATH_MAX + 128] = "the recording has failed", lost[64] = "";
+
 	if (nr)
 		snprintf(lost, sizeof(lost), "; %" PRIu64 " kernel %s lost", nr, nr == 1 ? "event is" : "events are");
-	complain(RECORD, "cannot %s: %s%s; what was recorded is in '%s': 'recorder recover %s' makes a trace.dat of it",
-		 what, strerror(-err), lost, record->output.spool, record->output.spool);
+	else if (record->failure_is_reported)
+		return;
+	if (!record->failure_is_reported) {
+		err = find_stopped(record, err, what, sizeof(what));
+		snprintf(first, sizeof(first), "cannot %s: %s", what, strerror(-err));
+	}
+	complain(RECORD, "%s%s; what was recorded is in '%s': 'recorder recover %s' makes a trace.dat of it", first,
+		 lost, record->output.spool, record->output.spool);
 }
 
 static bool has_unread(const struct record *record, const struct drain_trouble *trouble)

@@ -62,6 +62,22 @@ else
 		sed -n 's/.*number=//p' | sort -n -u | awk '$1 != n++ { bad++ } END { print bad + 0, n + 0 }')" "0 1000000"
 	ok "and at most one page's twice" test "$((first + $(events_in "$err")))" -le 1000300
 	is "nothing is left" "$(ls small run)" "$(printf 'run:\n\nsmall:\nrun')"
+
+	# A command that runs on after the error.
+	# shellcheck disable=SC2016
+	"$RECORDER" record -b 65536 -o small/long.dat sh -c '"$0" 1 1000000; until [ -e go ]; do sleep 0.1; done' \
+		"$producer" >out 2>err &
+	recorder=$!
+	ok "a full disk is reported while the command runs" wait_until grep -q 'No space left' err
+	touch go
+	wait $recorder
+	is "the status" $? 1
+	like "what to do" "$(<err)" \
+		"^recorder record: cannot write '.*long.dat.spool': No space left on device; 'sh' keeps running, .*'recorder recover .*long.dat.spool'"
+	is "the line is not repeated at the end" "$(wc -l <err)" 1
+	is "the command ran to its end" "$(<out)" "produced 1000000"
+	ok "what was recorded is recovered" "$RECORDER" recover -q -o long.dat small/long.dat.spool
+	rm -rf go run/session-*
 	trap tap_exit EXIT
 	umount small
 fi
