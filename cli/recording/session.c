@@ -44,28 +44,54 @@ bool session_buffer_dir(const struct message_sink *sink, bool create, char *path
 	return false;
 }
 
+/* Sweeps of other recorders may remove or lock the new directory; then another one is made, this number of times. */
+#define CREATE_TRIES 100u
+
+/* Make a new directory in `dir`, and lock it. -EAGAIN: another recorder's sweep has just found it; or -errno. */
+static int make_locked(const char *dir, struct session *session)
+{
+	struct stat st;
+	int err;
+
+	snprintf(session->path, sizeof(session->path), "%s/" SESSION_PREFIX "XXXXXX", dir);
+	if (!mkdtemp(session->path)) {
+		err = -errno;
+		session->path[0] = '\0';
+		return err;
+	}
+	session->fd = open(session->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (session->fd < 0)
+		err = errno == ENOENT ? -EAGAIN : -errno;
+	else if (flock(session->fd, LOCK_EX | LOCK_NB) < 0)
+		err = errno == EWOULDBLOCK ? -EAGAIN : -errno;
+	else
+		err = fstat(session->fd, &st) < 0 ? -errno : st.st_nlink ? 0 : -EAGAIN;
+	if (err) {
+		rmdir(session->path);
+		session_close(session);
+	}
+	return err;
+}
+
 bool session_create(const struct message_sink *sink, struct session *ret_session)
 {
 	struct session session = SESSION_INIT;
 	char dir[PATH_MAX - 64];
 	bool missing;
+	int err = -EAGAIN;
 
 	if (!session_buffer_dir(sink, true, dir, sizeof(dir), &missing))
 		return false;
-	snprintf(session.path, sizeof(session.path), "%s/" SESSION_PREFIX "XXXXXX", dir);
-	if (!mkdtemp(session.path)) {
-		message(sink, "cannot make a directory in '%s': %m; set RECORDER_DIR to a directory of your own", dir);
-		return false;
-	}
-	session.fd = open(session.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (session.fd < 0 || flock(session.fd, LOCK_EX | LOCK_NB) < 0) {
-		message(sink, "cannot lock the directory '%s': %m", session.path);
-		rmdir(session.path);
-		session_close(&session);
-		return false;
-	}
-	*ret_session = session;
-	return true;
+	for (unsigned int tries = 0; err == -EAGAIN && tries < CREATE_TRIES; tries++)
+		err = make_locked(dir, &session);
+	if (!err)
+		*ret_session = session;
+	else if (session.path[0])
+		message(sink, "cannot lock the directory '%s': %s", session.path, strerror(-err));
+	else
+		message(sink, "cannot make a directory in '%s': %s; set RECORDER_DIR to a directory of your own", dir,
+			strerror(-err));
+	return !err;
 }
 
 bool session_link_spool(const struct message_sink *sink, const struct session *session, const char *spool)
