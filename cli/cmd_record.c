@@ -165,6 +165,7 @@ static bool read_options(struct record *record)
 	record->output.verb = "recorded";
 	record->output.quiet = record->quiet;
 	record->output.ret_empty = &record->is_empty;
+	record->output.ret_unsent = &record->is_unsent;
 	record->output.why_empty = "none of the kernel's events occurred";
 	/* If the kernel is recorded and -u was not given, the command need not use librecorder. */
 	record->output.programs_may_lack = record_buffers_any(&record->kernel.buffers) && !record->user_is_asked;

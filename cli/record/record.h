@@ -67,6 +67,7 @@ struct record {
 	bool lacks_programs; /* none of the named programs uses librecorder */
 	bool time_is_over;   /* the duration has passed */
 	bool is_empty;	     /* no event was recorded */
+	bool is_unsent;	     /* the file is complete, but standard output did not take it: it is still there */
 	bool full_is_reported; /* whether it was reported that the spool's stage is full */
 	bool failure_is_reported; /* whether it was reported, while COMMAND ran, that an error has stopped a drain */
 	char *enable; /* the selection, in the form of RECORDER_ENABLE */

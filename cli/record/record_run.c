@@ -274,7 +274,7 @@ static bool record_events(struct record *record)
 	if (record->user)
 		trouble = record->attach ? attach_trouble(record->attach) : drain_trouble(record->drain);
 	if (!progress_finish(&record->output, record->spool, record->user ? &record->selections : NULL, trouble)) {
-		if (record->is_empty && !has_unread(record, trouble))
+		if ((record->is_empty || record->is_unsent) && !has_unread(record, trouble))
 			remove_traces(record);
 		return false;
 	}

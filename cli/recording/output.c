@@ -249,8 +249,11 @@ bool output_finish(const struct output *output, struct spool *spool, const struc
 			strerror(-err), message_word(output->sink, WORD_RECOVER), output->spool);
 		return false;
 	}
-	if (!err && output->stream && !output_stream_send(output))
+	if (!err && output->stream && !output_stream_send(output)) {
+		if (output->ret_unsent)
+			*output->ret_unsent = true;
 		return false;
+	}
 	if (!output->quiet)
 		summary(output, spool, selections, trouble, &stats, &kernel);
 	if (err) {

@@ -34,6 +34,8 @@ struct output {
 	 */
 	bool *ret_empty;
 	const char *why_empty;
+	/* *ret_unsent is set to true if the output is complete, but was not sent: its file stays; or NULL */
+	bool *ret_unsent;
 	/* Called periodically during the weave, and once after it; or NULL. */
 	void (*weaving)(void *arg, uint64_t percent);
 	void (*woven)(void *arg);
@@ -56,7 +58,8 @@ bool output_spool(const struct output *output, const struct spool_head *head, st
 /*
  * Weave. Unless quiet, print the summary, including losses and skipped data with the reasons. `selections` are the
  * selections of events (NULL: not known); those that matched no event or do not fit their events are reported. False:
- * one line was printed, and the spool still exists; it is not needed if *output->ret_empty was set.
+ * one line was printed, and the spool still exists; it is not needed if *output->ret_empty or *output->ret_unsent was
+ * set.
  */
 bool output_finish(const struct output *output, struct spool *spool, const struct selections *selections,
 		   const struct drain_trouble *trouble);

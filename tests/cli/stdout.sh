@@ -35,6 +35,21 @@ echo go | "$RECORDER" record -o - "$told" 2>err >/dev/full
 is "no room: status" $? 1
 like "the message names the file" "$(<err)" "cannot write to standard output: No space left on device; the file is '$TMP/tmp/recorder-[^/]*/trace.dat'"
 is "the file is there" "$(counts tmp/recorder-*/trace.dat)" "get 10 idle 10 put 10"
+is "and nothing else" "$(ls tmp/recorder-* run)" "$(printf 'run:\n\n%s:\ntrace.dat' tmp/recorder-*)"
+rm -r tmp/recorder-*
+# A pipe without a reader: a write to it fails.
+mkfifo pipe
+exec {reader}<>pipe
+exec {writer}>pipe
+exec {reader}<&-
+echo go | "$RECORDER" record -o - "$told" 2>err >&"$writer"
+is "the reader goes away: status" $? 1
+exec {writer}>&-
+like "the message names the file, too" "$(<err)" "standard output: Broken pipe; the file is '$TMP/tmp/recorder-[^/]*/trace.dat'"
+is "which is there, and nothing else" "$(counts tmp/recorder-*/trace.dat) $(ls tmp/recorder-* run)" \
+	"get 10 idle 10 put 10 $(printf 'run:\n\n%s:\ntrace.dat' tmp/recorder-*)"
+echo go | "$RECORDER" record -o next.dat "$told" 2>err >/dev/null
+unlike "the next recording knows nothing of it" "$(<err)" "is left from a recorder"
 rm -r tmp/recorder-*
 run script -qec "'$RECORDER' record -o - true" /dev/null
 like "a terminal is refused" "$out" "standard output is a terminal \\(-o -\\): redirect it"
