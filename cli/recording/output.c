@@ -254,6 +254,7 @@ bool output_finish(const struct output *output, struct spool *spool, const struc
 			*output->ret_unsent = true;
 		return false;
 	}
+	summary_trouble(output, spool, trouble, &stats);
 	if (!output->quiet)
 		summary(output, spool, selections, trouble, &stats, &kernel);
 	if (err) {

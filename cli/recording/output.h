@@ -56,10 +56,10 @@ void output_close(const struct output *output);
 bool output_spool(const struct output *output, const struct spool_head *head, struct spool **ret_spool);
 
 /*
- * Weave. Unless quiet, print the summary, including losses and skipped data with the reasons. `selections` are the
- * selections of events (NULL: not known); those that matched no event or do not fit their events are reported. False:
- * one line was printed, and the spool still exists; it is not needed if *output->ret_empty or *output->ret_unsent was
- * set.
+ * Weave. Report what was skipped and, unless quiet, print the summary, including losses with the reasons.
+ * `selections` are the selections of events (NULL: not known); unless quiet, those that matched no event or do not fit
+ * their events are reported. False: one line was printed, and the spool still exists; it is not needed if
+ * *output->ret_empty or *output->ret_unsent was set.
  */
 bool output_finish(const struct output *output, struct spool *spool, const struct selections *selections,
 		   const struct drain_trouble *trouble);

@@ -141,8 +141,6 @@ static void say_waiting(const struct message_sink *sink, unsigned int nr)
 
 static void say_trouble(const struct message_sink *sink, const struct drain_trouble *trouble)
 {
-	if (trouble->waiting)
-		say_waiting(sink, trouble->waiting);
 	if (trouble->bad_buffers)
 		message(sink, "%u %s skipped, the first '%s': %s", trouble->bad_buffers,
 			trouble->bad_buffers == 1 ? "buffer was" : "buffers were", trouble->bad_file,
@@ -191,21 +189,30 @@ void summary_no_buffer(const struct spool *spool, const struct drain_trouble *tr
 		snprintf(text, size, "%u %s recorded: %s", trouble->no_buffers, were, strerror(err));
 }
 
-/* Report programs without a buffer: they keep running, and cannot report it themselves. */
-static void say_no_buffers(const struct output *output, const struct spool *spool, const struct drain_trouble *trouble)
+void summary_trouble(const struct output *output, const struct spool *spool, const struct drain_trouble *trouble,
+		     const struct weave_stats *stats)
+{
+	char text[PATH_MAX + 256];
+
+	say_trouble(output->sink, trouble);
+	/* If nothing was recorded, say_empty() names the reason. */
+	if (!trouble->no_buffers || !stats->file_size)
+		return;
+	summary_no_buffer(spool, trouble, text, sizeof(text));
+	message(output->sink, "%s", text);
+}
+
+/* Report that no program was recorded, although one was expected. */
+static void say_no_programs(const struct output *output, const struct spool *spool, const struct drain_trouble *trouble)
 {
 	unsigned int programs = 0;
-	char text[PATH_MAX + 256];
 
 	for (unsigned int i = 0; i < spool->nr_entries; i++)
 		programs += !spool_is_kernel(&spool->entries[i]);
-	if (trouble->no_buffers) {
-		summary_no_buffer(spool, trouble, text, sizeof(text));
-		message(output->sink, "%s", text);
-	} else if (!programs && !output->programs_may_lack && (spool->head.session[0] || !spool->nr_entries)) {
+	if (!trouble->no_buffers && !programs && !output->programs_may_lack &&
+	    (spool->head.session[0] || !spool->nr_entries))
 		message(output->sink, "no process of '%s' " NOT_LINKED ": the recording %s", spool->head.command,
 			spool->nr_entries ? "has only the kernel's events" : "is empty");
-	}
 }
 
 /* Print the range of times, as `recorder report` shows them, but rounded. */
@@ -292,10 +299,11 @@ void summary(const struct output *output, const struct spool *spool, const struc
 	     const struct drain_trouble *trouble, const struct weave_stats *stats,
 	     const struct spool_to_weave_kernel *kernel)
 {
-	say_trouble(output->sink, trouble);
+	if (trouble->waiting)
+		say_waiting(output->sink, trouble->waiting);
 	/* If nothing was recorded, say_empty() names the reason. */
 	if (stats->file_size)
-		say_no_buffers(output, spool, trouble);
+		say_no_programs(output, spool, trouble);
 	if (selections)
 		selections_report(output->sink, selections, spool);
 	say_summary(output, spool, stats, kernel);

@@ -6,7 +6,14 @@
 #include "cli/recording/spool_to_weave.h"
 #include "cli/recording/output.h"
 
-/* Print messages about what was skipped, then the lines of the summary. Arguments as for output_finish(). */
+/*
+ * Report buffers and lanes that were skipped, and programs that were not recorded. These are errors, and are reported
+ * also if the output is quiet. Arguments as for output_finish().
+ */
+void summary_trouble(const struct output *output, const struct spool *spool, const struct drain_trouble *trouble,
+		     const struct weave_stats *stats);
+
+/* Print the lines of the summary, after messages about programs that waited, and selections. */
 void summary(const struct output *output, const struct spool *spool, const struct selections *selections,
 	     const struct drain_trouble *trouble, const struct weave_stats *stats,
 	     const struct spool_to_weave_kernel *kernel);

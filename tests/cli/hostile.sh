@@ -99,4 +99,39 @@ for size in 0 1 4095 4096 20000 70000 100000 4300000 4330000 4350000 5000000; do
 done
 is "recover from pieces of a buffer ends normally" "$bad" 0
 
+# ------------------------------------------------------------------------------------- what -q does not hide
+
+start quiet
+"$RECORDER" record -q -P "$pid" -o quiet.dat 2>err &
+recorder=$!
+wait_until is_attached quiet.dat.spool "$victim"
+truncate -s 4096 "$buffer"
+kill -INT $recorder
+wait $recorder
+like "-q: a buffer that is cut short" "$(head -n 1 err)" "skipped the buffer of program $pid \(victim\), which was truncated"
+end "$pid"
+rm -f "$buffer"
+
+# An incompatible feature that this version does not know; and a damaged header.
+cp --sparse=always whole newer
+printf '\200' | dd of=newer bs=1 seek=471 conv=notrunc status=none
+cp --sparse=always whole damaged
+printf '\377\377\377\377' | dd of=damaged bs=1 seek=44 conv=notrunc status=none
+for each in "newer its program uses a newer librecorder" "damaged Bad message"; do
+	# shellcheck disable=SC2016
+	ok "-q: a buffer that is ${each%% *}" "$RECORDER" record -q -o quiet.dat \
+		sh -c 'cp --sparse=always "$1" "$RECORDER_DIR/new"; mv "$RECORDER_DIR/new" "$RECORDER_DIR/77-7.rec"; "$0" 1 10' \
+		"$top_builddir/tests/programs/producer" "${each%% *}"
+	like "is reported" "$err" "^recorder record: 1 buffer was skipped, the first '77-7.rec': ${each#* }"
+	is "on one line" "$(wc -l <<<"$err")" 1
+	is "the others are recorded" "$(events quiet.dat ' count: ')" 10
+done
+# shellcheck disable=SC2016
+ok "-q: a program that could not make its buffer" "$RECORDER" record -q -o quiet.dat \
+	sh -c '"$0" 1 10; RECORDER_SUBBUF_KB=5 "$0" 1 10' "$top_builddir/tests/programs/producer"
+like "is reported" "$err" "^recorder record: 1 process was not recorded: a size or the clock"
+is "on one line, too" "$(wc -l <<<"$err")" 1
+ok "-q: without any of these" "$RECORDER" record -q -o quiet.dat "$top_builddir/tests/programs/producer" 1 10
+is "nothing is printed" "$err" ""
+
 done_testing

@@ -203,7 +203,8 @@ ok "a program that drops its rights" "$RECORDER" record -o drop.dat /run/bin/dro
 like "loses only the events of its child, which has no buffer" "$err" "recorded 30 events from 1 process, 2 threads; 0 lost"
 is "which it is meant to" "$("$RECORDER" report drop.dat | sed -n 's/.*number=//p' | sort -n | tr '\n' ' ')" "$(seq -s ' ' 0 29) "
 ok "and under REC_DEBUG" env REC_DEBUG=1 "$RECORDER" record -q -o drop.dat /run/bin/dropper $two
-like "the child reports why" "$err" "^librecorder: process [0-9]+ records nothing, no buffer in '$(shm 0)/session-[A-Za-z0-9]*': permission denied$"
+like "the child reports why, and the recorder that it is missing" "$err" "^librecorder: process [0-9]+ records nothing, no buffer in '$(
+	shm 0)/session-[A-Za-z0-9]*': permission denied"$'\n'"recorder record: 1 process was not recorded: Permission denied$"
 ok "without a recorder" env RECORDER_ENABLE='*' REC_DEBUG=1 /run/bin/dropper $two
 is "the child has its own buffer" "$err" ""
 
