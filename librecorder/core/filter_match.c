@@ -42,6 +42,11 @@ enum outcome rec_filter_test_reading(const struct subject *subject, const struct
 	return test_number(&time, &number);
 }
 
+static uint32_t cpu_of(const struct subject *subject)
+{
+	return subject->cpu;
+}
+
 bool rec_filter_match(const struct rec_condition *condition, size_t size, const void *record, size_t record_size,
 		      uint32_t cpu)
 {

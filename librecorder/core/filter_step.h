@@ -28,8 +28,11 @@ struct subject {
 	size_t condition_size; /* number of readable bytes of the condition */
 	const unsigned char *record;
 	size_t record_size;
-	uint32_t cpu;
+	uint32_t cpu; /* only for cpu_of() */
 };
+
+/* The number of the CPU, for a step that tests it. Each source file that includes this header defines it. */
+static uint32_t cpu_of(const struct subject *subject);
 
 struct text {
 	const unsigned char *at;
@@ -174,14 +177,10 @@ static inline __attribute__((always_inline)) bool load_field(const unsigned char
 	return true;
 }
 
-/* The number that the step tests. False: the step makes no sense, or the record is too short. */
+/* The field that the step tests. False: the step makes no sense, or the record is too short. */
 static inline bool load_number(const struct subject *subject, const struct rec_condition_step *step,
 			       uint64_t *ret_number)
 {
-	if (step->test & REC_TEST_CPU) {
-		*ret_number = subject->cpu;
-		return true;
-	}
 	return (size_t)step->offset + step->size <= subject->record_size &&
 	       load_field(subject->record + step->offset, step->size, (step->test & REC_TEST_SIGNED) != 0, ret_number);
 }
@@ -213,6 +212,13 @@ static inline enum outcome test_number(const struct subject *subject, const stru
 	if (!load_number(subject, step, &number))
 		return SENSELESS;
 	return compare_numbers(step->test & (REC_TEST_KIND | REC_TEST_SIGNED), number, step->value);
+}
+
+/* Not inlined, because of cpu_of(), which may be a system call. */
+static __attribute__((noinline)) enum outcome test_cpu(const struct subject *subject,
+						       const struct rec_condition_step *step)
+{
+	return compare_numbers(step->test & (REC_TEST_KIND | REC_TEST_SIGNED), cpu_of(subject), step->value);
 }
 
 /* Floating point has no instruction in common with the numbers above. */
@@ -253,7 +259,9 @@ static __attribute__((noinline)) enum outcome test_rare(const struct subject *su
 {
 	const unsigned int kind = step->test & REC_TEST_KIND;
 
-	return kind <= REC_TEST_GLOB ? test_string(subject, step) : test_float(subject, step);
+	if (kind == REC_TEST_TEXT || kind == REC_TEST_GLOB)
+		return test_string(subject, step);
+	return kind < REC_TEST_TEXT ? test_cpu(subject, step) : test_float(subject, step);
 }
 
 /* ---------------------------------------------------------------------------------------------------- a condition */
@@ -293,7 +301,7 @@ static inline __attribute__((always_inline)) enum outcome run(const struct subje
 		return SENSELESS;
 	for (;; at = next) {
 		const struct rec_condition_step step = load_step(steps + at * sizeof(step));
-		const unsigned int kind = step.test & REC_TEST_KIND;
+		const unsigned int kind = step.test & (REC_TEST_KIND | REC_TEST_CPU);
 		enum outcome outcome;
 
 		if (reading && step.test & (REC_TEST_IN_PLACE | REC_TEST_READING))

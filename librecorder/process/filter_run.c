@@ -3,7 +3,7 @@
  * Running conditions, in the program and before each commit of an event that has one.
  *
  * Guarantees: those of filter_step.h. A condition is run at most twice for an event. No lock, no system call except the
- * clock's for a rate (usually not even that), errno is preserved.
+ * clock's for a rate and, without rseq, that of a comparison with CPU (usually not even these), errno is preserved.
  */
 #include <librecorder/filter.h>
 
@@ -17,6 +17,12 @@
 #include "librecorder/ring/ring_private.h"
 
 #define NS_PER_SECOND UINT64_C(1000000000)
+
+/* subject->cpu is the word of rseq. */
+static uint32_t cpu_of(const struct subject *subject)
+{
+	return rec_cpu_number(subject->cpu);
+}
 
 /*
  * Whether this second has room for one more event. An event that passes has raised the count from below the rate, in

@@ -14,7 +14,6 @@
 #include "librecorder/ring/ring_private.h"
 #include "librecorder/core/atomic.h"
 
-#include <sched.h>
 #include <string.h>
 
 /*
@@ -40,10 +39,7 @@ struct plan {
 
 static uint32_t read_cpu(const struct rec_handle *handle)
 {
-	uint32_t cpu = rec_load_relaxed(handle->cpu);
-
-	/* Without rseq the word holds one of its small negative states. */
-	return (int32_t)cpu >= 0 ? cpu : (uint32_t)sched_getcpu();
+	return rec_cpu_number(rec_load_relaxed(handle->cpu));
 }
 
 /* Read the clock, and the CPU on which it was read. If the thread moved in between, read again. */

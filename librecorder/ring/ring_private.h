@@ -7,12 +7,19 @@
 
 #include <librecorder/detail/ring.h>
 #include <librecorder/source.h>
+#include <sched.h>
 #include <string.h>
 
 static inline struct rec_subbuf_header *subbuf_header(const struct rec_handle *handle, uint32_t id)
 {
 	return (struct rec_subbuf_header *)(void *)(handle->data - REC_SUBBUF_HEADER_SIZE +
 						    ((size_t)id << handle->shift));
+}
+
+/* The calling thread's CPU. `word` was read through rec_handle.cpu; without rseq it is a negative state of rseq's. */
+static inline uint32_t rec_cpu_number(uint32_t word)
+{
+	return (int32_t)word >= 0 ? word : (uint32_t)sched_getcpu();
 }
 
 /*
