@@ -45,10 +45,11 @@ int rec_configure(const struct rec_options *options);
  * Switch events by pattern: "system:name" with * and ? in both, "system" alone for all of its events, several
  * separated by commas. A rate and a filter may follow (filter.h): "io:* rate 100 if size > 4096". An event that is
  * registered later is switched by the last call that matches it, unless another process has given a pattern that
- * matches it (rec_view_switch()). An event that the filter does not fit, or for whose condition the buffer has no room,
- * stays off. The selector is copied. Returns the number of the other known events that match; -EINVAL: the selector is
- * malformed or NULL; -ENXIO: no buffer; -ENOMEM; -EBUSY: called from within the library, by an allocator or in fork, or
- * by vfork's child. Any thread; not signal-safe.
+ * matches it (rec_view_switch()). An event that the filter does not fit is switched off. The selector is copied.
+ * Returns the number of the other known events that match; -EINVAL: the selector is malformed or NULL; -ENXIO: no
+ * buffer; -ENOMEM; -ENOSPC: the buffer has no room for the rate or the filter of at least one event, which stays as it
+ * is, but the other events have been switched, and later ones will be; -EBUSY: called from within the library, by an
+ * allocator or in fork, or by vfork's child. Any thread; not signal-safe.
  */
 int rec_enable(const char *selector);
 int rec_disable(const char *selector);

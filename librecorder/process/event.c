@@ -35,8 +35,8 @@
 #define FOLLOW_TRIES 100u
 
 /*
- * Values for an event that is wanted but stays off, because its filter does not fit it, or because there is no room for
- * its filter. They are not bits of an enable word.
+ * Values for an event that is wanted, but its filter does not fit it, or there is no room for its filter. It stays off;
+ * in the second case, an event that is known already stays as it is. They are not bits of an enable word.
  */
 #define UNFIT	4u
 #define NO_ROOM 8u
@@ -168,19 +168,32 @@ static void count_no_room(const struct known *known)
 		rec_log_count_lost();
 }
 
+/*
+ * Switch the events that match. If there is no room for the condition of one of them, this event stays as it is, and
+ * -ENOSPC is returned after all others have been switched.
+ */
 static int apply(const struct rec_selector *selector, bool on)
 {
 	int count = 0;
+	bool full = false;
 
 	for (struct known *known = first; known; known = known->next) {
+		uint32_t wanted;
+
 		if (!rec_selector_matches(selector, &known->system, &known->name))
 			continue;
-		known->wanted = on ? follow(known, selector) : 0;
-		count += known->wanted != UNFIT && known->wanted != NO_ROOM;
+		wanted = on ? follow(known, selector) : 0;
+		if (wanted == NO_ROOM) {
+			rec_log_count_lost();
+			full = true;
+			continue;
+		}
+		known->wanted = wanted;
+		count += wanted != UNFIT;
 		if (known->word != &no_word)
 			set_word(known);
 	}
-	return count;
+	return full ? -ENOSPC : count;
 }
 
 static int enable(const char *text, bool on)

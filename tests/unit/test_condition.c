@@ -293,11 +293,33 @@ Test(condition, where_there_is_no_room_nothing_changes)
 	cr_assert_eq(rec_view_switch(view, "cond:one if n == 7", true), 1, "a condition that exists can be used");
 	expect(1, 7);
 	cr_assert_eq(rec_enable("cond:one if n == 9999999"), 1, "the program's half is another one");
-	/* When the program's half is full, too, the event stays off, and this is counted. */
-	for (i = 0; rec_enable(selector) == 1; i++)
+}
+
+Test(condition, where_the_program_has_no_room_the_event_stays_as_it_is)
+{
+	char selector[64];
+	uint32_t word = 0;
+	unsigned int i;
+	int r = 1;
+
+	for (i = 0; r == 1; i++) {
+		word = *ONE.enabled;
 		snprintf(selector, sizeof(selector), "cond:one if n == %u", i);
-	cr_assert_gt(i, 1000);
-	cr_assert_eq(*ONE.enabled & REC_ENABLE_WANTED, 0);
+		r = rec_enable(selector);
+	}
+	cr_assert_eq(r, -ENOSPC);
+	cr_assert_eq(i, (REC_CONDITIONS_HALF - 16) / 48 + 1);
+	cr_assert_eq(*ONE.enabled, word, "on, with the condition before");
+	cr_assert_eq(rec_process_header()->lost_log_full, 1);
+	cr_assert_eq(rec_enable("cond:t*,cond:one rate 7"), -ENOSPC);
+	cr_assert_eq(*ONE.enabled, word);
+	cr_assert_eq(*TWO.enabled & REC_ENABLE_WANTED, 0, "it was off");
+	cr_assert_eq(rec_process_header()->lost_log_full, 3);
+	cr_assert_eq(rec_enable("cond:* if n == 5"), -ENOSPC, "its condition exists for one of them");
+	cr_assert_eq(*TWO.enabled & REC_ENABLE_WANTED, 0);
+	expect(1, 5);
+	cr_assert_eq(rec_enable("cond:*"), 2, "no filter needs no room");
+	expect(10, 45);
 }
 
 static void put_used(uint64_t value)
