@@ -103,7 +103,8 @@ int rec_lane_release(unsigned int lane);
 /*
  * Name the calling thread in recordings; by default the kernel's name of the thread (15 bytes) is used. Copies up to
  * 255 bytes of `name`; control characters become '?'. Returns 0; -EINVAL: `name` is empty or NULL; -ENOSPC: the log is
- * full; -ENOMEM: no memory for more of it; -ENXIO: no buffer; -EBUSY: as rec_enable(). Any thread; not signal-safe.
+ * full, or names of threads fill half of it; -ENOMEM: no memory for more of it; -ENXIO: no buffer; -EBUSY: as
+ * rec_enable(). Any thread; not signal-safe.
  */
 int rec_thread_name(const char *name);
 

@@ -2,10 +2,12 @@
 /*
  * The log of a buffer: append-only, so that a reader may read it at any time. A record is complete before log_used
  * covers it, and is never changed afterwards. The end of the log is also kept outside of the shared memory, so that no
- * other process can make us write elsewhere.
+ * other process can make us write elsewhere. Names of threads fill at most half of the log: a program may have any
+ * number of threads, and the rest is for its events and call sites.
  */
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "librecorder/process/log_private.h"
@@ -16,6 +18,7 @@
 static unsigned char *records; /* of the present buffer */
 static uint64_t room;
 static uint64_t used;
+static uint64_t names; /* bytes of it that are names of threads */
 static uint64_t populated; /* bytes of it that have memory */
 
 void rec_log_begin(unsigned char *start, uint64_t size)
@@ -23,6 +26,7 @@ void rec_log_begin(unsigned char *start, uint64_t size)
 	records = start;
 	room = size;
 	used = 0;
+	names = 0;
 	populated = 0;
 }
 
@@ -53,18 +57,22 @@ void rec_log_count_lost(void)
 int rec_log_append_locked(const struct rec_log_record *record)
 {
 	struct rec_buffer_header *header = rec_process_header();
+	const bool is_thread = record->kind == REC_LOG_THREAD;
 	int r;
 
 	if (!header)
 		return -ENXIO;
-	r = populate(used + record->size);
+	r = is_thread && names + record->size > room / 2 ? -ENOSPC : populate(used + record->size);
 	if (r < 0) {
 		rec_log_count_lost();
-		rec_debug_lost("names of events", r);
+		if (!is_thread)
+			rec_debug_lost("names of events", r);
 		return r;
 	}
 	memcpy(records + used, record, record->size);
 	used += record->size;
+	if (is_thread)
+		names += record->size;
 	/* Release: the record comes before it; pairs with the acquire of the log's readers (edge G1). */
 	rec_store_release(&header->log_used, used);
 	return 0;

@@ -7,7 +7,8 @@
 
 /*
  * Append a complete record. The caller holds the process lock. 0; -ENXIO: no buffer; -ENOSPC: the log is full, or the
- * error of allocating its memory (both are counted). Signal-safe.
+ * half of it that names of threads may fill; or the error of allocating its memory (the last two are counted).
+ * Signal-safe.
  */
 int rec_log_append_locked(const struct rec_log_record *record);
 

@@ -205,21 +205,32 @@ Test(condition, a_forked_child_has_them)
 	count_in_child("cond:two if n < 3", 3);
 }
 
+/* Adds call sites to the log, until it has no room for one more. */
+static void fill_log(const char *function)
+{
+	const uint64_t lost = rec_process_header()->lost_log_full;
+
+	while (rec_process_header()->lost_log_full == lost) {
+		struct rec_printf_site site = { 0 };
+
+		rec_printf_write(&site, function, 0, "full");
+	}
+}
+
 /*
- * Names of threads have filled the log, and are not copied. So the child has room for an event for which its parent has
- * none.
+ * Call sites have filled the log, and are not copied. So the child has room for an event for which its parent has none.
  */
 Test(condition, a_forked_child_has_one_more)
 {
 	static struct made_event late;
-	char name[256];
+	char function[256];
 	int status;
 	pid_t pid;
 
-	memset(name, 'n', sizeof(name) - 1);
-	name[sizeof(name) - 1] = '\0';
-	while (rec_thread_name(name) == 0 || rec_thread_name("n") == 0)
-		;
+	memset(function, 'f', sizeof(function) - 1);
+	function[sizeof(function) - 1] = '\0';
+	fill_log(function);
+	fill_log("");
 	cr_assert_eq(rec_enable("late:* if n == 2"), 0);
 	made_event(&late, "late", "late, u32(n)", 12);
 	rec_event_register(&late.event);

@@ -7,6 +7,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <librecorder/context.h>
 #include <librecorder/event.h>
 #include <librecorder/event_text.h>
 #include <librecorder/log.h>
@@ -362,6 +363,35 @@ Test(event, sixteen_thousand_events_and_no_more)
 	cr_assert_gt(on, REC_EVENTS_MAX / 2);
 	cr_assert_eq(rec_process_header()->lost_log_full, off);
 	free(made);
+}
+
+/* Each thread that records adds its name to the log, which is never freed. */
+Test(event, names_of_threads_leave_room_for_events)
+{
+	static struct made_event later;
+	const struct rec_buffer_header *header;
+	unsigned int nr = 0;
+	char name[256];
+
+	cr_assert_gt(rec_enable("*"), 0);
+	header = rec_process_header();
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	while (rec_thread_name(name) == 0)
+		nr++;
+	cr_assert_gt(nr, header->log_size / 2 / 300);
+	while (rec_thread_name("n") == 0)
+		;
+	cr_assert_eq(rec_thread_name("n"), -ENOSPC);
+	cr_assert_lt(header->log_used, header->log_size / 2 + 4096);
+	cr_assert_eq(header->lost_log_full, 3, "each name that found no room");
+	made_event(&later, "made", "event, u8(a)", 9);
+	rec_event_register(&later.event);
+	cr_assert(rec_event_on(&later.event));
+	cr_assert_eq(rec_context_set("key", "value"), 0);
+	rec_printf("a new site");
+	cr_assert_eq(header->lost_log_full, 3);
+	cr_assert_not_null(strstr(event_fixture_text(), "a new site\n"));
 }
 
 static void write_from_handler(int signal)
