@@ -36,9 +36,10 @@ extern "C" {
  *
  * Returns 0; -EINVAL: the key is NULL, not such a word, or longer than REC_CONTEXT_KEY_MAX; -E2BIG: the value is longer
  * than REC_CONTEXT_VALUE_MAX; -ENOSPC: REC_CONTEXT_KEYS_MAX other keys have values; -ENOMEM: no memory for the thread's
- * values; -ENXIO: no buffer, or it cannot have one more event; -EBUSY: too many signal handlers that set values
- * interrupted each other, or left this function by a jump. Any thread; errno is preserved; signal-safe, except for the
- * first use in a process. The first use in a thread maps memory by a system call.
+ * values or for the event; -ENXIO: no buffer, or it cannot have one more event; -EBUSY: too many signal handlers that
+ * set values interrupted each other, or left this function by a jump, or it is the first use in a process and has a
+ * reason that rec_enable() names. Any thread; errno is preserved; signal-safe, except for the first use in a process,
+ * and the next one if that returned -ENOMEM or -EBUSY. The first use in a thread maps memory by a system call.
  */
 int rec_context_set(const char *key, const char *value);
 

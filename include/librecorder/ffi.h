@@ -25,8 +25,8 @@ extern "C" {
  * numbers: the LENGTH of an array, the DECIMALS of a real, the number of a named field's values, and these values.
  * Texts and constants are copied. *ret_event belongs to the library and exists as long as the process; the same
  * declaration gives an event with the same id. Returns 0; -EINVAL: the declaration is invalid, or has other constants;
- * -ENOMEM; -ENOSPC: the event cannot be registered (no buffer, too many events, the log is full, or the call came from
- * within the library). Any thread; not signal-safe.
+ * -ENOMEM; -ENOSPC: the event cannot be registered (no buffer, too many events, or the log is full); -EBUSY: as
+ * rec_enable(). Any thread; not signal-safe.
  */
 int rec_event_declare(const char *system, const char *declaration, const int64_t *constants, unsigned int nr_constants,
 		      struct rec_event **ret_event);
@@ -40,7 +40,8 @@ int rec_event_declare(const char *system, const char *declaration, const int64_t
  *						the difference of two rec_clock_mono()
  *
  * In place of REC_TASK(), call these functions, of <librecorder/event.h>; `name` is copied, at most 255 bytes, and NULL
- * means "". Any thread; signal-safe, except for the first call in a process:
+ * means "". Any thread; signal-safe, except for the first call in a process and, if that could not declare the
+ * event for lack of memory, the next one:
  *
  *	if (rec_task_on())
  *		rec_task_write(uint64_t id, const char *name);

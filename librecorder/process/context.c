@@ -26,6 +26,7 @@
 #include <sys/mman.h>
 
 #include "librecorder/process/context_private.h"
+#include "librecorder/process/event_private.h"
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
 
@@ -72,24 +73,28 @@ static struct rec_event never = { .enabled = &never.off };
 /*
  * Two threads may do this at once: both then use the event that was stored first. If the event cannot be declared, this
  * stores and returns an event that is always off. It stays until the process has another buffer, or another thread
- * declares the event.
+ * declares the event. -ENOMEM, -EBUSY: the event cannot be declared now, and the next use tries again.
  */
-static struct rec_event *declare(void)
+static int declare(struct rec_event **ret_event)
 {
 	const int saved = errno;
 	struct rec_event *event, *present = NULL;
 	const int r = rec_event_declare("recorder", "context, u64(age), string(key), string(value)", NULL, 0, &event);
 
 	errno = saved;
+	if (rec_event_try_again(r))
+		return r;
 	if (r < 0)
 		event = &never;
 	/* Release: a thread that finds the event finds its members complete. */
 	if (!__atomic_compare_exchange_n(&context_event, &present, event, false, __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) {
 		if (present != &never || event == &never)
-			return present;
-		rec_store_release(&context_event, event);
+			event = present;
+		else
+			rec_store_release(&context_event, event);
 	}
-	return event;
+	*ret_event = event;
+	return 0;
 }
 
 /* ---------------------------------------------------------------------------------------------------------- records */
@@ -357,14 +362,15 @@ int rec_context_set(const char *key, const char *value)
 	struct rec_context *context;
 	struct rec_handle *handle;
 	struct cell *cell;
-	int place;
+	int place, r;
 
 	if (!is_key(key))
 		return -EINVAL;
 	if (value_size > REC_CONTEXT_VALUE_MAX)
 		return -E2BIG;
-	if (!event)
-		event = declare();
+	r = event ? 0 : declare(&event);
+	if (r < 0)
+		return r;
 	if (event == &never)
 		return -ENXIO;
 	handle = rec_event_on(event) ? rec_handle_get() : NULL;

@@ -289,7 +289,8 @@ static struct known *find_known(const struct rec_log_event *description, uint32_
 	return known;
 }
 
-static struct known *add_known(const struct rec_log_event *description, uint32_t hash)
+/* 0, -ENOSPC: there are too many events, -ENOMEM, or -EBADMSG: the description is malformed. */
+static int add_known(const struct rec_log_event *description, uint32_t hash, struct known **ret_known)
 {
 	static uint32_t nr_known = INDEX_OF_PRINTF + 1;
 	const size_t size = description->record.size;
@@ -297,15 +298,15 @@ static struct known *add_known(const struct rec_log_event *description, uint32_t
 	struct known *known;
 
 	if (nr_known >= REC_EVENTS_MAX)
-		return NULL;
+		return -ENOSPC;
 	known = calloc(1, sizeof(*known) + size);
 	if (!known)
-		return NULL;
+		return -ENOMEM;
 	known->description = (struct rec_log_event *)(known + 1);
 	memcpy(known->description, description, size);
 	if (rec_event_parse(known->description, &info) < 0) {
 		free(known);
-		return NULL;
+		return -EBADMSG;
 	}
 	known->system = info.system;
 	known->name = info.name;
@@ -320,19 +321,19 @@ static struct known *add_known(const struct rec_log_event *description, uint32_t
 	settle(known);
 	follow_rules(known);
 	count_no_room(known);
-	return known;
+	*ret_known = known;
+	return 0;
 }
 
-static void register_locked(struct rec_event *event)
+static int register_locked(struct rec_event *event)
 {
 	const uint32_t hash = rec_event_hash(event->description);
 	struct known *known = find_known(event->description, hash);
+	const int r = known ? 0 : add_known(event->description, hash, &known);
 
-	if (!known)
-		known = add_known(event->description, hash);
-	if (!known) {
+	if (r < 0) {
 		rec_log_count_lost();
-		return;
+		return r;
 	}
 	event->registered = 1;
 	event->next = known->users;
@@ -341,23 +342,32 @@ static void register_locked(struct rec_event *event)
 	/* Release: a thread that sees the word must not use the id that was there before. */
 	if (known->word != &no_word)
 		rec_store_release(&event->enabled, known->word);
+	return 0;
 }
 
-void rec_event_register(struct rec_event *event)
+int rec_event_try_register(struct rec_event *event)
 {
+	int r = 0;
+
 	if (event->registered)
-		return;
+		return 0;
 	rec_process_init();
 	/* The event was compiled with newer headers, so its code would write to lanes in an unknown way. */
 	if (event->abi > REC_EVENT_ABI) {
 		rec_debug_event_abi(event->abi, REC_EVENT_ABI);
-		return;
+		return -EOPNOTSUPP;
 	}
 	if (!rec_process_lock())
-		return;
+		return -EBUSY;
 	if (!event->registered)
-		register_locked(event);
+		r = register_locked(event);
 	rec_process_unlock();
+	return r;
+}
+
+void rec_event_register(struct rec_event *event)
+{
+	rec_event_try_register(event);
 }
 
 /*

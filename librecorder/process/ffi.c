@@ -15,6 +15,7 @@
 
 #include "librecorder/core/event_text_private.h"
 #include "librecorder/process/declared.h"
+#include "librecorder/process/event_private.h"
 
 /* Keep the data of the fields that rec_fields_begin() and the other functions need. */
 static void keep_fields(struct declared *declared, const struct rec_event_info *info)
@@ -43,6 +44,7 @@ int rec_event_declare(const char *system, const char *declaration, const int64_t
 	struct rec_log_event *description;
 	struct rec_event_info info;
 	uint32_t fixed_size = 0;
+	int r;
 
 	if (size > REC_EVENT_TEXT_MAX)
 		return -EINVAL;
@@ -67,11 +69,14 @@ int rec_event_declare(const char *system, const char *declaration, const int64_t
 	declared->event.enabled = &declared->event.off;
 	declared->event.description = description;
 	declared->event.abi = REC_EVENT_ABI;
-	rec_event_register(&declared->event);
-	if (declared->event.enabled == &declared->event.off) {
+	r = rec_event_try_register(&declared->event);
+	if (r == 0 && declared->event.enabled == &declared->event.off) {
 		rec_event_unregister(&declared->event);
+		r = -ENOSPC;
+	}
+	if (r < 0) {
 		free(declared);
-		return -ENOSPC;
+		return r;
 	}
 	*ret_event = &declared->event;
 	return 0;

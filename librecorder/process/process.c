@@ -272,6 +272,7 @@ static int replace_buffer(const struct rec_options *options, bool forked)
 	rec_process.error = make_buffer(options, &geometry);
 	rec_events_move(before.header, &geometry, recorder != 0);
 	rec_context_moved();
+	rec_task_moved();
 	if (rec_process.header && before.header)
 		copy_loan(&before, recorder);
 	show_buffer(forked ? before.header : NULL);

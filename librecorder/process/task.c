@@ -9,6 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "librecorder/process/event_private.h"
+
 #define NAME_MAX_SIZE 255u
 
 static uint32_t word_on = REC_ENABLE_ON;
@@ -17,7 +19,10 @@ static struct rec_event never = { .enabled = &never.off };
 
 struct rec_event *rec_task_event = &first_use;
 
-/* Two threads may do this at once: both get the same event. Returns NULL if there can be none. */
+/*
+ * Two threads may do this at once: both get the same event. Returns NULL if it cannot be declared; unless it can be
+ * later, it stays off.
+ */
 static struct rec_event *declare(void)
 {
 	const int saved = errno;
@@ -25,6 +30,8 @@ static struct rec_event *declare(void)
 	const int r = rec_event_declare("recorder", "task:task, u64(id), string(name)", NULL, 0, &event);
 
 	errno = saved;
+	if (rec_event_try_again(r))
+		return NULL;
 	/* Release: a thread that finds the event finds its members complete. */
 	rec_store_release(&rec_task_event, r == 0 ? event : &never);
 	return r == 0 ? event : NULL;
@@ -43,4 +50,10 @@ void rec_task_write(uint64_t id, const char *name)
 	rec_fields_put_unsigned(&fields, id);
 	rec_fields_put_text(&fields, name ? name : "", name ? strnlen(name, NAME_MAX_SIZE) : 0);
 	rec_fields_write(&fields);
+}
+
+void rec_task_moved(void)
+{
+	if (rec_load_relaxed(&rec_task_event) == &never)
+		rec_store_relaxed(&rec_task_event, &first_use);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Events do not wait for the process lock without end. A thread that holds it may need an allocator's lock, which is
- * held by the thread that a signal handler interrupted.
+ * held by the thread that a signal handler interrupted. An event that cannot be declared because the lock or memory is
+ * not available is declared by a later use.
  */
 #include "tests/unit/beside.h"
 #include "tests/unit/forbid.h"
@@ -9,7 +10,10 @@
 #include "tests/unit/reader_fixture.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <librecorder/context.h>
 #include <librecorder/event.h>
+#include <librecorder/ffi.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
@@ -37,6 +41,13 @@ static void end(void)
 }
 
 TestSuite(process_lock, .init = begin, .fini = end, .timeout = 300);
+
+static bool ends_well(pid_t child)
+{
+	int status = -1;
+
+	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
 
 /* An allocator's lock, for one thread. */
 static pthread_mutex_t heap = PTHREAD_MUTEX_INITIALIZER;
@@ -111,6 +122,114 @@ Test(process_lock, a_handler_that_interrupted_an_allocation)
 	cr_assert_eq(rec_process_header()->lost_log_full, lost + 1);
 }
 
+/* ---------------------------------------------------------------------------------------- the next use tries again */
+
+/* Allocations that succeed before one fails. */
+static unsigned int succeed = UINT32_MAX;
+void *__real_calloc(size_t nr, size_t size);
+void *__wrap_calloc(size_t nr, size_t size);
+
+void *__wrap_calloc(size_t nr, size_t size)
+{
+	if (succeed != UINT32_MAX && !succeed--)
+		return NULL;
+	return __real_calloc(nr, size);
+}
+
+static unsigned int events(void)
+{
+	struct rec_view_event event;
+	unsigned int nr = 0;
+
+	while (rec_view_consume(view, REC_ALL_LANES, &event) == 1)
+		nr++;
+	return nr;
+}
+
+/* The events of contexts and of tasks can be declared now. */
+static void expect_both(void)
+{
+	cr_expect_eq(rec_context_set("key", "value"), 0);
+	cr_expect_eq(events(), 1);
+	REC_TASK(2);
+	cr_expect_eq(events(), 1);
+}
+
+Test(process_lock, events_are_declared_when_there_is_memory_again)
+{
+	struct rec_event *event = NULL;
+
+	cr_assert_eq(rec_enable("recorder:*"), 0);
+	for (unsigned int nr = 0; nr < 2; nr++) {
+		succeed = nr;
+		cr_expect_eq(rec_context_set("key", "value"), -ENOMEM);
+		succeed = nr;
+		REC_TASK(1);
+		succeed = nr;
+		cr_expect_eq(rec_event_declare("lock", "declared, u64(n)", NULL, 0, &event), -ENOMEM);
+	}
+	cr_assert_eq(succeed, UINT32_MAX);
+	expect_both();
+	cr_expect_eq(rec_event_declare("lock", "declared, u64(n)", NULL, 0, &event), 0);
+}
+
+/* An allocator that traces does so within the library, which has the lock. */
+Test(process_lock, events_are_declared_when_the_lock_is_free_again)
+{
+	struct rec_event *event = NULL;
+
+	cr_assert_eq(rec_enable("recorder:*"), 0);
+	cr_assert(rec_process_lock());
+	cr_expect_eq(rec_context_set("key", "value"), -EBUSY);
+	REC_TASK(1);
+	cr_expect_eq(rec_event_declare("lock", "declared, u64(n)", NULL, 0, &event), -EBUSY);
+	rec_process_unlock();
+	expect_both();
+}
+
+/* It runs in its parent's memory, where it may declare nothing. */
+Test(process_lock, the_parent_of_vfork_declares_what_its_child_cannot)
+{
+	pid_t child;
+
+	cr_assert_eq(rec_enable("recorder:*"), 0);
+	child = vfork();
+	if (child == 0) {
+		rec_context_set("key", "value");
+		REC_TASK(1);
+		_exit(0);
+	}
+	cr_assert(ends_well(child));
+	expect_both();
+}
+
+/* A forked child has a log of its own. */
+Test(process_lock, a_child_declares_what_its_parent_has_no_room_for)
+{
+	struct rec_buffer_header *header = rec_process_header();
+	char function[256];
+	pid_t child;
+
+	memset(function, 'f', sizeof(function) - 1);
+	function[sizeof(function) - 1] = '\0';
+	/* Call sites fill it: long ones, then short ones. */
+	for (const uint64_t lost = header->lost_log_full; header->lost_log_full < lost + 2;) {
+		struct rec_printf_site site = { 0 };
+
+		rec_printf_write(&site, header->lost_log_full == lost ? function : "", 0, "full");
+	}
+	cr_assert_eq(rec_enable("recorder:*"), 0);
+	cr_expect_eq(rec_context_set("key", "value"), -ENXIO);
+	REC_TASK(1);
+	cr_expect_not(rec_task_on(), "it does not try again");
+	child = fork();
+	if (child == 0)
+		_exit(rec_context_set("key", "value") < 0 || !rec_task_on());
+	cr_assert(ends_well(child));
+}
+
+/* --------------------------------------------------------------------------------------------------------- waiters */
+
 static sem_t sleeps;
 static __thread bool is_waiter;
 int __real_nanosleep(const struct timespec *time, struct timespec *rest);
@@ -166,13 +285,6 @@ Test(process_lock, threads_without_an_id_wait)
 	cr_assert(rec_process_lock());
 	cr_assert_not(rec_process_lock(), "this thread has it");
 	expect_waiter();
-}
-
-static bool ends_well(pid_t child)
-{
-	int status = -1;
-
-	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
 static void leave_without_a_pid(void *data)
