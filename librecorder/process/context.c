@@ -201,8 +201,42 @@ static int find_place(const struct rec_context *context, uint64_t valid, const c
 }
 
 /*
- * Give the key of a new cell the cell's value. Returns the place of the key; -EALREADY: nothing changes, because the
- * key has this value, or has no value and the new one is empty; -ENOSPC. The cell is then in use, or free again.
+ * Find the place where the key gets this value, and the cell that is there (*ret_old; 0: none). -EALREADY: nothing
+ * changes, because the key has this value, or has no value and the new one is empty; -ENOSPC.
+ */
+static int find_change(const struct rec_context *context, uint64_t valid, const char *key, const char *value,
+		       uint32_t *ret_old)
+{
+	const int place = find_place(context, valid, key);
+	const uint32_t old = place < 0 ? 0 : cell_of(valid, (unsigned int)place);
+	const bool is_known = old && !strcmp(context->cells[old - 1].key, key);
+
+	*ret_old = old;
+	return strcmp(is_known ? context->cells[old - 1].value : "", value) ? place : -EALREADY;
+}
+
+/* Whether the thread's values would change: as find_change(), but without a page, no key has a value. */
+static int check_change(const char *key, const char *value)
+{
+	const struct rec_context *context = rec_thread_context;
+	uint64_t valid;
+	uint32_t old;
+	int place;
+
+	if (!context)
+		return *value ? 0 : -EALREADY;
+	do {
+		valid = rec_load_relaxed(&context->valid);
+		rec_signal_fence();
+		place = find_change(context, valid, key, value, &old);
+		rec_signal_fence();
+	} while (rec_load_relaxed(&context->valid) != valid);
+	return place;
+}
+
+/*
+ * Give the key of a new cell the cell's value. Returns the same values as find_change(). The cell is then in use, or
+ * free again.
  */
 static int put_cell(struct rec_context *context, const struct cell *cell)
 {
@@ -214,14 +248,7 @@ static int put_cell(struct rec_context *context, const struct cell *cell)
 	do {
 		valid = rec_load_relaxed(&context->valid);
 		rec_signal_fence();
-		place = find_place(context, valid, cell->key);
-		old = place < 0 ? 0 : cell_of(valid, (unsigned int)place);
-		if (old && !strcmp(context->cells[old - 1].key, cell->key)) {
-			if (!strcmp(context->cells[old - 1].value, cell->value))
-				place = -EALREADY;
-		} else if (!cell->value[0]) {
-			place = -EALREADY;
-		}
+		place = find_change(context, valid, cell->key, cell->value, &old);
 		rec_signal_fence();
 		next = valid;
 		if (place >= 0) {
@@ -357,13 +384,16 @@ static struct rec_context *get_context(void)
 
 int rec_context_set(const char *key, const char *value)
 {
-	const size_t value_size = value ? strnlen(value, REC_CONTEXT_VALUE_MAX + 1) : 0;
 	struct rec_event *event = rec_load_acquire(&context_event);
 	struct rec_context *context;
 	struct rec_handle *handle;
 	struct cell *cell;
+	size_t value_size;
+	bool is_on;
 	int place, r;
 
+	value = value ? value : "";
+	value_size = strnlen(value, REC_CONTEXT_VALUE_MAX + 1);
 	if (!is_key(key))
 		return -EINVAL;
 	if (value_size > REC_CONTEXT_VALUE_MAX)
@@ -373,7 +403,12 @@ int rec_context_set(const char *key, const char *value)
 		return r;
 	if (event == &never)
 		return -ENXIO;
-	handle = rec_event_on(event) ? rec_handle_get() : NULL;
+	/* Without a change there is no event, for which a lane would be leased, or which would be lost. */
+	r = check_change(key, value);
+	if (r < 0)
+		return r == -EALREADY ? 0 : r;
+	is_on = rec_event_on(event);
+	handle = is_on ? rec_handle_get() : NULL;
 	context = get_context();
 	if (!context)
 		return -ENOMEM;
@@ -387,13 +422,13 @@ int rec_context_set(const char *key, const char *value)
 	cell->key_size = (uint32_t)strlen(key) + 1;
 	cell->value_size = (uint32_t)value_size + 1;
 	memcpy(cell->key, key, cell->key_size);
-	if (value_size)
-		memcpy(cell->value, value, value_size);
-	cell->value[value_size] = '\0';
+	memcpy(cell->value, value, cell->value_size);
 	place = put_cell(context, cell);
 	if (place < 0)
 		return place == -EALREADY ? 0 : place;
-	write_record(context, (unsigned int)place, (uint32_t)(cell - context->cells) + 1);
+	/* Without a lane the event is counted as lost already. */
+	if (handle || !is_on)
+		write_record(context, (unsigned int)place, (uint32_t)(cell - context->cells) + 1);
 	return 0;
 }
 

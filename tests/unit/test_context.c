@@ -3,7 +3,9 @@
  * The context values of a thread: which records are written, and when; and that the values of all later events are
  * known, also if the oldest events are overwritten, and whichever lane the thread writes to.
  */
+#include "tests/unit/beside.h"
 #include "tests/unit/context_fixture.h"
+#include "tests/unit/forbid.h"
 
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
@@ -162,6 +164,38 @@ Test(context, a_change_that_was_lost)
 	cr_assert_eq(verdict.wrong, 0);
 	cr_assert_geq(verdict.events, 40);
 	cr_assert_eq(verdict.unknown, 0);
+}
+
+static void set_without_a_lane(void *data)
+{
+	static const struct {
+		const char *value;
+		unsigned int lost;
+	} sets[] = { { "a", 1 }, { "a", 1 }, { "b", 2 }, { NULL, 3 }, { "", 3 } };
+
+	(void)data;
+	/* A thread that may not ask for the pid gets no lane. */
+	forbid_call(SYS_getpid);
+	if (rec_context_set("other", NULL) != 0 || rec_process_header()->lost_no_lane != 0)
+		_exit(9);
+	for (unsigned int i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+		if (rec_context_set("key", sets[i].value) != 0 ||
+		    rec_process_header()->lost_no_lane != sets[i].lost)
+			_exit(10 + (int)i);
+	_exit(0);
+}
+
+/* Each change that is not recorded is counted once, and nothing else. */
+Test(context, changes_without_a_lane)
+{
+	int status = -1;
+
+	context_begin(PAGES, 0, false);
+	/* The event is declared. */
+	cr_assert_eq(rec_context_set("first", NULL), 0);
+	cr_assert_gt(waitpid(beside_run(set_without_a_lane, NULL), &status, 0), 0);
+	cr_assert(WIFEXITED(status));
+	cr_assert_eq(WEXITSTATUS(status), 0, "%d", WEXITSTATUS(status));
 }
 
 static unsigned int lane_of_thread(void)
