@@ -121,7 +121,8 @@
  * binary; readers format the text. The event is called "ftrace:bprint", like that of the kernel's trace_printk, and is
  * switched by this name. Up to 32 conversions and 1000 bytes of arguments; longer strings are cut. Any thread.
  * Signal-safe if the arguments are integers, pointers or strings. Other conversions (%e %f %g %a %lc %ls %m, '*' as a
- * width, the flags '+' and ' ') call snprintf() immediately, and are not signal-safe.
+ * width or as the precision of an integer, a width of %c or %p, flags other than '0') call snprintf() immediately, and
+ * are not signal-safe.
  */
 #define rec_printf(...)                                                                                                \
 	do {                                                                                                           \

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "librecorder/core/decimal.h"
 #include "librecorder/process/event_private.h"
 #include "librecorder/process/log_private.h"
 #include "librecorder/process/printf_format.h"
@@ -40,36 +41,28 @@ static size_t add(char *text, size_t used, const char *from, size_t size)
 	return used + size;
 }
 
+/* Without snprintf(), because the first event of a call site may be in a signal handler. */
 static size_t store_conversion(char *text, size_t used, const struct printf_piece *piece)
 {
-	char stored[32];
-	int n = 0;
+	const bool is_number = piece->how == AS_NUMBER;
+	char stored[32]; /* flags of 5 characters, numbers of 5 digits (printf_format.c) */
+	char *at = stored;
 
-	switch (piece->how) {
-	case AS_NUMBER:
-		if (piece->conversion == 'p') {
-			n = snprintf(stored, sizeof(stored), "0x%%llx");
-			break;
-		}
-		n = snprintf(stored, sizeof(stored), "%%%s", piece->flags);
-		if (piece->width >= 0)
-			n += snprintf(stored + n, sizeof(stored) - (size_t)n, "%d", piece->width);
-		if (piece->precision >= 0)
-			n += snprintf(stored + n, sizeof(stored) - (size_t)n, ".%d", piece->precision);
-		n += snprintf(stored + n, sizeof(stored) - (size_t)n, "%s%c", piece->size >= 8 ? "ll" : "",
-			      piece->conversion);
-		break;
-	case AS_STRING:
-		if (piece->width >= 0) {
-			n = snprintf(stored, sizeof(stored), "%%%ds", piece->width);
-			break;
-		}
-		/* fall through */
-	default:
-		n = snprintf(stored, sizeof(stored), "%%s");
-		break;
+	if (is_number && piece->conversion == 'p')
+		return add(text, used, "0x%llx", strlen("0x%llx"));
+	*at++ = '%';
+	if (is_number)
+		at = stpcpy(at, piece->flags);
+	if ((is_number || piece->how == AS_STRING) && piece->width >= 0)
+		at = rec_put_decimal(at, (uint32_t)piece->width);
+	if (is_number && piece->precision >= 0) {
+		*at++ = '.';
+		at = rec_put_decimal(at, (uint32_t)piece->precision);
 	}
-	return add(text, used, stored, (size_t)n);
+	if (is_number && piece->size >= 8)
+		at = stpcpy(at, "ll");
+	*at++ = is_number ? piece->conversion : 's';
+	return add(text, used, stored, (size_t)(at - stored));
 }
 
 /* Store the format in the form that readers need. Returns the text's size, including the NUL. */

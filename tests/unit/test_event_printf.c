@@ -8,6 +8,8 @@
 #include <float.h>
 #include <librecorder/event.h>
 #include <librecorder/event_text.h>
+#include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +53,39 @@ Test(event_printf, whole_numbers)
 	BOTH("%+lld %-6ldx %*lu", -5LL, 3L, 4, 5ul);
 	BOTH("%+hhd %+hd", (signed char)-7, (short)300);
 	compare();
+}
+
+static bool is_in_handler;
+static unsigned int nr_unsafe;
+int __wrap_snprintf(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+int __wrap_snprintf(char *text, size_t size, const char *format, ...)
+{
+	va_list args;
+	int n;
+
+	nr_unsafe += is_in_handler;
+	va_start(args, format);
+	n = vsnprintf(text, size, format, args);
+	va_end(args);
+	return n;
+}
+
+static void write_from_handler(int signal)
+{
+	is_in_handler = true;
+	rec_printf("%d %lld %08x %3.2d %s %20s %p %c", signal, -1LL, 0xbeefu, 7, "text", "right", (void *)16, 'c');
+	is_in_handler = false;
+}
+
+/* Integers, pointers and strings: even the first event of a call site calls nothing that a handler may not call. */
+Test(event_printf, what_is_signal_safe_calls_no_snprintf)
+{
+	signal(SIGUSR1, write_from_handler);
+	raise(SIGUSR1);
+	cr_assert_eq(nr_unsafe, 0);
+	cr_assert_str_eq(event_fixture_text(),
+			 "bprint: write_from_handler: 10 -1 0000beef  07 text                right 0x10 c\n");
 }
 
 /* Arguments that are larger than the conversion's type. Compilers warn of them, but printf defines the result. */
