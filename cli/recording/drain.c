@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <librecorder/reader.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/base/now.h"
 #include "cli/base/proc_stat.h"
+#include "cli/base/read_at.h"
 
 /*
  * Pages taken from a lane before the other lanes have their turn, so that a lane that is written to without pause does
@@ -190,6 +192,23 @@ static bool is_alive(struct drained *one, bool last)
 }
 
 /*
+ * Whether a living program has left the removal of its file to the recorder: it was in exit() before the recorder gave
+ * its loan back.
+ */
+static bool is_left_to_us(const struct drain *drain, const struct drained *one)
+{
+	const int flags = O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
+	const int fd = drain->flags & DRAIN_NAMED ? openat(drain->fd, one->name, flags) : -1;
+	uint32_t state = 0;
+
+	if (fd < 0)
+		return false;
+	(void)read_exactly(fd, &state, sizeof(state), offsetof(struct rec_buffer_header, state));
+	close(fd);
+	return state == REC_BUFFER_EXITED;
+}
+
+/*
  * Finish a buffer: its program is gone and its lanes were found empty in this round, or this is the last round. From a
  * living program no more than a lane holds is taken, because it may write as fast as we read. Afterwards no helper has
  * a turn of the buffer, and it is closed.
@@ -218,7 +237,7 @@ static int end_buffer(struct drain *drain, struct drained *one, bool alive)
 	/* Remove the file last: until then the successor of a killed recorder finds the buffer. */
 	if (one->unread)
 		drain_note_bad(drain, one, one->unread);
-	else if (alive && !one->cut)
+	else if (alive && !one->cut && !is_left_to_us(drain, one))
 		drain->trouble.living++;
 	else if (drain->flags & DRAIN_OWNED && one->busy)
 		drain->trouble.unread++;

@@ -82,7 +82,11 @@ bool rec_view_fault(const void *address);
 /* Valid until rec_view_close(). Never fails. */
 const struct rec_view_info *rec_view_info(const struct rec_view *view);
 
-/* True if the program may still write: it has not ended its use of the buffer, and is alive or may be alive. */
+/*
+ * True if the program may still write: it has not replaced itself by exec, and its process is alive or may be alive. If
+ * the program is in exit(), its other threads may write until the process is gone; then true means that the process is
+ * certainly alive.
+ */
 bool rec_view_alive(const struct rec_view *view);
 
 /*

@@ -228,7 +228,8 @@ void rec_identity_read(const struct rec_buffer_header *header, struct rec_identi
 					   .locked = header->locked == 1 };
 }
 
-bool rec_identity_is_alive(const struct rec_identity *who, int fd)
+/* 1: the process is alive; 0: it is gone; -ENODATA: this cannot be determined from here. */
+static int look_for(const struct rec_identity *who, int fd)
 {
 	const bool near = who->pid_ns && who->pid_ns == rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE);
 	uint64_t start_time = 0;
@@ -236,19 +237,31 @@ bool rec_identity_is_alive(const struct rec_identity *who, int fd)
 	int r = -ENOENT;
 
 	if ((pid_t)who->pid <= 0)
-		return false;
+		return 0;
 	if (near && kill((pid_t)who->pid, 0) < 0 && errno == ESRCH)
-		return false;
+		return 0;
 	if (near)
 		r = rec_process_start_time((pid_t)who->pid, &start_time);
 	if (r == 0 && start_time == who->start_time)
-		return true;
+		return 1;
 	if (r == -ESRCH)
-		return false;
+		return 0;
 	/* In another time namespace the start time is different, so the lock must be tested even then. */
 	sure = r == 0;
 	r = rec_lock_ask(fd, REC_LOCK_PROGRAM);
-	return r == 1 || !(sure || (r == 0 && who->locked));
+	if (r == 1)
+		return 1;
+	return sure || (r == 0 && who->locked) ? 0 : -ENODATA;
+}
+
+bool rec_identity_is_alive(const struct rec_identity *who, int fd)
+{
+	return look_for(who, fd) != 0;
+}
+
+bool rec_identity_is_certain(const struct rec_identity *who, int fd)
+{
+	return look_for(who, fd) == 1;
 }
 
 /* The pidfd is opened first and the process checked afterwards, so it is that of the intended process. */

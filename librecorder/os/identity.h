@@ -38,6 +38,9 @@ void rec_identity_read(const struct rec_buffer_header *header, struct rec_identi
  */
 bool rec_identity_is_alive(const struct rec_identity *who, int fd);
 
+/* The same; but false also if that cannot be determined from here. */
+bool rec_identity_is_certain(const struct rec_identity *who, int fd);
+
 /*
  * A descriptor (pidfd) of a process of this pid namespace that is alive: as long as poll() reports nothing to read,
  * the process lives. -1: there is no such descriptor, or the process is gone.

@@ -267,9 +267,22 @@ static bool process_is_alive(const struct rec_view *view)
 	return !rec_load_relaxed(gone);
 }
 
+/*
+ * Whether the process of a program that is in exit() still exists. If this is unknown, it counts as gone, because no
+ * sign of its end will follow.
+ */
+static bool is_in_exit(const struct rec_view *view)
+{
+	return is_seen_alive(view) || rec_identity_is_certain(&view->who, view->fd) || rec_identity_is_seen(&view->who);
+}
+
 bool rec_view_alive(const struct rec_view *view)
 {
-	if (rec_load_acquire(&rec_view_header(view)->state) != REC_BUFFER_LIVE || !process_is_alive(view))
+	const uint32_t state = rec_load_acquire(&rec_view_header(view)->state);
+
+	/* In a file that was truncated, the state is 0. */
+	if ((state != REC_BUFFER_LIVE && state != REC_BUFFER_EXITED) || !process_is_alive(view) ||
+	    (state == REC_BUFFER_EXITED && !is_in_exit(view)))
 		return false;
 	watch_process((struct rec_view *)(uintptr_t)view);
 	return true;

@@ -227,6 +227,7 @@ Test(identity, the_lock_decides_from_another_namespace)
 	/* No namespace has this inode, so no process of it is in /proc. */
 	who.pid_ns = self.pid_ns + 1000000;
 	cr_assert(rec_identity_is_alive(&who, fd));
+	cr_assert(rec_identity_is_certain(&who, fd));
 	cr_assert_not(rec_identity_is_seen(&who));
 	cr_assert_eq(rec_identity_pid_here(&who), 0);
 	unknown = who;
@@ -238,6 +239,7 @@ Test(identity, the_lock_decides_from_another_namespace)
 	cr_assert_not(rec_identity_is_alive(&unknown, fd));
 	/* If the file system drops locks, the state of the process is unknown. */
 	who.locked = false;
+	cr_assert_not(rec_identity_is_certain(&who, fd));
 	cr_assert(rec_identity_is_alive(&who, fd));
 	close(fd);
 }
