@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <librecorder/buffer_dir.h>
 #include <limits.h>
 #include <stdio.h>
@@ -114,18 +115,24 @@ static bool was_found(const struct search *search, unsigned long pid)
 	return false;
 }
 
-/* Visit a selected program. 0, or the error that ends the search. */
+/*
+ * Visit a selected program. If it ends meanwhile, and has removed its file, it counts as not found. 0, or the error
+ * that ends the search.
+ */
 static int visit(struct search *search, int dir, const char *name, struct rec_view *view)
 {
-	const int err = note_pid(search, view);
+	int err = note_pid(search, view);
 
 	programs_pid(view, search->pid);
 	if (err)
 		return err;
 	search->nr++;
-	if (search->take)
-		return search->take(dir, name, search->data);
-	return search->look(view, search->pid, search->nr, search->data);
+	err = search->take ? search->take(dir, name, search->data)
+			   : search->look(view, search->pid, search->nr, search->data);
+	if (err != -ENOENT || !faccessat(dir, name, F_OK, AT_SYMLINK_NOFOLLOW))
+		return err;
+	search->nr--;
+	return 0;
 }
 
 static void look_at(struct search *search, int dir, const char *name)
