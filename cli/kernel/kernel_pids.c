@@ -111,28 +111,40 @@ static bool add_threads(const struct search *search, int dir)
 	return good;
 }
 
-static bool add_process(const struct search *search, unsigned long pid, bool threads)
+/* 1; 0: the process has ended; -ENOMEM: one line was printed. */
+static int add_if_alive(const struct search *search, unsigned long pid, bool threads)
 {
 	struct kernel_pids *pids = search->pids;
 	struct kernel_pid *list = realloc(pids->list, (pids->nr + 1) * sizeof(*list));
 	unsigned long process;
 	char path[32];
+	bool good;
 	int dir;
 
-	if (!list)
-		return out_of_memory(search);
+	if (!list) {
+		out_of_memory(search);
+		return -ENOMEM;
+	}
 	pids->list = list;
 	snprintf(path, sizeof(path), "/proc/%lu", pid);
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	process = dir < 0 ? 0 : process_of(dir);
 	if (dir >= 0)
 		list[pids->nr++] = (struct kernel_pid){ .dir = dir, .has_all = threads && process == pid };
-	if (!process) {
+	if (!process)
+		return 0;
+	good = threads && process == pid ? add_threads(search, dir) : add_tid(search, pid);
+	return good ? 1 : -ENOMEM;
+}
+
+static bool add_process(const struct search *search, unsigned long pid, bool threads)
+{
+	const int added = add_if_alive(search, pid, threads);
+
+	if (!added)
 		message(search->sink, "there is no process %lu%s: it has ended", pid,
 			message_remark(search->sink, WORD_PROCESSES).text);
-		return false;
-	}
-	return threads && process == pid ? add_threads(search, dir) : add_tid(search, pid);
+	return added > 0;
 }
 
 static bool was_seen(const struct search *search, unsigned long pid)
@@ -177,16 +189,17 @@ static int take_program(int dir, const char *name, void *data)
 	struct search *search = data;
 	struct rec_view *view;
 	uint32_t pid, inner;
+	const int err = rec_view_open_at(dir, name, &view);
 
-	/* The process has just ended: attaching reports that. */
-	if (rec_view_open_at(dir, name, &view))
-		return 0;
+	/* If the file is gone, the program counts as not found. Attaching reports other errors. */
+	if (err)
+		return err == -ENOENT ? err : 0;
 	pid = rec_view_pid(view);
 	inner = rec_view_info(view)->pid;
 	rec_view_close(view);
 	if (!note_seen(search, pid ? pid : inner))
 		return -ENOMEM;
-	return !pid || add_process(search, pid, true) ? 0 : -ESRCH;
+	return !pid || add_if_alive(search, pid, true) >= 0 ? 0 : -ECANCELED;
 }
 
 /* Whether a process in /proc has the name, or its binary has. */
@@ -218,7 +231,7 @@ static bool add_if_named(const struct search *search, int proc, const char *entr
 	if (dir < 0)
 		return true;
 	if (is_named(dir, search->name) && process_of(dir) == pid)
-		good = add_process(search, pid, true);
+		good = add_if_alive(search, pid, true) >= 0;
 	close(dir);
 	return good;
 }
@@ -290,6 +303,9 @@ bool kernel_pids_find(const struct message_sink *sink, const struct programs *wh
 	if (good && (!programs || which->ret_lacks))
 		good = is_list(which->word) ? add_list(&search, which->word, true) : add_named(&search, which->word);
 	free(search.seen);
+	if (good && !request->nr_tids)
+		message(sink, "there is no process '%s'%s: it has ended", which->word,
+			message_remark(sink, WORD_PROCESSES).text);
 	return good && request->nr_tids;
 }
 

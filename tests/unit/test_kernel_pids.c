@@ -74,6 +74,23 @@ static bool has(pid_t tid)
 	return false;
 }
 
+/* A process that ends, and is waited for, as soon as kernel_pids.c has read its pid; 0: none. */
+static pid_t mortal;
+
+unsigned long __real_proc_status_number(int dir, const char *path, const char *name);
+unsigned long __wrap_proc_status_number(int dir, const char *path, const char *name);
+unsigned long __wrap_proc_status_number(int dir, const char *path, const char *name)
+{
+	const unsigned long number = __real_proc_status_number(dir, path, name);
+
+	if (mortal && number == (unsigned long)mortal && !strcmp(name, "Tgid")) {
+		kill(mortal, SIGKILL);
+		waitpid(mortal, NULL, 0);
+		mortal = 0;
+	}
+	return number;
+}
+
 /* An emulator adds threads to each process. */
 static bool is_thread_of(pid_t process, pid_t tid)
 {
@@ -112,6 +129,32 @@ Test(kernel_pids, children_that_begin_meanwhile)
 		cr_expect(is_thread_of(child, tid) || is_thread_of(grandchild, tid) || is_thread_of(last, tid));
 	}
 	cr_expect_eq(pids.nr, 1u, "the recording waits for the children");
+	close(alive[1]);
+	while (wait(NULL) > 0)
+		;
+	kernel_pids_close(&pids);
+	free(request.tids);
+}
+
+/* Whichever of the processes with the name /proc lists first, the other one is recorded. */
+Test(kernel_pids, a_process_with_the_name_ends_meanwhile)
+{
+	struct programs which = { .word = NULL };
+	char name[32] = "";
+	FILE *comm = fopen("/proc/self/comm", "r");
+	pid_t stays, ends;
+
+	cr_assert(comm && fgets(name, sizeof(name), comm));
+	fclose(comm);
+	name[strcspn(name, "\n")] = '\0';
+	which.word = name;
+	cr_assert_eq(pipe(alive), 0);
+	stays = begin_child(-1);
+	ends = mortal = begin_child(-1);
+	cr_assert(kernel_pids_find(&sink, &which, false, &request, &pids));
+	cr_assert_eq(mortal, 0);
+	cr_expect(has(stays));
+	cr_expect_not(has(ends));
 	close(alive[1]);
 	while (wait(NULL) > 0)
 		;
