@@ -24,16 +24,29 @@ static bool has_same_pid(const struct process *one, const struct process *other)
 }
 
 /*
+ * Whether the pid of process `one` had certainly passed to another process before `self` started. Pids of other
+ * namespaces cannot be checked.
+ */
+static bool has_lost_pid(const struct process *one, const struct process *self)
+{
+	struct rec_proc_stat stat;
+
+	return one->start_time && one->pid_ns && one->pid_ns == rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE) &&
+	       !proc_stat_of(one->pid, &stat) && stat.start_time != one->start_time &&
+	       stat.start_time <= self->start_time;
+}
+
+/*
  * Whether process `one` is the parent of `self`, according to the `parent` in the buffer of `self`. The buffer of a
  * forked child has its parent's start time, and the child may be in another pid namespace than its parent. The buffer
  * of a new image after exec lacks the start time; then the parent is the process with the same pid that started no
- * later than `self`.
+ * later than `self`, unless another process got that pid in between.
  */
 static bool is_parent(const struct process *one, const struct process *self, const struct process *parent)
 {
 	if (parent->start_time)
 		return one->pid == parent->pid && one->start_time == parent->start_time;
-	return has_same_pid(one, parent) && one->start_time <= self->start_time;
+	return has_same_pid(one, parent) && one->start_time <= self->start_time && !has_lost_pid(one, self);
 }
 
 bool family_has(const struct family *family, const struct process *self, const struct process *parent)
