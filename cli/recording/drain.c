@@ -209,6 +209,18 @@ static bool is_left_to_us(const struct drain *drain, const struct drained *one)
 }
 
 /*
+ * Remove a buffer's file. The process's next image may make another one with the same name, to which the file system
+ * may give the same inode number.
+ */
+static void remove_file(struct drain *drain, struct drained *one)
+{
+	if (unlinkat(drain->fd, one->name, 0) < 0 && errno != ENOENT)
+		return;
+	one->inode = 0;
+	drain->spool->entries[one->process].process.inode = 0;
+}
+
+/*
  * Finish a buffer: its program is gone and its lanes were found empty in this round, or this is the last round. From a
  * living program no more than a lane holds is taken, because it may write as fast as we read. Afterwards no helper has
  * a turn of the buffer, and it is closed.
@@ -242,7 +254,7 @@ static int end_buffer(struct drain *drain, struct drained *one, bool alive)
 	else if (drain->flags & DRAIN_OWNED && one->busy)
 		drain->trouble.unread++;
 	else if (drain->flags & DRAIN_OWNED && !one->cut && !one->kept)
-		unlinkat(drain->fd, one->name, 0);
+		remove_file(drain, one);
 	return taken;
 }
 

@@ -72,10 +72,13 @@ static struct drained *find(struct drain *drain, const char *name, uint64_t inod
 	return NULL;
 }
 
-/* The process number of this buffer in a spool that another recorder began; -1: it is new. */
+/*
+ * The process number of this buffer in a spool that another recorder began; -1: it is new. The last such buffer counts:
+ * it was made when the files of the others had been removed.
+ */
 static int find_in_spool(const struct spool *spool, const struct spool_process *process)
 {
-	for (unsigned int i = 0; i < spool->nr_entries; i++) {
+	for (unsigned int i = spool->nr_entries; i--;) {
 		const struct spool_process *other = &spool->entries[i].process;
 
 		if (other->inode == process->inode && other->info.pid == process->info.pid &&

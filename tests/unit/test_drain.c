@@ -346,3 +346,62 @@ Test(drain, the_recorder_ends_before_its_helper)
 	drain = drain_close(drain);
 	kill_program();
 }
+
+/* A file with the removed file's name and inode number, as a later image of the process may make it. */
+static void make_again(void)
+{
+	char spare[PATH_MAX + 16];
+
+	snprintf(spare, sizeof(spare), "%s.spare", buffer);
+	cr_assert_eq(link(spare, buffer), 0);
+}
+
+/* Drain the buffer, whose program is gone, until its file is removed. */
+static void drain_to_the_end(void)
+{
+	for (unsigned int rounds = 0; !access(buffer, F_OK) && rounds < ROUNDS_MAX; rounds++)
+		cr_assert_geq(drain_run(drain), 0);
+	cr_assert_neq(access(buffer, F_OK), 0);
+}
+
+/*
+ * A process that executes one program after the other gives a buffer the first free name, and the file system may give
+ * it the number of a removed file. It is a buffer of its own.
+ */
+Test(drain, a_removed_file_s_name_and_number_are_used_again)
+{
+	char spare[PATH_MAX + 16];
+
+	snprintf(spare, sizeof(spare), "%s.spare", buffer);
+	cr_assert_eq(link(buffer, spare), 0);
+	go_on = true;
+	kill_program();
+	drain_to_the_end();
+	cr_assert_eq(spool->nr_entries, 1);
+	make_again();
+	drain_to_the_end();
+	cr_expect_eq(spool->nr_entries, 2);
+	cr_assert_eq(unlink(spare), 0);
+}
+
+/* A recorder that continues such a spool finds both in it: the file is that of the second one. */
+Test(drain, a_spool_has_two_buffers_with_the_same_name_and_number)
+{
+	struct spool_process first, second;
+	struct stat st;
+
+	cr_assert_eq(stat(buffer, &st), 0);
+	go_on = true;
+	cr_assert_geq(drain_run(drain), 0);
+	cr_assert_eq(spool->nr_entries, 1);
+	first = second = spool->entries[0].process;
+	cr_assert_eq(first.inode, st.st_ino);
+	cr_assert_eq(spool_add_process(spool, &second), 1);
+	cr_assert_geq(drain_finish(drain), 0);
+	drain_close(drain);
+	cr_assert_eq(drain_open(spool, dir, DRAIN_OWNED, strrchr(buffer, '/') + 1, &drain), 0);
+	cr_assert_geq(drain_run(drain), 0);
+	cr_assert_eq(spool->nr_entries, 2);
+	cr_expect_eq(drain->list[0].process, 1);
+	kill_program();
+}
