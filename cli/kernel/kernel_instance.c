@@ -159,6 +159,9 @@ static int make_locked(struct instance *instance)
 		err = -ENOMEM;
 	else if (tracefs_instance_is_new(instance->tracefs))
 		err = lock_dir(instance->dir, &instance->lock);
+	/* If no sweep removes it, it would be left to the next recorder. */
+	if (err && err != -EWOULDBLOCK && err != -ESTALE && tracefs_instance_is_new(instance->tracefs))
+		tracefs_instance_destroy(instance->tracefs);
 	if (err)
 		let_go(instance);
 	return err;

@@ -69,6 +69,9 @@ refuse_call "no more instances" "cannot make the tracefs instance 'recorder-.*':
 refuse_call "mkdir is not permitted" "no rights to trace the kernel; be root" mkdir:error=EPERM:when=1 -e sched touch started
 refuse_call "an instance of this name" "cannot make the tracefs instance 'recorder-.*': File exists" \
 	mkdir:error=EEXIST:when=1 -e sched touch started
+refuse_call "an instance that cannot be locked" "cannot make the tracefs instance 'recorder-.*': No locks available" \
+	flock:error=ENOLCK -e sched touch started
+is "an instance that cannot be locked: it is removed" "$(left "$(sed -nE "s/.*'recorder-([0-9]+)-.*/\1/p" <<<"$err")")" ""
 
 # ---- options that do not go together
 
