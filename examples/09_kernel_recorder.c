@@ -79,9 +79,8 @@ static bool start(struct recording *recording, char **argv)
 		return failed("start the command", err);
 	if (!kernel_drain_start(recording->drain))
 		return false;
-	err = kernel_start(recording->kernel);
-	if (err)
-		return failed("start the kernel's tracing", err);
+	if (kernel_start(recording->kernel))
+		return false;
 	err = child_exec(&recording->child);
 	if (err)
 		message(&sink, "cannot run '%s': %s", argv[3], strerror(-err));

@@ -145,9 +145,19 @@ struct kernel *kernel_close(struct kernel *kernel)
 
 /* ----------------------------------------------------------------------------------------------------- the switch */
 
+/*
+ * Triggers fire while tracing is off, too: if they were set earlier, their counts would be used up, and traceon would
+ * start the recording.
+ */
 int kernel_start(struct kernel *kernel)
 {
-	return tracefs_trace_on_fd(kernel->on) < 0 ? -errno : 0;
+	if (tracefs_trace_on_fd(kernel->on) < 0) {
+		const int err = -errno;
+
+		message(kernel->sink, "cannot start the kernel's tracing: %s", strerror(-err));
+		return err;
+	}
+	return kernel_events_set_triggers(kernel->sink, &kernel->instance, kernel->request, &kernel->events);
 }
 
 int kernel_stop(struct kernel *kernel)

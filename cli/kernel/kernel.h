@@ -20,18 +20,20 @@
 struct kernel;
 
 /*
- * Find tracefs, mounting it if necessary, make the instance and set everything requested, with tracing off. `request`
- * must outlive it. `suffix` is the end of the instance's name, "" or "-" and letters: a recording may have several. 0;
- * or -errno, and one line was printed: -EACCES, no rights (nothing was done: programs can be
- * recorded without the kernel); anything else is an error of the request or of the machine. kernel_close() removes the
+ * Find tracefs, mounting it if necessary, make the instance and set everything requested except triggers, with tracing
+ * off. `request` must outlive it. `suffix` is the end of the instance's name, "" or "-" and letters: a recording may
+ * have several. 0; or -errno, and one line was printed: -EACCES, no rights (nothing was done: programs can be recorded
+ * without the kernel); anything else is an error of the request or of the machine. kernel_close() removes the
  * instance; it takes NULL and returns NULL.
  */
 int kernel_open(const struct message_sink *sink, const struct kernel_request *request, const char *suffix,
 		struct kernel **ret_kernel);
 struct kernel *kernel_close(struct kernel *kernel);
 
-/* Set tracing_on. 0 or -errno, nothing printed. */
+/* Set tracing_on, then the triggers. 0; or -errno, and one line was printed. */
 int kernel_start(struct kernel *kernel);
+
+/* Clear tracing_on. 0 or -errno, nothing printed. */
 int kernel_stop(struct kernel *kernel);
 
 /*

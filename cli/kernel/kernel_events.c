@@ -116,20 +116,7 @@ static int set_filter(const struct setting *setting, const struct kernel_pattern
 	return err;
 }
 
-static int set_trigger(const struct setting *setting, const struct kernel_pattern *pattern, const char *trigger)
-{
-	int err = 0;
-
-	for (unsigned int i = 0; i < setting->events->nr && !err; i++) {
-		const struct kernel_name *name = &setting->events->names[i];
-
-		if (kernel_pattern_matches(pattern, name))
-			err = set_file(setting, name->system, name->event, "trigger", trigger);
-	}
-	return err;
-}
-
-/* Note which events are on, and set their filters and triggers. */
+/* Note which events are on, and set their filters. */
 static int take(const struct setting *setting, const struct kernel_event *event)
 {
 	struct kernel_names *events = setting->events;
@@ -158,8 +145,6 @@ static int take(const struct setting *setting, const struct kernel_event *event)
 	}
 	if (event->filter)
 		err = set_filter(setting, &pattern, event->filter);
-	for (unsigned int i = 0; i < event->nr_triggers && !err; i++)
-		err = set_trigger(setting, &pattern, event->triggers[i]);
 	return err;
 }
 
@@ -207,6 +192,38 @@ int kernel_events_set(const struct message_sink *sink, const struct instance *in
 				break;
 		err = switch_on(&setting, from, to);
 	}
+	return err;
+}
+
+static int set_trigger(const struct setting *setting, const struct kernel_pattern *pattern, const char *trigger)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < setting->events->nr && !err; i++) {
+		const struct kernel_name *name = &setting->events->names[i];
+
+		if (kernel_pattern_matches(pattern, name))
+			err = set_file(setting, name->system, name->event, "trigger", trigger);
+	}
+	return err;
+}
+
+int kernel_events_set_triggers(const struct message_sink *sink, const struct instance *instance,
+			       const struct kernel_request *request, struct kernel_names *events)
+{
+	const struct setting setting = { sink, instance, events, request->ignore_missing, request->quiet };
+	struct kernel_pattern pattern;
+	int err = 0;
+
+	for (int excluded = 0; excluded < 2; excluded++)
+		for (unsigned int i = 0; i < request->nr_events && !err; i++) {
+			const struct kernel_event *event = &request->events[i];
+
+			if (event->excluded != excluded || !kernel_pattern_parse(event->pattern, &pattern))
+				continue;
+			for (unsigned int j = 0; j < event->nr_triggers && !err; j++)
+				err = set_trigger(&setting, &pattern, event->triggers[j]);
+		}
 	return err;
 }
 

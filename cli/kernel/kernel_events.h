@@ -13,11 +13,15 @@
 #include "cli/kernel/kernel_request.h"
 
 /*
- * Switch on in the instance what was requested. 0; or -errno, and one line was printed. The caller frees it in any
- * case.
+ * Set filters, and switch on in the instance what was requested. 0; or -errno, and one line was printed. The caller
+ * frees `events` in any case.
  */
 int kernel_events_set(const struct message_sink *sink, const struct instance *instance,
 		      const struct kernel_request *request, struct kernel_names *events);
+
+/* Then set the triggers, which take effect at once. 0; or -errno, and one line was printed. */
+int kernel_events_set_triggers(const struct message_sink *sink, const struct instance *instance,
+			       const struct kernel_request *request, struct kernel_names *events);
 
 /* Whether one of a system's events is on, or may be switched on by a trigger. */
 bool kernel_events_has_system(const struct kernel_names *events, const struct kernel_request *request,

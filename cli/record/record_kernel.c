@@ -159,14 +159,15 @@ static bool start_drains(struct record_kernel *half)
 	return true;
 }
 
-static int start_tracing(struct record_kernel *half)
+/* As start_drains(). */
+static bool start_tracing(struct record_kernel *half)
 {
 	const struct record_buffer *buffer;
-	int err = 0;
 
-	for (unsigned int i = 0; !err && (buffer = record_buffers_get(&half->buffers, i)); i++)
-		err = kernel_start(buffer->kernel);
-	return err;
+	for (unsigned int i = 0; (buffer = record_buffers_get(&half->buffers, i)); i++)
+		if (kernel_start(buffer->kernel))
+			return false;
+	return true;
 }
 
 bool record_kernel_start(const struct message_sink *sink, struct record_kernel *half, pid_t child)
@@ -179,15 +180,15 @@ bool record_kernel_start(const struct message_sink *sink, struct record_kernel *
 	for (unsigned int i = 0; !err && (buffer = record_buffers_get(&half->buffers, i)); i++)
 		if (child && buffer->request.only_command)
 			err = kernel_add_tids(buffer->kernel, &child, 1);
+	if (err) {
+		message(sink, "cannot start the kernel's tracing: %s", strerror(-err));
+		return false;
+	}
 	clock_watch_start(&half->clocks);
-	if (!err && !start_drains(half))
+	if (!start_drains(half))
 		return false;
 	clock_watch_begin(&half->clocks);
-	if (!err)
-		err = start_tracing(half);
-	if (err)
-		message(sink, "cannot start the kernel's tracing: %s", strerror(-err));
-	return !err;
+	return start_tracing(half);
 }
 
 int record_kernel_run(struct record_kernel *half)

@@ -72,7 +72,6 @@ static bool open_kernel(struct view_live *live)
 	char path[PATH_MAX + 16];
 	unsigned int nr = 0;
 	bool good;
-	int err;
 
 	instance_sweep(&sink, false);
 	good = restrict_kernel(live, &pids) && !kernel_open(&sink, &live->request, "", &live->kernel) &&
@@ -84,10 +83,7 @@ static bool open_kernel(struct view_live *live)
 	path_of(live, "texts", path, sizeof(path));
 	if (kernel_last_open(&sink, live->kernel, path, share(nr), &live->last))
 		return false;
-	err = kernel_start(live->kernel);
-	if (err)
-		complain(COMMAND, "cannot start the kernel's tracing: %s", strerror(-err));
-	return !err;
+	return !kernel_start(live->kernel);
 }
 
 bool view_live_open(struct view_live *live)
