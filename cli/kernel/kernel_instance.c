@@ -17,6 +17,7 @@
 
 #include "cli/base/message.h"
 #include "cli/base/proc_stat.h"
+#include "cli/kernel/kernel_triggers.h"
 
 /*
  * After a sweep has found an instance, it needs some tens of milliseconds to remove it; this process waits in steps of
@@ -129,6 +130,18 @@ static void let_go(struct instance *instance)
 	instance->lock = -1;
 }
 
+/* Remove the directory. False: errno is set. */
+static bool remove_dir(const struct instance *instance)
+{
+	if (tracefs_instance_destroy(instance->tracefs) == 0)
+		return true;
+	/* A histogram with variables keeps the instance in use. */
+	if (errno != EBUSY)
+		return false;
+	kernel_triggers_clear(instance->tracefs);
+	return tracefs_instance_destroy(instance->tracefs) == 0;
+}
+
 static int cannot_create(const struct message_sink *sink, const char *name, int err)
 {
 	if (err == -EACCES || err == -EPERM)
@@ -195,7 +208,7 @@ bool instance_destroy(const struct message_sink *sink, struct instance *instance
 
 	if (!instance->tracefs)
 		return true;
-	if (tracefs_instance_destroy(instance->tracefs) < 0) {
+	if (!remove_dir(instance)) {
 		message(sink, "cannot remove the tracefs instance '%s': %s; the next recording tries again",
 			instance->name, errno == EBUSY ? "a process is reading from it" : strerror(errno));
 		good = false;
@@ -229,7 +242,7 @@ static bool remove_left(const char *name)
 		return false;
 	instance.dir = tracefs_instance_get_dir(instance.tracefs);
 	if (instance.dir && !lock_dir(instance.dir, &instance.lock))
-		removed = tracefs_instance_destroy(instance.tracefs) == 0;
+		removed = remove_dir(&instance);
 	let_go(&instance);
 	return removed;
 }
