@@ -12,6 +12,7 @@
 #include "cli/kernel/kernel_events.h"
 #include "cli/kernel/kernel_instance.h"
 #include "cli/kernel/kernel_settings.h"
+#include "cli/kernel/kernel_triggers.h"
 #include "cli/base/message.h"
 
 struct kernel {
@@ -163,6 +164,14 @@ int kernel_start(struct kernel *kernel)
 int kernel_stop(struct kernel *kernel)
 {
 	return tracefs_trace_off_fd(kernel->on) < 0 ? -errno : 0;
+}
+
+int kernel_settle(struct kernel *kernel)
+{
+	if (!kernel_request_has_triggers(kernel->request))
+		return 0;
+	kernel_triggers_clear(kernel->instance.tracefs);
+	return kernel_stop(kernel);
 }
 
 int kernel_add_tids(struct kernel *kernel, const pid_t *tids, unsigned int nr)

@@ -37,6 +37,12 @@ int kernel_start(struct kernel *kernel);
 int kernel_stop(struct kernel *kernel);
 
 /*
+ * Call it after kernel_stop(), at the end: clears the triggers, one of which (traceon) may have set tracing_on again,
+ * and stops again. Errors as above.
+ */
+int kernel_settle(struct kernel *kernel);
+
+/*
  * Record these threads, too. For -F, because COMMAND's pid is not known earlier: call it between COMMAND's fork and
  * exec. Their children are recorded, too, if the request asks for it. Pass all threads in one call, because each call
  * takes the kernel some tens of milliseconds. 0 or -errno (-ESRCH: a thread has ended), nothing printed.

@@ -8,6 +8,14 @@ bool kernel_request_is_any(const struct kernel_request *request)
 	return request->nr_events || request->tracer;
 }
 
+bool kernel_request_has_triggers(const struct kernel_request *request)
+{
+	for (unsigned int i = 0; i < request->nr_events; i++)
+		if (request->events[i].nr_triggers)
+			return true;
+	return false;
+}
+
 void kernel_request_free(struct kernel_request *request)
 {
 	for (unsigned int i = 0; i < request->nr_events; i++) {

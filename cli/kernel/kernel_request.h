@@ -52,6 +52,8 @@ struct kernel_request {
 
 /* Whether anything is requested from the kernel. */
 bool kernel_request_is_any(const struct kernel_request *request);
+/* Whether an event has a trigger. */
+bool kernel_request_has_triggers(const struct kernel_request *request);
 void kernel_request_free(struct kernel_request *request);
 
 #endif

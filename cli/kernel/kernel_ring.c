@@ -278,6 +278,29 @@ static bool wait_for_pages(const struct kernel_ring *ring, int found)
 }
 
 /*
+ * The most pages that a ring can hold at the end: twice its size, because it may be enlarged at the moment, the
+ * reader's page, and pages that are taken in parts. If there are more, tracing was switched on again, and each system
+ * call of this thread may write another event.
+ */
+static uint64_t pages_max(const struct kernel_ring *ring)
+{
+	char text[32];
+
+	if (read_text_at(ring->dir, "buffer_size_kb", text, sizeof(text)))
+		return UINT64_MAX;
+	return 2 * strtoull(text, NULL, 10) * 1024 / (ring->page_size - REC_SUBBUF_HEADER_SIZE) + 4;
+}
+
+/* Whether the ring may hold more, now that `n` bytes of it were taken at the end. */
+static bool may_hold_more(struct kernel_ring *ring, ssize_t n)
+{
+	const uint64_t pages = (size_t)n > ring->page_size ? (size_t)n / ring->page_size : 1;
+
+	ring->rest -= pages < ring->rest ? pages : ring->rest;
+	return ring->rest;
+}
+
+/*
  * Takes the data that are there now, and does not follow the writer, which may be this thread if it is traced. Except
  * at the end, a result smaller than the request is the last one: the ring is empty, or this was the writer's own
  * sub-buffer. So the bytes show how full the ring was. Returns whether there were any, or the error of the side file.
@@ -295,7 +318,7 @@ static int take_turn(struct kernel_ring *ring, bool fills, bool end)
 								  : ring->page_size / 2);
 		n = take(ring);
 		bytes += n > 0 ? (uint64_t)n : 0;
-	} while (n >= full || (n > 0 && end));
+	} while (end ? n > 0 && may_hold_more(ring, n) : n >= full);
 	atomic_store_explicit(&ring->busy_ms, 0, memory_order_relaxed);
 	if (bytes > atomic_load_explicit(&ring->turn, memory_order_relaxed))
 		atomic_store_explicit(&ring->turn, bytes, memory_order_relaxed);
@@ -309,7 +332,7 @@ static int take_rest(struct kernel_ring *ring)
 
 	do {
 		n = take_read(ring);
-	} while (n > 0);
+	} while (n > 0 && may_hold_more(ring, n));
 	return (int)n;
 }
 
@@ -335,6 +358,7 @@ void *kernel_ring_main(void *arg)
 		fills = wait_for_pages(ring, found);
 		/* Read `end` before taking data, so that all data written before the request are taken. */
 		end = atomic_load(&ring->end);
+		ring->rest = end == KERNEL_RING_FINISH ? pages_max(ring) : 0;
 		if (end != KERNEL_RING_LEAVE)
 			found = take_turn(ring, fills, end == KERNEL_RING_FINISH);
 	} while (found >= 0 && end == KERNEL_RING_GO_ON);

@@ -47,6 +47,7 @@ struct kernel_ring {
 	unsigned char *overwritten; /* with a limit: room for the page whose events are counted */
 	size_t pipe_size;    /* bytes that one splice may take */
 	bool ring_failed;    /* `err` comes from the ring, not from the side file */
+	uint64_t rest;	     /* at the end: the pages that may still be in the ring */
 	uint64_t unsaved;    /* events that were taken out of the ring and did not reach the file */
 
 	/* for both threads */

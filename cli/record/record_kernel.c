@@ -214,6 +214,10 @@ int record_kernel_finish(struct record_kernel *half)
 		one = kernel_stop(buffer->kernel);
 		err = err ? err : one;
 	}
+	for (unsigned int i = 0; (buffer = record_buffers_get(&half->buffers, i)); i++) {
+		one = kernel_settle(buffer->kernel);
+		err = err ? err : one;
+	}
 	clock_watch_begin(&half->clocks);
 	for (unsigned int i = 0; (buffer = record_buffers_get(&half->buffers, i)); i++) {
 		one = kernel_drain_finish(buffer->drain);
