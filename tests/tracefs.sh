@@ -8,6 +8,7 @@
 #	refused NAME REGEX ARGUMENT...	the same: it fails, prints one matching line, does not start the command and leaves nothing
 #	left PID		the instances of that recorder
 #	is_left PID		whether it has any: for wait_until
+#	is_swept PID		makes a recording, and tells whether that has removed it: for wait_until
 #	traces PID		whether it records the kernel: for wait_until
 
 [ "$(id -u)" = 0 ] || skip_all "only root may trace the kernel"
@@ -54,4 +55,11 @@ refused()
 	like "$name: its message" "$err" "^recorder record: $regex"
 	is "$name: one message, with the filter and a caret at most" "$(grep -vc '^  ' <<<"$err")" 1
 	is "$name: nothing is left" "$(left "$pid"; ls out.dat* started 2>/dev/null)" ""
+}
+
+# If the recorder's command still had its descriptors, or another test swept, the first recording does not remove it.
+is_swept()
+{
+	"$RECORDER" record -q -o next.dat -u none -e sched_process_exec true
+	! is_left "$1"
 }

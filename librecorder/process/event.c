@@ -426,7 +426,8 @@ static bool remember_wanted(void)
 
 	for (known = first; known; known = known->next) {
 		if (known->word != &no_word) {
-			word = rec_load_relaxed(known->word);
+			/* Acquire: the condition that the word names is complete when it is copied (edge F1). */
+			word = rec_load_acquire(known->word);
 			known->wanted = word & REC_ENABLE_WANTED ? word & ~REC_ENABLE_ON : 0;
 		}
 		needed |= REC_ENABLE_CONDITION(known->wanted) != 0;

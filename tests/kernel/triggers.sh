@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder record -R: triggers take effect during the recording alone. Their counts are not used up before it starts;
-# they neither prolong the recording nor keep its instance.
+# recorder record -R: triggers take effect during the recording alone. Their counts are not used up before it starts,
+# and they do not prolong it.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/tracefs.sh"
@@ -10,14 +10,6 @@
 stacks()
 {
 	"$RECORDER" report out.dat | grep -c 'kernel_stack:'
-}
-
-# is_swept PID: the next recording removes the instance of this recorder. Not the first one, if the recorder's command
-# still had its descriptors or another test swept.
-is_swept()
-{
-	"$RECORDER" record -q -o next.dat -u none -e sched_process_exec true
-	! is_left "$1"
 }
 
 # ---- the start
@@ -75,38 +67,5 @@ for way in splice read; do
 	kill "$(<switcher)"
 	wait_until is_swept "$pid"
 done
-
-# ---- histograms: a trigger with variables holds a reference on the instance
-
-if ! [ -e $tracing/events/sched/sched_switch/hist ]; then
-	skip "histograms" "this kernel has none"
-	done_testing
-	exit
-fi
-# shellcheck disable=SC2016 # the kernel's variables
-begin='hist:keys=pid:ts0=common_timestamp.usecs'
-# shellcheck disable=SC2016
-end='hist:keys=next_pid:late=common_timestamp.usecs-$ts0'
-record -q -e sched_waking -R "$begin" true
-is "a variable: nothing is left" "$status $err $(left "$pid")" "0  "
-# shellcheck disable=SC2016
-record -q -e sched_waking -R "$begin if prio < 999" -e sched_switch -R "$end" -R 'hist:keys=prev_pid:cost=$late' true
-is "variables of other triggers: nothing is left" "$status $err $(left "$pid")" "0  "
-refused "a trigger that is wrong after one that is right" "trigger of 'sched:sched_switch': " \
-	-e sched_waking -R "$begin" -e sched_switch -R 'hist:keys=nosuch' touch started
-
-"$RECORDER" record -q -u none -o killed.dat -e sched_waking -R "$begin" -e sched_switch -R "$end" sleep 1000 2>log &
-recorder=$!
-has_triggers()
-{
-	grep -qs hist: $tracing/instances/recorder-$recorder-*/events/sched/sched_switch/trigger && traces $recorder
-}
-wait_until has_triggers
-child=$(cat /proc/$recorder/task/$recorder/children)
-kill -KILL $recorder
-# shellcheck disable=SC2086 # one or none
-kill -KILL $child
-wait $recorder 2>/dev/null
-ok "killed: the next recordings remove its instance" wait_until is_swept $recorder
 
 done_testing

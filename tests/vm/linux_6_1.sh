@@ -5,6 +5,6 @@
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/vm/vm.sh"
 
-run_in_vm 6.1 vm/functions vm/kernels kernel/triggers
+run_in_vm 6.1 vm/functions vm/kernels vm/histograms
 
 done_testing
