@@ -95,7 +95,7 @@ like "is listed" "$(notes one.1)" "; switches of some threads alone: $tid and no
 states="SELECT ts, dur, state FROM sched WHERE tid = $tid AND state IN ('running', 'sleeping') AND waker > 0 ORDER BY ts"
 is "the states of its thread are those of the whole file" "$(ask one.1 "$states")" "$(ask a.dat "$states")"
 is "there are no others" "$(ask one.1 "SELECT count(*) FROM sched WHERE tid != $tid AND state != 'unknown'")" 0
-other=$(ask f.dat "SELECT tid FROM events WHERE tid NOT IN ($listed) AND tid > 0 LIMIT 1")
+other=$(ask f.dat "SELECT tid FROM sched_switch WHERE tid NOT IN ($listed) AND tid > 0 LIMIT 1")
 ok "another one, of the command's file" "$RECORDER" split -i f.dat -o other --pid "$other"
 ok "top of it" "$RECORDER" top other.1
 like "its time is not known" "$out" "(^|"$'\n'") +- +- +- +[0-9]+  .*-$other("$'\n'"|$)"
