@@ -170,7 +170,7 @@ int kernel_settle(struct kernel *kernel)
 {
 	if (!kernel_request_has_triggers(kernel->request))
 		return 0;
-	kernel_triggers_clear(kernel->instance.tracefs);
+	kernel_triggers_clear(kernel->instance.tracefs, kernel->request);
 	return kernel_stop(kernel);
 }
 

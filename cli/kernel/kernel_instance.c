@@ -138,7 +138,7 @@ static bool remove_dir(const struct instance *instance)
 	/* A histogram with variables keeps the instance in use. */
 	if (errno != EBUSY)
 		return false;
-	kernel_triggers_clear(instance->tracefs);
+	kernel_triggers_clear(instance->tracefs, NULL);
 	return tracefs_instance_destroy(instance->tracefs) == 0;
 }
 

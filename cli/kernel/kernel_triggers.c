@@ -71,7 +71,18 @@ static unsigned int clear_event(struct tracefs_instance *instance, const struct 
 	return nr;
 }
 
-void kernel_triggers_clear(struct tracefs_instance *instance)
+static bool gets_trigger(const struct kernel_request *request, const struct kernel_name *name)
+{
+	struct kernel_pattern pattern;
+
+	for (unsigned int i = 0; i < request->nr_events; i++)
+		if (request->events[i].nr_triggers && kernel_pattern_parse(request->events[i].pattern, &pattern) &&
+		    kernel_pattern_matches(&pattern, name))
+			return true;
+	return false;
+}
+
+void kernel_triggers_clear(struct tracefs_instance *instance, const struct kernel_request *request)
 {
 	struct kernel_names events = { .nr = 0 };
 	unsigned int before, found = UINT_MAX, has;
@@ -79,7 +90,7 @@ void kernel_triggers_clear(struct tracefs_instance *instance)
 	if (kernel_names_read(&events))
 		events.nr = 0;
 	for (unsigned int i = 0; i < events.nr; i++)
-		events.names[i].on = true;
+		events.names[i].on = !request || gets_trigger(request, &events.names[i]);
 	/* Again for the events that had triggers, until there are none, or not fewer than before. */
 	do {
 		before = found;

@@ -5,10 +5,13 @@
 
 #include <tracefs.h>
 
+#include "cli/kernel/kernel_request.h"
+
 /*
- * Clear them all, in an order that the kernel accepts: it refuses to clear a trigger while another one uses its
- * variables. It does not remove an instance with such triggers. Triggers that cannot be cleared stay.
+ * Clear the triggers of the events to which the request gives some; `request` NULL: of all events. Their order is one
+ * that the kernel accepts: it refuses to clear a trigger while another one uses its variables, and to remove an
+ * instance with variables. Triggers that cannot be cleared stay.
  */
-void kernel_triggers_clear(struct tracefs_instance *instance);
+void kernel_triggers_clear(struct tracefs_instance *instance, const struct kernel_request *request);
 
 #endif
