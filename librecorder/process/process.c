@@ -359,8 +359,9 @@ int rec_configure(const struct rec_options *options)
 	if (r == 0 && rec_process.header)
 		unlink(rec_process.path);
 	if (r == 0) {
-		/* The environment may name another directory now. */
+		/* The environment is read again. */
 		rec_process.dir_size = 0;
+		rec_process.keep = rec_options_keep();
 		r = replace_buffer(options, false);
 	}
 	rec_process_unlock();

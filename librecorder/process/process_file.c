@@ -210,6 +210,7 @@ static int open_dir(bool create)
 		process->path[process->dir_size] = '\0';
 		return rec_buffer_dir_open_path(create, process->path);
 	}
+	process->path[0] = '\0';
 	fd = rec_buffer_dir_open(create, process->path, sizeof(process->path) - NAME_SIZE);
 	if (rec_buffer_dir_is_given() && *process->path == '/')
 		process->dir_size = strlen(process->path);
