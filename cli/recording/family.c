@@ -3,7 +3,10 @@
 #include "librecorder/os/pid_namespace.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "cli/base/proc_stat.h"
 
@@ -23,6 +26,19 @@ static bool has_same_pid(const struct process *one, const struct process *other)
 	return one->pid == other->pid && (one->pid_ns == other->pid_ns || !one->pid_ns || !other->pid_ns);
 }
 
+/* Whether a process has our time namespace: in another one, programs know another start time than /proc shows here. */
+static bool has_our_time(uint32_t pid)
+{
+	struct stat ours, other;
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/ns/time", pid);
+	/* Kernels before 5.6 have one only. */
+	if (stat("/proc/self/ns/time", &ours) < 0)
+		return true;
+	return !stat(path, &other) && other.st_dev == ours.st_dev && other.st_ino == ours.st_ino;
+}
+
 /*
  * Whether the pid of process `one` had certainly passed to another process before `self` started. Pids of other
  * namespaces cannot be checked.
@@ -33,7 +49,7 @@ static bool has_lost_pid(const struct process *one, const struct process *self)
 
 	return one->start_time && one->pid_ns && one->pid_ns == rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE) &&
 	       !proc_stat_of(one->pid, &stat) && stat.start_time != one->start_time &&
-	       stat.start_time <= self->start_time;
+	       stat.start_time <= self->start_time && has_our_time(one->pid);
 }
 
 /*

@@ -5,6 +5,7 @@
 
 #include <criterion/criterion.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,9 +20,11 @@ static void begin(void)
 	const pid_t pid = fork();
 	struct rec_proc_stat stat;
 
-	if (!pid)
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		for (;;)
 			pause();
+	}
 	cr_assert_gt(pid, 0);
 	cr_assert_eq(proc_stat_of((uint32_t)pid, &stat), 0);
 	owner = (struct process){ (uint32_t)pid, stat.start_time,
