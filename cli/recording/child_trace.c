@@ -2,6 +2,7 @@
 #include "cli/recording/child_trace.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 
@@ -25,11 +26,19 @@ static bool is_group_stop(int status)
 	       (sig == SIGSTOP || sig == SIGTSTP || sig == SIGTTIN || sig == SIGTTOU);
 }
 
+/* Until its exec it has our map, and the pipe, which a successful exec closes. */
+static bool has_executed(const struct child *child)
+{
+	struct pollfd tell = { .fd = child->tell, .events = POLLIN };
+
+	return child->tell < 0 || (poll(&tell, 1, 0) > 0 && tell.revents == POLLHUP);
+}
+
 void child_trace_stopped(const struct child *child, int status)
 {
 	const int event = event_of(status);
 
-	if (event == PTRACE_EVENT_EXIT)
+	if (event == PTRACE_EVENT_EXIT && has_executed(child))
 		child->at_end(child->pid, child->at_end_arg);
 	if (is_group_stop(status))
 		ptrace(PTRACE_LISTEN, child->pid, 0, 0);

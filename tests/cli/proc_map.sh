@@ -102,6 +102,7 @@ else
 		kill -$signal "$child"
 		[ $signal != TSTP ] || kill -CONT "$child"
 		has_ended "SIG$signal before the command is executed" $([ $signal = INT ] && echo 130 || echo 0)
+		[ $signal != INT ] || is "the recorder's own map is not the command's" "$(stored early.dat 2>/dev/null | grep -c "/recorder\$")" 0
 	done
 	start_told
 	# The third write to the spool is that of the program, whose events are on then.
@@ -111,7 +112,7 @@ else
 	end_told
 	has_ended "the program has ended before its map is taken" 0
 	is "its events are recorded" "$(counts short.dat)" "get 10 idle 10 put 10"
-	unlike "nothing is said about it" "$(<log)" "no running program"
+	unlike "nothing is reported about it" "$(<log)" "no running program"
 fi
 
 # ---- the recording ends first
