@@ -82,8 +82,11 @@ int record_run(struct record *record);
  */
 void record_go_first(struct record *record);
 
-/* Report, once, that this error has stopped a drain while COMMAND is still running. */
-void record_say_failing(struct record *record, int err);
+/*
+ * Report, once, that an error has stopped a drain while COMMAND is still running: `programs` that of programs, if it is
+ * negative, else `kernel` that of the kernel.
+ */
+void record_say_failing(struct record *record, int programs, int kernel);
 
 /* Take events until it is over. Returns 0 or what stopped the drain. */
 int record_drain(struct record *record);

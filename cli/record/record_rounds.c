@@ -152,7 +152,7 @@ static int run_rounds(struct record *record, struct progress *progress, int *ret
 		/* COMMAND has not ended since the error. */
 		if (taken < 0 || err) {
 			progress_clear(progress);
-			record_say_failing(record, taken < 0 ? taken : err);
+			record_say_failing(record, taken, err);
 		}
 		if (taken >= 0)
 			taken = take(record);

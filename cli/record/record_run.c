@@ -188,8 +188,8 @@ static void remove_traces(struct record *record)
 }
 
 /*
- * Write to `what` what could not be done when `err` stopped the drain: an error of a ring or its side file, of the
- * spool, or a lack of resources. Returns the error of that.
+ * Write to `what` what could not be done when `err` stopped the drain. The cause is an error of a ring or its side
+ * file, of the spool, or a lack of resources. Returns the cause's error, which may be another one than `err`.
  */
 static int find_stopped(const struct record *record, int err, char *what, size_t size)
 {
@@ -204,18 +204,19 @@ static int find_stopped(const struct record *record, int err, char *what, size_t
 	return err;
 }
 
-void record_say_failing(struct record *record, int err)
+void record_say_failing(struct record *record, int programs, int kernel)
 {
 	char what[PATH_MAX + 16];
+	int err;
 
 	if (record->failure_is_reported)
 		return;
 	record->failure_is_reported = true;
-	err = find_stopped(record, err, what, sizeof(what));
+	err = find_stopped(record, programs < 0 ? programs : kernel, what, sizeof(what));
 	complain(RECORD,
-		 "cannot %s: %s; '%s' keeps running, but its events are lost from now on; when it has ended, "
+		 "cannot %s: %s; '%s' keeps running, but %s events are lost from now on; when it has ended, "
 		 "'recorder recover %s' makes a trace.dat of what was recorded",
-		 what, strerror(-err), record->command[0], record->output.spool);
+		 what, strerror(-err), record->command[0], programs < 0 ? "its" : "the kernel's", record->output.spool);
 }
 
 /* Report the error that stopped the drain. If it was reported before, report only what was not known then. */
