@@ -121,9 +121,9 @@ static int help(int argc, char **argv)
 }
 
 /*
- * If standard input, output or error is closed, a file that is opened later gets its number, and would be read or
- * written in its place. So /dev/null takes the number, in a mode in which the usual operation fails, as if it were
- * closed. In programs that are started it is closed.
+ * If standard input, output or error is closed, the next file that is opened gets this descriptor's number, and would
+ * be read or written instead. So /dev/null takes the number. Its mode is the wrong one, so that reading or writing
+ * fails as before, and the descriptor is closed in programs that are started.
  */
 static void fill_closed(void)
 {

@@ -87,7 +87,8 @@ bool session_create(const struct message_sink *sink, struct session *ret_session
 	if (!err)
 		*ret_session = session;
 	else if (session.path[0])
-		message(sink, "cannot lock the directory '%s': %s", session.path, strerror(-err));
+		message(sink, "cannot open and lock the directory '%s': %s", session.path,
+			err == -EAGAIN ? "other recorders keep removing it" : strerror(-err));
 	else
 		message(sink, "cannot make a directory in '%s': %s; set RECORDER_DIR to a directory of your own", dir,
 			strerror(-err));

@@ -161,7 +161,7 @@ bool rec_lane_claim(uint32_t index, uint32_t tid)
 {
 	if (!rec_is_thread_id(tid) || !rec_lane_is_made(index) || !exchange_owner(index, 0, tid))
 		return false;
-	/* A thread that gave the lane up since the check has also released `owner`, so `made` shows it now. */
+	/* If a thread gave the lane up since the check, it has released `owner`, and `made` is seen as 0 (edge O1). */
 	if (!rec_lane_is_made(index)) {
 		rec_store_release(&rec_lane_at(index)->owner, 0);
 		return false;

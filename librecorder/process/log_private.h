@@ -7,7 +7,7 @@
 
 /*
  * Append a complete record. The caller holds the process lock. 0; -ENXIO: no buffer; -ENOSPC: the log is full, or the
- * half of it that names of threads may fill; or the error of allocating its memory (the last two are counted).
+ * half of it that names of threads may fill; or the error of allocating its memory. These errors are counted.
  * Signal-safe.
  */
 int rec_log_append_locked(const struct rec_log_record *record);

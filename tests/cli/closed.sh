@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The reader of the recorder's messages is gone, or there never was one: the recording is still complete, and the exit status
-# is the command's.
+# The reader of the recorder's messages is gone, or the recorder's descriptors are closed from the start: the recording is
+# still complete, and the exit status is the command's.
 
 . "$top_srcdir/tests/tap.sh"
 

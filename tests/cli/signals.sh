@@ -55,7 +55,7 @@ wait_until is_gone "$child"
 kill -CONT $recorder
 end_words
 is "a command that has ended: its status" "$status" 137
-unlike "it is not said to be running" "$(<both.err)" "keeps running"
+unlike "it is not reported as running" "$(<both.err)" "keeps running"
 
 # ---- signals after the recording, while the file is written
 

@@ -183,6 +183,7 @@ static struct {
 	volatile bool in_child;
 	bool raw;
 	int status; /* of the child */
+	unsigned int forks;
 } forked;
 
 static void on_trap_fork(int number, siginfo_t *info, void *context)
@@ -195,6 +196,8 @@ static void on_trap_fork(int number, siginfo_t *info, void *context)
 		return;
 	trap_flag_clear_in(context);
 	has_traps = false;
+	forked.status = -1;
+	forked.forks++;
 	pid = forked.raw ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork();
 	forked.in_child = pid == 0;
 	/* The child of a raw clone must record an event before it returns. */
@@ -242,6 +245,7 @@ static void fork_at_any(struct worker *worker)
 		cr_assert_eq(forked.status, 0, "a child that is made after instruction %u: status %x",
 			     steps.at, (unsigned int)forked.status);
 	} while (steps_next(&steps, forked.step >= forked.target));
+	cr_assert_gt(forked.forks, 0);
 }
 
 static void fork_while_sharing(bool raw)
