@@ -374,14 +374,6 @@ kernel "BUG: kernel NULL pointer dereference, address: 0000000000000008" "Oops: 
 	"Kernel panic - not syncing: Fatal exception" "task:bash            state:S stack:0     pid:1     ppid:0      flags:0x00000002"
 END
 is_theirs "the kernel failed in trace-cmd: BUG: kernel NULL pointer dereference"
-machine "the emulator keeps an old instruction" <<END
-$once begins vm/b recorder
-kernel "Oops: int3: 0000 [#1] PREEMPT SMP NOPTI" \
-	"CPU: 0 UID: 0 PID: 78 Comm: recorder Not tainted 6.12.9-cloud-amd64 #1 Debian 6.12.9-1" \
-	"RIP: 0010:delayed_put_task_struct+0x26/0xb0" "Kernel panic - not syncing: Fatal exception in interrupt" \
-	"task:recorder        state:R stack:0     pid:77    ppid:70     flags:0x00000002"
-END
-is_theirs "the emulator ran an instruction that its kernel had replaced: Oops: int3: 0000 .* PREEMPT"
 machine "trace-cmd does not end" VM_TEST=2 <<END
 $once begins vm/b timeout trace-cmd
 hangs
@@ -436,12 +428,6 @@ kernel "BUG: unable to handle page fault for address: ffffffffc0401000" "Oops: 0
 	"Kernel panic - not syncing: Fatal exception" "task:recorder        state:S stack:0     pid:77    ppid:70     flags:0x00000002"
 END
 is_ours "the kernel failed while recorder ran: BUG: unable to handle page fault"
-machine "a check fails, and the emulator" <<'END'
-begins vm/a recorder
-echo "not ok 2 - second of vm/a" >>"$said"
-kernel "int3: 0000 [#1] PREEMPT SMP NOPTI"
-END
-is_ours "a check failed; the machine ended before its tests, with status 0; running: recorder$"
 machine "a check fails, and it ends" <<'END'
 begins vm/a trace-cmd
 echo "not ok 2 - second of vm/a" >>"$said"

@@ -67,10 +67,11 @@ make_image()
 		(cd "$root" && find . -print0 | cpio --null --create --format=newc --quiet) >"$1"
 }
 
-# KVM may exist and not work if this machine is a virtual one itself. A kernel that fails prints all its tasks and ends.
+# KVM may exist and not work if this machine is a virtual one itself. One thread emulates all CPUs (docs/TESTING.md,
+# "Other kernels"). A kernel that fails prints all its tasks and ends.
 boot()
 {
-	exec qemu-system-x86_64 -accel tcg,thread=multi -cpu Nehalem -smp 4 -m 1024 -nodefaults \
+	exec qemu-system-x86_64 -accel tcg,thread=single -cpu Nehalem -smp 4 -m 1024 -nodefaults \
 		-display none -no-reboot -kernel "$kernels/$1/vmlinuz" -initrd "$TMP/image" \
 		-serial "file:$TMP/console" -serial "file:$TMP/said" \
 		-append "console=ttyS0 panic=-1 oops=panic panic_print=1 loglevel=4 mitigations=off tsc=reliable \
@@ -116,8 +117,7 @@ watch()
 
 # Prints the report of the machine's kernel that counts, on one line: kind, program, text. That is the first failure, or
 # the last lock-up during the last test, or the last blocked task during it. If the kernel fails while recorder runs,
-# the program is recorder. If it fails at an int3 that it does not know, the kind is int3: the emulator's fault
-# (docs/TESTING.md).
+# the program is recorder.
 kernel_report()
 {
 	tr -d '\r' <"$TMP/console" | awk '
@@ -150,7 +150,6 @@ kernel_report()
 		/^task:recorder +state:/ { if (oops != "") oops_by = "recorder" }
 		function say(kind, name, text) { print kind "\t" (name == "" ? "-" : name) "\t" text; exit }
 		END {
-			if (oops ~ /int3: [0-9a-f]+ \[#/) say("int3", "-", oops)
 			if (oops != "") say("oops", oops_by, oops)
 			if (lockup != "") say("lockup", lockup_by, lockup)
 			if (blocked != "") say("lockup", blocked_by, blocked)
@@ -192,8 +191,6 @@ judge()
 		ours="a check failed; $what"
 	elif [ "$kind" = oops ]; then
 		fault="the kernel failed in $name: $text"
-	elif [ "$kind" = int3 ]; then
-		fault="the emulator ran an instruction that its kernel had replaced: $text"
 	elif [ $starved = yes ]; then
 		fault="this machine is too busy; $what"
 	elif [ "$kind $name" = "lockup recorder" ]; then
