@@ -158,6 +158,7 @@ else
 	is "it is reported once" "$(grep -c "cannot write '.*/full.dat.spool.cpu0': No space left on device" <<<"$err") $(
 		grep -v 'cannot write' <<<"$err" | grep -vcE 'the recording has failed; [0-9]+ kernel events? (is|are) lost; ')" "1 0"
 	like "and what to do" "$err" "cannot write '.*/full.dat.spool.cpu0': No space left on device; .*'recorder recover .*full.dat.spool'"
+	unlike "the program's own events are not reported as lost" "$err" "but its events are lost"
 	lost=$(sed -n 's/.*; \([0-9]*\) kernel events are lost; .*/\1/p' <<<"$err")
 	is "the program ran to its end" "$out" "$getppid"
 	run "$RECORDER" recover small/full.dat.spool

@@ -4,12 +4,18 @@
 #include "librecorder/os/pid_namespace.h"
 
 #include <criterion/criterion.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/base/proc_stat.h"
+
+/* From linux/sched.h, which cannot be included beside sched.h. */
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80
+#endif
 
 /* A process that now has a pid, and its start time. */
 static struct process owner;
@@ -97,5 +103,16 @@ Test(family, a_child_of_a_member_of_an_unknown_namespace)
 Test(family, a_child_of_a_member_with_an_unknown_start_time)
 {
 	add(0, owner.pid_ns);
+	cr_expect(has_child(owner.start_time));
+}
+
+/* There its start time is another one than here, so it is not known whether it is a stranger. */
+Test(family, a_child_of_a_member_in_another_time_namespace)
+{
+	if (unshare(CLONE_NEWTIME) < 0)
+		cr_skip_test("no right to make a time namespace, or the kernel has none");
+	end_owner();
+	begin();
+	add(owner.start_time - 1, owner.pid_ns);
 	cr_expect(has_child(owner.start_time));
 }
