@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cli/base/base_name.h"
+#include "cli/base/lock_new.h"
 #include "cli/base/message.h"
 #include "cli/base/name_ending.h"
 #include "cli/recording/dir_watch.h"
@@ -50,7 +51,6 @@ bool session_buffer_dir(const struct message_sink *sink, bool create, char *path
 /* Make a new directory in `dir`, and lock it. -EAGAIN: another recorder's sweep has just found it; or -errno. */
 static int make_locked(const char *dir, struct session *session)
 {
-	struct stat st;
 	int err;
 
 	snprintf(session->path, sizeof(session->path), "%s/" SESSION_PREFIX "XXXXXX", dir);
@@ -62,10 +62,8 @@ static int make_locked(const char *dir, struct session *session)
 	session->fd = open(session->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (session->fd < 0)
 		err = errno == ENOENT ? -EAGAIN : -errno;
-	else if (flock(session->fd, LOCK_EX | LOCK_NB) < 0)
-		err = errno == EWOULDBLOCK ? -EAGAIN : -errno;
 	else
-		err = fstat(session->fd, &st) < 0 ? -errno : st.st_nlink ? 0 : -EAGAIN;
+		err = lock_new(session->fd);
 	if (err) {
 		rmdir(session->path);
 		session_close(session);

@@ -15,11 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "cli/base/lock_new.h"
 #include "cli/base/memory.h"
 
 /*
@@ -312,7 +312,6 @@ const char *stage_path(const struct stage *stage)
 /* Make a new file in the directory, locked. -EAGAIN: a sweep has just removed it. */
 static int create_file(struct stage *stage, const char *dir)
 {
-	struct stat st;
 	int err;
 
 	snprintf(stage->path, sizeof(stage->path), "%.4000s/" STAGE_PREFIX "XXXXXX", dir);
@@ -322,10 +321,7 @@ static int create_file(struct stage *stage, const char *dir)
 		stage->path[0] = '\0';
 		return err;
 	}
-	if (flock(stage->fd, LOCK_EX | LOCK_NB) < 0)
-		err = errno == EWOULDBLOCK ? -EAGAIN : -errno;
-	else
-		err = fstat(stage->fd, &st) < 0 ? -errno : st.st_nlink ? 0 : -EAGAIN;
+	err = lock_new(stage->fd);
 	if (err) {
 		unlink(stage->path);
 		close(stage->fd);
