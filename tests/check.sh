@@ -107,12 +107,12 @@ configure_sanitizers()
 part_sanitizers()
 {
 	configure_sanitizers && make -C "$results/sanitizers" -k warnings &&
-		FUZZ_SECONDS=2 RECORDER_WHY_TRACES=40 RECORDER_DIFF_PAIRS=5 build_and sanitizers programs-unit check-unit
+		FUZZ_SECONDS=2 FUZZ_INPUTS=60 RECORDER_WHY_TRACES=40 RECORDER_DIFF_PAIRS=5 build_and sanitizers programs-unit check-unit
 }
 
 part_sanitizers-long()
 {
-	configure_sanitizers && FUZZ_SECONDS=15 FUZZ_INPUTS=100 build_and sanitizers programs-fuzz check-fuzz
+	configure_sanitizers && FUZZ_SECONDS=15 FUZZ_INPUTS=150 build_and sanitizers programs-fuzz check-fuzz
 }
 
 # The portable atomics, under the thread sanitizer. gcc warns that the sanitizer cannot follow fences; so plain data

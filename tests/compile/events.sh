@@ -324,8 +324,11 @@ for linker in bfd gold lld mold; do
 	if [ "$sanitized" = yes ] && [ "$linker" = gold ]; then
 		continue # sanitizers and gold disagree about sections of their own
 	fi
-	for options in "plain" "sections -Wl,--gc-sections" "sections -Wl,--gc-sections -Wl,-z,start-stop-gc" \
-		"nopie -no-pie" "sections -Wl,--gc-sections -Wl,-O1 -s"; do
+	# What a linker drops is its own decision; the rest is tried with the default linker only, or in the long tier.
+	set -- "sections -Wl,--gc-sections" "sections -Wl,--gc-sections -Wl,-z,start-stop-gc"
+	[ "$linker" != bfd ] && [ "${COMPILERS-}" != all ] ||
+		set -- "$@" "plain" "nopie -no-pie" "sections -Wl,--gc-sections -Wl,-O1 -s"
+	for options; do
 		read -ra words <<<"$options"
 		case "$linker $options" in
 		"gold "*start-stop-gc* | "mold "*start-stop-gc*) continue ;; # they do not know the option

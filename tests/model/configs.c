@@ -11,7 +11,7 @@ const struct config configs[] = {
 	/* name               pages     prefill program nested depth, interrupts reads ticks flags */
 	/* Writers alone. */
 	{ "nest",              2, 7, "",     "ss",   "sd",   3, 2, "",    "01",  OVERWRITE | CUT },
-	{ "head",              2, 6, "lls",  "ll",   "l",    3, 2, "",    "01",  OVERWRITE | CUT },
+	{ "head",              2, 6, "lls",  "ll",   "l",    3, 2, "",    "01",  OVERWRITE | CUT | LONG },
 	{ "head-3-pages",      3, 6, "lls",  "l",    "rl",   3, 2, "",    "1",   OVERWRITE | CUT | LONG },
 	{ "rounds",            2, 6, "lls",  "l",    "Rl",   3, 2, "",    "1",   OVERWRITE | CUT | LONG },
 	{ "wrap",              2, 6, "sp",   "s",    "R",    2, 1, "",    "01",  OVERWRITE | CUT },
@@ -50,7 +50,7 @@ const struct config configs[] = {
 	{ "announce-late",     3, 7, "lllssss", "hl", "s",    2, 2, "",    "1",   OVERWRITE },
 	{ "announce-twice",    3, 6, "lllsss", "s",  "l",    2, 1, "",    "1",   OVERWRITE | CUT },
 	/* Writers and a reader. */
-	{ "read",              2, 6, "ss",   "sl",   "s",    2, 1, "pp",  "1",   OVERWRITE | CUT },
+	{ "read",              2, 6, "ss",   "sl",   "s",    2, 1, "pp",  "1",   OVERWRITE | CUT | LONG },
 	{ "read-head",         2, 6, "ll",   "l",    "l",    2, 1, "ww",  "1",   OVERWRITE | CUT | LONG },
 	{ "read-head-3-pages", 3, 6, "lll",  "l",    "l",    2, 1, "ww",  "1",   OVERWRITE | LONG },
 	{ "read-rounds",       2, 6, "ll",   "l",    "r",    2, 1, "w",   "1",   OVERWRITE | LONG },

@@ -59,7 +59,7 @@ const struct config configs[] = {
 	{ "lane-gives-read",  4, 1, 0, "lll",      { "Glll",  0,  0 },              "re",   OVERWRITE | GROWS | LONG },
 	/* Two threads give up the same lane; one gives up a lane while another takes it; or ends without notice. */
 	{ "lane-gives-two",   4, 1, 0, "lllxreG",  { "lll",   "lll", 0 },           "",     OVERWRITE | GROWS },
-	{ "lane-gives-taken", 4, 1, 0, "llllllxrell", { "Gl", "llll", 0 },          "",     OVERWRITE | GROWS },
+	{ "lane-gives-taken", 4, 1, 0, "llllllxrell", { "Gl", "llll", 0 },          "",     OVERWRITE | GROWS | LONG },
 	{ "lane-gives-dies",  2, 1, 0, "llllreGll", { "l",  "s",  0 },            "",     OVERWRITE | GROWS | DIES },
 	/* Another thread disables a lane while it is given up: either the lane stays, or disabling it fails. */
 	{ "lane-gives-disabled", 4, 1, 0, "lllxreGs", { "ll", "mD", 0 },            "",     OVERWRITE | GROWS },
