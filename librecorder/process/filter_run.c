@@ -110,32 +110,46 @@ static inline __attribute__((always_inline)) uint32_t next_step(const unsigned c
 }
 
 /*
- * Most conditions only compare whole numbers, and have no rate. They are run here, by code that needs few registers and
- * calls nothing before the event has passed. For others, offer_rare() begins again from the first step.
+ * Most conditions only compare whole numbers, and have no rate. They are run here, by code that calls nothing before
+ * the event has passed; for others, offer_rare() begins again from the first step. The steps after the first one are in
+ * a function of their own, because the loop needs more registers, which would be saved for a single comparison, too.
  */
+static __attribute__((noinline)) int offer_steps(uint32_t place, struct rec_handle *handle, const void *record,
+						 size_t size, uint32_t next, const struct rec_condition *condition)
+{
+	const unsigned char *steps = (const unsigned char *)(condition + 1);
+	const uint32_t nr_steps = rec_load_relaxed(&condition->nr_steps);
+	uint32_t at = 0;
+
+	/* Others may change the number meanwhile, so it is checked again. */
+	while (next > at && next < nr_steps && nr_steps <= REC_STEPS_MAX) {
+		at = next;
+		next = next_step(steps + at * sizeof(struct rec_condition_step), record, size);
+	}
+	if (next == REC_STEP_DROP)
+		return 0;
+	if (REC_UNLIKELY(next != REC_STEP_PASS || rec_load_relaxed(&condition->rate)))
+		return offer_rare(place, handle, record, size);
+	return write_offered(handle, record, size);
+}
+
 int rec_event_offer(uint32_t word, struct rec_handle *handle, const void *record, size_t size)
 {
 	const uint32_t place = place_of(word);
-	unsigned char *conditions = rec_load_relaxed(&rec_event_conditions);
+	const unsigned char *conditions = rec_load_relaxed(&rec_event_conditions);
 	const struct rec_condition *condition;
-	const unsigned char *steps;
-	uint32_t nr_steps, at, next = 0;
+	uint32_t next;
 
 	if (REC_UNLIKELY(!conditions || place > PLACE_MAX))
 		return offer_rare(place, handle, record, size);
 	condition = (const void *)(conditions + place);
-	nr_steps = rec_load_relaxed(&condition->nr_steps);
-	if (REC_UNLIKELY(nr_steps - 1 >= REC_STEPS_MAX))
+	if (REC_UNLIKELY(rec_load_relaxed(&condition->nr_steps) - 1u >= REC_STEPS_MAX))
 		return offer_rare(place, handle, record, size);
-	steps = (const unsigned char *)(condition + 1);
-	do {
-		at = next;
-		next = next_step(steps + at * sizeof(struct rec_condition_step), record, size);
-		if (next == REC_STEP_DROP)
-			return 0;
-	} while (next > at && next < nr_steps);
+	next = next_step((const unsigned char *)(condition + 1), record, size);
+	if (next == REC_STEP_DROP)
+		return 0;
 	if (REC_UNLIKELY(next != REC_STEP_PASS || rec_load_relaxed(&condition->rate)))
-		return offer_rare(place, handle, record, size);
+		return offer_steps(place, handle, record, size, next, condition);
 	return write_offered(handle, record, size);
 }
 
