@@ -72,8 +72,9 @@ struct rec_handle *rec_lane_lease(void)
 	abort();
 }
 
-void rec_event_register(struct rec_event *event)
+void rec_event_register_as(struct rec_event *event, const struct rec_log_event *description)
 {
+	(void)description;
 	if (event != &rec_event_bench__off && event != &rec_event_bench__quiet_begin &&
 	    event != &rec_event_bench__quiet_end)
 		event->enabled = event == &rec_event_bench__filtered ? &on_if : &on;

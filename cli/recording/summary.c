@@ -124,7 +124,7 @@ static void say_reasons(const struct output *output, const struct spool *spool, 
 	say_damage(sink, stats);
 	say_count(sink, all.lanes.torn, "torn: begun but not finished, not counted as lost");
 	say_count(sink, all.processes.log_full,
-		  "declarations, conditions or thread names that found no room in the buffer");
+		  "declarations, conditions or thread names that are invalid, or found no room in the buffer");
 	say_count(sink, all.refused, "refused, their lanes had been stopped as damaged");
 	say_count(sink, all.broken, "lanes stopped as damaged (what writes over the program's buffer?)");
 	selections_say_rates(output->sink, spool);

@@ -99,3 +99,19 @@ void rec_debug_event_abi(unsigned int abi, unsigned int known)
 	    "%d.%d.%d, which knows up to %u\n",
 	    (int)getpid(), abi, REC_VERSION_MAJOR, REC_VERSION_MINOR, REC_VERSION_PATCH, known);
 }
+
+void rec_debug_event_off(const struct rec_log_event *description, const char *why)
+{
+	const size_t numbers = (size_t)description->nr_numbers * sizeof(int64_t);
+	const size_t size = sizeof(*description) + numbers + description->text_size;
+	const char *text = (const char *)(description + 1) + numbers;
+	const char *end = size <= description->record.size ? text + description->text_size : text;
+	const size_t system = strnlen(text, (size_t)(end - text));
+	const char *name = text + system + (text + system < end);
+	const size_t length = strnlen(name, (size_t)(end - name));
+	const char *comma = memchr(name, ',', length);
+
+	if (on)
+		say("librecorder: process %d: event %.*s:%.*s stays off: %s\n", (int)getpid(), (int)system, text,
+		    (int)(comma ? (size_t)(comma - name) : length), name, why);
+}

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * REC_DEBUG=1 in the environment: one line on standard error if the program runs without a buffer, begins to lose
- * events because there is no memory, or has events for which the library is too old. Otherwise these functions do
- * nothing. Signal-safe; errno is preserved.
+ * events because there is no memory, or has events for which the library is too old; and one for each event that stays
+ * off because of its declaration. Otherwise these functions do nothing. Signal-safe; errno is preserved.
  */
 #ifndef DEBUG_H
 #define DEBUG_H
+
+#include <librecorder/detail/abi.h>
 
 /* Call it once, before the others: reads the environment. */
 void rec_debug_start(void);
@@ -21,5 +23,8 @@ void rec_debug_lost(const char *what, int err);
  * once in a process.
  */
 void rec_debug_event_abi(unsigned int abi, unsigned int known);
+
+/* This event stays off, for the reason `why`. */
+void rec_debug_event_off(const struct rec_log_event *description, const char *why);
 
 #endif

@@ -331,6 +331,8 @@ static int register_locked(struct rec_event *event)
 	struct known *known = find_known(event->description, hash);
 	const int r = known ? 0 : add_known(event->description, hash, &known);
 
+	if (r == -EBADMSG)
+		rec_debug_event_off(event->description, "its declaration is invalid");
 	if (r < 0) {
 		rec_log_count_lost();
 		return r;
@@ -370,27 +372,47 @@ void rec_event_register(struct rec_event *event)
 	rec_event_try_register(event);
 }
 
+/* Take the event out of the list of those with the same description. */
+static void leave_known(struct rec_event *event)
+{
+	struct known *known = find_known(event->description, rec_event_hash(event->description));
+	struct rec_event **at = known ? &known->users : &event->next;
+
+	while (*at && *at != event)
+		at = &(*at)->next;
+	if (*at)
+		*at = event->next;
+	event->next = NULL;
+}
+
+void rec_event_register_as(struct rec_event *event, const struct rec_log_event *description)
+{
+	const bool is_same = description == event->description || rec_event_same(description, event->description);
+
+	rec_process_init();
+	if (is_same)
+		rec_event_register(event);
+	if (is_same || !rec_process_lock())
+		return;
+	leave_known(event);
+	rec_store_relaxed(&event->enabled, &event->off);
+	event->registered = 1;
+	rec_log_count_lost();
+	rec_debug_event_off(description, "two files of the program declare it differently");
+	rec_process_unlock();
+}
+
 /*
  * The enable word stays unchanged: at the end of a program, events of threads that are still running, and of later
  * destructors, are recorded; and the code of an unloaded object does not run.
  */
 void rec_event_unregister(struct rec_event *event)
 {
-	struct known *known;
-	struct rec_event **at;
-
 	if (!rec_process_lock_without_pid())
 		return;
-	if (event->registered) {
-		known = find_known(event->description, rec_event_hash(event->description));
-		at = known ? &known->users : &event->next;
-		while (*at && *at != event)
-			at = &(*at)->next;
-		if (*at)
-			*at = event->next;
-		event->registered = 0;
-		event->next = NULL;
-	}
+	if (event->registered)
+		leave_known(event);
+	event->registered = 0;
 	rec_process_unlock();
 }
 
@@ -469,12 +491,4 @@ void rec_events_move(const struct rec_buffer_header *before, const struct rec_ge
 		if (exists)
 			count_no_room(known);
 	}
-}
-
-void rec_event_too_long(struct rec_handle *handle)
-{
-	struct rec_slot slot;
-
-	/* The reservation refuses the event and counts it in the right lane. */
-	(void)rec_reserve(handle, REC_SUBBUF_MAX + 1, &slot);
 }

@@ -152,3 +152,11 @@ int rec_event_write(struct rec_event *event, const void *fields, size_t size)
 		return -EBUSY;
 	return 1;
 }
+
+void rec_event_too_long(struct rec_handle *handle)
+{
+	struct rec_slot slot;
+
+	/* The reservation refuses the event and counts it in the right lane. */
+	(void)rec_reserve(handle, REC_SUBBUF_MAX + 1, &slot);
+}

@@ -57,7 +57,7 @@ typedef _Bool rec_flag_type;
 #pragma weak rec_commit_moved
 #pragma weak rec_event_finish
 #pragma weak rec_event_offer
-#pragma weak rec_event_register
+#pragma weak rec_event_register_as
 #pragma weak rec_event_too_long
 #pragma weak rec_event_unregister
 #pragma weak rec_lane_lease
@@ -122,10 +122,17 @@ REC_ABI_ASSERT(sizeof(struct rec_printf_site) == 16, "docs/COMPATIBILITY.md: cal
  * Register an event: give it its id and enable word. If an event with the same description is known, from another
  * object or from an earlier registration of this one, the event gets the same id. If registration is impossible, the
  * event stays off and header->lost_log_full counts it. The event also stays off if its abi is unknown; REC_DEBUG=1
- * reports that. Constructors call this function; calling it again for the same event does nothing. Not signal-safe;
- * any thread.
+ * reports that. Calling this function again for the same event does nothing. Not signal-safe; any thread.
  */
 void rec_event_register(struct rec_event *event);
+
+/*
+ * The same, for one of the files that declare the event: the linker keeps one descriptor for all of them, and
+ * `description` is this file's. If it differs from the descriptor's, the records of one file would be read as the other
+ * one describes them: so the event stays off, header->lost_log_full counts it, and REC_DEBUG=1 reports it.
+ * Constructors call this function. Not signal-safe; any thread.
+ */
+void rec_event_register_as(struct rec_event *event, const struct rec_log_event *description);
 
 /* Forget the descriptor, because its object is about to be unloaded. Not signal-safe; any thread. */
 void rec_event_unregister(struct rec_event *event);
@@ -314,6 +321,11 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 #endif
 
 /*
+ * After the library's own constructor, which has 101, and before those of C++ objects, which may write events.
+ */
+#define REC__CONSTRUCTOR 102
+
+/*
  * The last parameter of rec_write_S__N takes the 0 that REC adds, so that an event without fields needs no special
  * case. Returns 1 if the event was written; only REC_SCOPE uses the result, and elsewhere the compiler drops it.
  */
@@ -334,10 +346,10 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 		&rec_event_##base.off, 0, 0, &rec_blob_##base.event, 0, REC_EVENT_ABI, NULL			       \
 	};                                                                                                             \
 	REC__C_END                                                                                                     \
-	static void __attribute__((constructor)) rec_register_##base(void)                                             \
+	static void __attribute__((constructor(REC__CONSTRUCTOR))) rec_register_##base(void)                           \
 	{                                                                                                              \
-		if (REC__IS_THERE(rec_event_register))                                                                 \
-			rec_event_register(&rec_event_##base);                                                         \
+		if (REC__IS_THERE(rec_event_register_as))                                                              \
+			rec_event_register_as(&rec_event_##base, &rec_blob_##base.event);                              \
 	}                                                                                                              \
 	static void __attribute__((destructor)) rec_unregister_##base(void)                                            \
 	{                                                                                                              \
