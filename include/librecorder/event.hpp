@@ -27,6 +27,9 @@
  * A floating-point number for a field of whole numbers, an array that is too short or of unknown length, and too few or
  * too many arguments are compile errors. Events that were declared before this header was included take only the
  * arguments that event.h lists.
+ *
+ * Arguments are passed by reference. So a null pointer is nullptr, not NULL or 0; a number that does not fit into its
+ * field is converted without a warning; and a static constant of a class needs a definition (C++17: inline).
  */
 #ifndef LIBRECORDER_EVENT_HPP
 #define LIBRECORDER_EVENT_HPP
@@ -85,7 +88,9 @@ template <typename From> const volatile void *to_pointer(const From &from)
 
 template <typename From> std::string_view to_text(const From &from)
 {
-	if constexpr (std::is_convertible_v<const From &, const char *>) {
+	if constexpr (std::is_null_pointer_v<From>) {
+		return std::string_view();
+	} else if constexpr (std::is_convertible_v<const From &, const char *>) {
 		const char *const text = from;
 
 		return text ? std::string_view(text) : std::string_view();

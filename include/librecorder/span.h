@@ -64,7 +64,9 @@
  *
  * As REC_BEGIN, for a span without key and end(...); the span ends by itself where the block ends: at its last line, by
  * return, break or goto, and in C++ by an exception; not by longjmp() or the end of the thread. The end is recorded
- * only if the begin was. REC_SCOPE is a declaration: use it in a block, not alone after an if. Signal-safe, any thread.
+ * only if the begin was. REC_SCOPE is a declaration: use it in a block, not alone after an if. No goto and no case may
+ * jump over it into its block: then C reads a variable that was never set, and may record an end that has no begin (C++
+ * and clang refuse such a jump). Signal-safe, any thread.
  */
 #define REC_SCOPE(system, ...) REC__SCOPE(system##__##__VA_ARGS__, 0)
 

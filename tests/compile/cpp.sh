@@ -16,6 +16,7 @@ numbers: a=1 b=-2 kind=op::put p=SECOND f=1 r=1.25
 numbers: a=1 b=0 kind=op::get p=FIRST f=0 r=0.00
 numbers: a=1 b=1 kind=op::put p=SECOND f=1 r=1.00
 texts: path=/a/path view=a/pa empty= null=(null) one=/a/path two=abc
+texts: path=/a/path view= empty=(null) null=(null) one=/a/path two=abc
 blocks: a=01000200 b=2f612f70617468 c=7879 d={1,2,3} e={-1,1} f={1,2}
 blocks: a=01000200 b=2f612f70617468 c=7879 d={1,2,3} e={-1,1} f={1,2}
 pointers: a=0x0 b=0x0 c=0x0 d=0x0

@@ -78,6 +78,7 @@ static void write()
 	for (const plain value : in_range)
 		REC(cpp, numbers, op::put, value, value, value, value == SECOND, value);
 	REC(cpp, texts, path, std::string_view(path).substr(1, 4), std::string_view(), null, path, "abcdef", 3);
+	REC(cpp, texts, path, std::string_view(), nullptr, nullptr, path, "abcdef", 3);
 	REC(cpp, blocks, shorts, path, "xyz", 2, array, chars, array.data());
 #if __cplusplus >= 202002L
 	REC(cpp, blocks, std::span(shorts), path, "xyz", 2U, std::span<const uint32_t, 3>(array), chars, array);

@@ -109,6 +109,10 @@ misdeclares "REC_SPAN_KEYED(m, e, u8(a))" 'REC_SPAN_KEYED: the first field is ke
 misdeclares "REC_SPAN_KEYED(m, e, u8(a), key(u8(b)))" 'REC_SPAN_KEYED: the first field is key'
 misdeclares "REC_SPAN_KEYED(m, e, key(string(a)))" 'key\(a\): a key is a whole number, ptr or named'
 misdeclares "REC_SPAN_KEYED(m, e, key(f64(a)))" 'key\(a\): a key is a whole number, ptr or named'
+misdeclares "REC_SPAN_KEYED(m, e, key(u8(a), u8(b), u8(c), u8(d), u8(e)))" 'key\(\) has at most 4 fields'
+many=$(printf 'u8(f%d), ' {1..31})
+misdeclares "REC_TIMED(m, e, ${many}u8(f32))" 'an event has at most 32 fields'
+misdeclares "REC_SPAN_KEYED(m, e, key(u8(a), u8(b)), ${many%, })" 'an event has at most 32 fields'
 misdeclares "REC_SPAN_KEYED(m, e, key(u8()))" 'a field lacks its name'
 misdeclares "REC_SPAN_KEYED(m, e, key(frob(a)))" 'frob\(a\) is not a kind of field'
 misdeclares "REC_COUNTER(m, e, string(a))" 'REC_COUNTER: the first field is the value, a whole number'

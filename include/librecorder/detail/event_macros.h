@@ -331,6 +331,8 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
  */
 #define REC__EVENT__(all, each, string, base, ...)                                                                     \
 	each(REC__CHECK, _##__VA_ARGS__)                                                                               \
+	REC_ABI_ASSERT(0 each(REC__ONE, _##__VA_ARGS__) <= 32,                                                         \
+		       "an event has at most 32 fields, with those of its key() and the duration of REC_TIMED");       \
 	static const struct {                                                                                          \
 		struct rec_log_event event;                                                                            \
 		REC__CONSTANT numbers[1 all(REC__COUNT, _##__VA_ARGS__)];					       \

@@ -62,7 +62,24 @@
 #define REC__NUMBERS_rec_key(...) REC__ROWS(REC__NUMBERS, ~, __VA_ARGS__)
 #define REC__NUMBERS_rec_end(...) REC__ROWS(REC__NUMBERS, ~, __VA_ARGS__)
 
-#define REC__CHECK_rec_key(...)	REC__ROWS(REC__KEY, ~, __VA_ARGS__)
+/* ONE: 1 for each field. */
+#define REC__ONE_rec_number(name, type) +1
+#define REC__ONE_rec_pointer(name) +1
+#define REC__ONE_rec_float(name, type) +1
+#define REC__ONE_rec_real(name, decimals) +1
+#define REC__ONE_rec_named(name, type, ...) +1
+#define REC__ONE_rec_array(name, type, length) +1
+#define REC__ONE_rec_string(name) +1
+#define REC__ONE_rec_stringn(name) +1
+#define REC__ONE_rec_bytes(name) +1
+#define REC__ONE_rec_text(name) +1
+#define REC__ONE_rec_wrong(what, why)
+#define REC__ONE_rec_key(...) REC__ROWS(REC__ONE, ~, __VA_ARGS__)
+#define REC__ONE_rec_end(...)
+
+#define REC__CHECK_rec_key(...)                                                                                        \
+	REC_ABI_ASSERT(REC__ROWS(REC__ONE, ~, __VA_ARGS__) <= 4, "key() has at most 4 fields");                        \
+	REC__ROWS(REC__KEY, ~, __VA_ARGS__)
 #define REC__CHECK_rec_end(...)	REC__ROWS(REC__CHECK, ~, __VA_ARGS__)
 
 /* KEY: a static assertion for what cannot be a key. */
