@@ -37,6 +37,7 @@ static int code_of(int err)
 static int open_columns(struct sql_table *table, const char *kind, const char *what)
 {
 	const struct event_type *type;
+	int err;
 
 	if (!strcmp(kind, "computed")) {
 		table->computed = sql_computed_find(what);
@@ -45,12 +46,17 @@ static int open_columns(struct sql_table *table, const char *kind, const char *w
 		table->by_time = !strncmp(table->computed->columns, "ts ", 3);
 		return sql_columns_of_computed(table->computed, &table->columns);
 	}
-	table->by_time = true;
 	table->id = atoi(what);
-	if (table->id == SQL_ALL_EVENTS)
-		return sql_columns_of_events(&table->columns);
 	type = event_type(table->trace->table, table->id);
-	return type ? sql_columns_of_event(type, model_rule(table->trace->rules, table->id), &table->columns) : -EINVAL;
+	if (table->id == SQL_ALL_EVENTS)
+		err = sql_columns_of_events(&table->columns);
+	else if (type)
+		err = sql_columns_of_event(type, model_rule(table->trace->rules, table->id), &table->columns);
+	else
+		err = -EINVAL;
+	/* If a field has the name of the time, another column is the first. */
+	table->by_time = !err && table->columns.columns[0].source == SQL_OF_TS;
+	return err;
 }
 
 static int table_close(sqlite3_vtab *vtab)
@@ -290,7 +296,7 @@ static int find_equal(struct cursor *cursor)
 		long nr;
 
 		if (filter->op != SQL_EQ || filter->value.kind != table->columns.kinds[filter->column] ||
-		    !filter->column)
+		    (!filter->column && cells->is_sorted))
 			continue;
 		if (cursor->found && (!cells->was_searched || cursor->end - cursor->row <= FEW_ROWS))
 			break;

@@ -96,10 +96,10 @@ static bool is_time_order(const struct sql_table *table, const sqlite3_index_inf
 {
 	const int column = info->nOrderBy == 1 && !info->aOrderBy[0].desc ? info->aOrderBy[0].iColumn : -1;
 
-	if (column < 0 || !table->by_time)
+	if (column < 0)
 		return false;
 	if (table->computed)
-		return column == 0;
+		return table->by_time && column == 0;
 	return table->columns.columns[column].source == SQL_OF_TS && is_in_order(table);
 }
 

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder sql: events whose fields, or names, are those that the tables have themselves.
+
+. "$top_srcdir/tests/tap.sh"
+
+cd "$TMP" || exit 1
+
+# ---- fields with the names of columns
+
+cat >hidden.c <<'EOF'
+#include <librecorder/event.h>
+REC_EVENT(a, tick, u32(n), u64(ts), u32(cpu), u32(tid), u32(pid), u32(comm), u32(task));
+int main(void)
+{
+	for (unsigned int i = 0; i < 300; i++)
+		REC(a, tick, i * 7 % 300, i, 0, 0, 0, 0, 0);
+	return 0;
+}
+EOF
+# shellcheck disable=SC2086
+ok "an event that has its own ts: compile" $CC -D_GNU_SOURCE $CFLAGS_FOR_TEST -pthread -o hidden hidden.c $LDADD_FOR_TEST
+ok "record" "$RECORDER" record -q -o hidden.dat ./hidden
+hidden()
+{
+	"$RECORDER" sql --list hidden.dat "$1" 2>&1
+}
+is "a join by the first column, which is not the time" \
+	"$(hidden 'SELECT count(*), sum(b.n) FROM tick a CROSS JOIN tick b ON b.n = a.n AND b.ts = a.ts')" "300|44850"
+is "by it alone" "$(hidden 'SELECT count(*), sum(b.ts) FROM tick a CROSS JOIN tick b ON b.n = a.n')" "300|44850"
+is "by its bounds" "$(hidden 'SELECT count(*) FROM tick a CROSS JOIN tick b ON b.n < a.n')" 44850
+is "the hidden column has the time" "$(hidden 'SELECT count(*), sum(b.ts = a.ts) FROM tick a CROSS JOIN tick b ON b._ts = a._ts
+	WHERE b.n = a.n')" "300|300"
+is "in its order" "$(hidden 'SELECT group_concat(ts) FROM (SELECT ts FROM tick ORDER BY _ts LIMIT 5)')" 0,1,2,3,4
+
+done_testing
