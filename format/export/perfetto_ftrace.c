@@ -7,7 +7,8 @@
  *
  * Perfetto counts an error if the previous task of a switch is another one than the last switch named. That is so after
  * a loss, and after the switch to a thread whose events are hidden. Then a switch is inserted at the first event that
- * shows which task runs instead; the time before that event counts for the task that was known to run.
+ * shows which task runs instead; the time before that event counts for the task that was known to run. After
+ * sched_switch the kernel still has some work to do in the former task: such events do not show which task runs.
  */
 #include "format/export/perfetto_private.h"
 
@@ -52,6 +53,7 @@ struct perfetto_cpu {
 	struct string_table comm_numbers;
 	uint64_t switch_time, waking_time;
 	int64_t current;    /* pid that the last switch named; -1: there was none */
+	int64_t left;	    /* pid that the last switch left, while only that task's events have come since; -1: none */
 	bool is_lost;
 };
 
@@ -73,7 +75,7 @@ static struct perfetto_cpu *find_cpu(struct perfetto *p, uint32_t cpu)
 	if (!p->cpus[cpu]) {
 		p->cpus[cpu] = calloc(1, sizeof(*p->cpus[cpu]));
 		if (p->cpus[cpu])
-			p->cpus[cpu]->current = -1;
+			p->cpus[cpu]->current = p->cpus[cpu]->left = -1;
 	}
 	return p->cpus[cpu];
 }
@@ -138,6 +140,7 @@ int perfetto_ftrace_lost(struct perfetto *p, uint32_t cpu)
 	if (err)
 		return err;
 	c->is_lost = true;
+	c->left = -1;
 	return 0;
 }
 
@@ -243,6 +246,15 @@ static void put_missing_switch(struct perfetto *p, struct perfetto_cpu *c, const
 	c->current = pid;
 }
 
+/* Whether an event of another task than the last switch named shows that the task runs; as in the model of states. */
+static bool shows_running(const struct perfetto *p, const struct perfetto_cpu *c, const struct export_event *type,
+			  int32_t pid)
+{
+	const struct model_rule *rule = model_rule(p->trace->rules, type->type->event->id);
+
+	return pid != c->left || rule->meaning == MODEL_SWITCH || rule->is_call || rule->is_of_cpu;
+}
+
 /* False: the event does not have the fields. */
 static bool put_switch(struct perfetto_cpu *c, const struct export_event *type, const struct dat_event *event,
 		       uint64_t time)
@@ -258,17 +270,18 @@ static bool put_switch(struct perfetto_cpu *c, const struct export_event *type, 
 	else
 		put_short_switch(c, time, v[3].u, v[4].data, v[4].size, v[5].s, v[6].s);
 	c->current = v[5].s;
+	c->left = v[1].s;
 	return true;
 }
 
 static bool put_waking(struct perfetto_cpu *c, const struct export_event *type, const struct dat_event *event,
-		       uint64_t time)
+		       int32_t pid, uint64_t time)
 {
 	static const char *const names[] = { "comm", "pid", "prio", "target_cpu" };
 	struct export_value v[4];
 
-	/* The waking task is the one that the last switch named. */
-	if (c->current < 0 || !read_fields(type, event, names, 4, v))
+	/* In the list, the waking task is the one that the last switch named. */
+	if (c->current < 0 || (pid >= 0 && pid != c->current) || !read_fields(type, event, names, 4, v))
 		return false;
 	proto_varint(&c->lists[WAKING_TIME], time - c->waking_time);
 	proto_varint(&c->lists[WAKING_COMM], comm_number(c, v[0].data, v[0].size));
@@ -373,11 +386,13 @@ int perfetto_ftrace_event(struct perfetto *p, const struct export_event *type, c
 
 	if (!c)
 		return -ENOMEM;
-	if (c->current >= 0 && pid >= 0 && pid != c->current)
+	if (c->current >= 0 && pid >= 0 && pid != c->current && shows_running(p, c, type, pid))
 		put_missing_switch(p, c, event, pid);
+	if (pid != c->left)
+		c->left = -1;
 	if (!strcmp(type->system, "sched") &&
 	    ((!strcmp(type->name, "sched_switch") && put_switch(c, type, event, time)) ||
-	     (!strcmp(type->name, "sched_waking") && put_waking(c, type, event, time))))
+	     (!strcmp(type->name, "sched_waking") && put_waking(c, type, event, pid, time))))
 		return write_if_full(p, c, event->cpu);
 	if (!p->described[id]) {
 		err = describe(p, type, event->cpu, number);
