@@ -71,8 +71,9 @@ static int add_frames(struct sql_row *row, const struct dat_event *event, const 
 		struct tep_handle *const tep = row->trace->table->tep;
 
 		frame.offset = (int)at;
-		/* A stack ends with an address of all ones. */
-		if (!sql_field_number(&frame, event->data, event->size, big, &address) || address == -1)
+		/* The kernel's stack ends with an address of all ones, a program's with zeros that fill the array. */
+		if (!sql_field_number(&frame, event->data, event->size, big, &address) || address == -1 ||
+		    (!address && kind[0] == 'u'))
 			break;
 		sql_row_int(row, (int64_t)event->ts);
 		sql_row_int(row, event->cpu);

@@ -33,4 +33,27 @@ is "the hidden column has the time" "$(hidden 'SELECT count(*), sum(b.ts = a.ts)
 	WHERE b.n = a.n')" "300|300"
 is "in its order" "$(hidden 'SELECT group_concat(ts) FROM (SELECT ts FROM tick ORDER BY _ts LIMIT 5)')" 0,1,2,3,4
 
+# ---- stacks of programs
+
+cat >stack.c <<'EOF'
+#include <librecorder/event.h>
+REC_EVENT(a, tick, u32(n));
+REC_EVENT(like_the_kernel, user_stack, u32(tgid), array(u64, caller, 8));
+REC_EVENT(like_the_kernel, kernel_stack, s32(size), array(u64, caller, 8));
+int main(void)
+{
+	static const uint64_t stack[8] = { 0x401000, 0x402000 };
+	REC(a, tick, 1);
+	REC(like_the_kernel, user_stack, 1, stack);
+	REC(like_the_kernel, kernel_stack, 8, stack);
+	return 0;
+}
+EOF
+# shellcheck disable=SC2086
+ok "events like those of stacks: compile" $CC -D_GNU_SOURCE $CFLAGS_FOR_TEST -pthread -o stack stack.c $LDADD_FOR_TEST
+ok "record" "$RECORDER" record -q -o stack.dat ./stack
+is "the stack of a program ends at its first zero" \
+	"$("$RECORDER" sql --list stack.dat "SELECT depth, address FROM stacks WHERE kind = 'user'")" $'0|4198400\n1|4202496'
+is "the kernel's does not" "$("$RECORDER" sql --list stack.dat "SELECT count(*) FROM stacks WHERE kind = 'kernel'")" 8
+
 done_testing
