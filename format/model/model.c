@@ -17,6 +17,7 @@ int model_open(const struct model_rules *rules, const struct model_sink *sink, s
 		return -ENOMEM;
 	m->rules = rules;
 	m->sink = *sink;
+	m->has_timed = model_rules_have_timed(rules);
 	m->next_id = 1;
 	if (model_items_open(m)) {
 		free(m);

@@ -43,11 +43,26 @@ struct model_open {
 /* The same for the bytes of the records of keyed spans, and of states: a record may be as large as a page. */
 #define MODEL_BYTES_MAX (UINT64_C(1) << 26)
 
+/* Spans that have ended, next to each other on a stack. */
+struct model_ended {
+	uint64_t begin; /* of the first of them */
+	uint64_t sum;	/* ns of all of them */
+};
+
+/* A stack has at most this many of them. */
+#define MODEL_ENDED_MAX 128u
+
 /* A stack of open spans; `top` is the innermost, `bottom` the outermost. */
 struct model_stack {
 	struct model_open *top, *bottom;
 	struct model_open *single; /* the one whose rule->is_single; NULL: none */
 	unsigned int depth;
+	/*
+	 * For timed spans, which are known only when they end: the spans that ended and are in no other span that
+	 * ended, by time. They are kept only if the trace has timed spans. NULL: there are none yet.
+	 */
+	struct model_ended *ended;
+	unsigned int nr_ended, room_ended;
 };
 
 struct model_thread {
@@ -129,7 +144,7 @@ struct model {
 	uint64_t kernel_loss_ts; /* the same for events of the kernel */
 	uint64_t tail_loss_ts; /* the last loss of programs after the last event of a lane */
 	uint64_t given_up_ts; /* when threads were last given up; 0: never */
-	bool has_switch, has_waking;
+	bool has_switch, has_waking, has_timed;
 	const struct dat_absent *absent;
 	struct model_change *changes; /* of the scope, in time order */
 	size_t nr_changes, at;	      /* `at`: the next one */
@@ -178,8 +193,9 @@ const char *model_name(const struct model_rules *rules, const struct model_rule 
 		       const struct model_record *record);
 struct model_names *model_names_open(void);
 void model_names_close(struct model_names *names);
-/* model_rules.c: the names that belong to the rules. */
+/* model_rules.c: the names that belong to the rules; whether an event is a timed span. */
 struct model_names *model_rules_names(const struct model_rules *rules);
+bool model_rules_have_timed(const struct model_rules *rules);
 
 /* model_keyed.c. 0; -ENOMEM. */
 int model_keyed_add(struct model_keyed *keyed, struct model_open *open);
@@ -218,6 +234,13 @@ bool model_has_program_inside(const struct model_open *open);
 /* A span that is on no stack ends: the sink gets it, and `open` is unused. */
 int model_open_end(struct model *model, struct model_open *open, uint64_t ts, unsigned int flags);
 int model_stack_push(struct model *model, struct model_stack *stack, struct model_open *open);
+/*
+ * A timed span has ended on the stack: sets its `own`, and adds that to the covered time of the open span around it.
+ * Own times are inexact if the span begins between spans that were put together because too many have ended. 0;
+ * -ENOMEM.
+ */
+int model_stack_timed(const struct model *m, struct model_stack *stack, struct model_span *span);
+
 /* The innermost span of a stack ends, and those around it that are over. Its time is no longer its parent's own. */
 int model_stack_pop(struct model *model, struct model_stack *stack, uint64_t ts, unsigned int flags);
 

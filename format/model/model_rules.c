@@ -320,6 +320,15 @@ const struct event_table *model_rules_table(const struct model_rules *rules)
 	return rules->table;
 }
 
+bool model_rules_have_timed(const struct model_rules *rules)
+{
+	uint32_t i = 0;
+
+	while (i < rules->nr && rules->all[i].meaning != MODEL_TIMED)
+		i++;
+	return i < rules->nr;
+}
+
 struct model_names *model_rules_names(const struct model_rules *rules)
 {
 	return rules->of_spans;

@@ -294,18 +294,16 @@ int model_span_end(struct model *model, struct model_step *step)
 int model_span_timed(struct model *model, struct model_step *step)
 {
 	const uint64_t duration = (uint64_t)model_number(step->rule->value, &step->record);
-	struct model_stack *stack = &step->thread->stack;
 	struct model_span span;
 
 	if (describe(model, step, &span))
 		return -ENOMEM;
 	span.end = step->event->ts;
 	span.begin = duration < span.end ? span.end - duration : 0;
-	span.own = span.end - span.begin;
+	if (model_stack_timed(model, &step->thread->stack, &span))
+		return -ENOMEM;
 	span.first = span.last = step->record;
 	step->span = span.id;
-	if (stack->top && stack->top->span.begin <= span.begin)
-		stack->top->inner += span.own;
 	return model->sink.span ? model->sink.span(model->sink.arg, &span) : 0;
 }
 

@@ -2,7 +2,9 @@
 /* The stacks of open spans of a thread or a CPU, and the memory of open spans. */
 #include "format/model/model_private.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct model_open *model_open_take(struct model *m)
 {
@@ -64,10 +66,69 @@ int model_open_end(struct model *m, struct model_open *open, uint64_t ts, unsign
 	return err;
 }
 
+/* ------------------------------------------------------------------------------------------- spans that have ended */
+
+/* Put the older half together in pairs: so the last ones stay apart, and each is put together only few times. */
+static void join_ended(struct model_stack *stack)
+{
+	const unsigned int nr = stack->nr_ended / 4;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		const struct model_ended *two = &stack->ended[2 * i];
+
+		stack->ended[i] = (struct model_ended){ two[0].begin, two[0].sum + two[1].sum };
+	}
+	stack->nr_ended -= nr;
+	memmove(&stack->ended[nr], &stack->ended[2 * nr], (stack->nr_ended - nr) * sizeof(*stack->ended));
+}
+
+/* A span has ended: it stands for those inside it. Returns their time through *ret_inner. 0; -ENOMEM. */
+static int add_ended(struct model_stack *stack, uint64_t begin, uint64_t end, uint64_t *ret_inner)
+{
+	*ret_inner = 0;
+	while (stack->nr_ended && stack->ended[stack->nr_ended - 1].begin >= begin)
+		*ret_inner += stack->ended[--stack->nr_ended].sum;
+	if (stack->nr_ended == MODEL_ENDED_MAX)
+		join_ended(stack);
+	if (stack->nr_ended == stack->room_ended) {
+		const unsigned int room = stack->room_ended ? 2 * stack->room_ended : 8;
+		struct model_ended *more = reallocarray(stack->ended, room, sizeof(*more));
+
+		if (!more)
+			return -ENOMEM;
+		stack->ended = more;
+		stack->room_ended = room;
+	}
+	stack->ended[stack->nr_ended++] = (struct model_ended){ begin, end - begin };
+	return 0;
+}
+
+int model_stack_timed(const struct model *m, struct model_stack *stack, struct model_span *span)
+{
+	const uint64_t duration = span->end - span->begin;
+	uint64_t inner;
+
+	span->own = duration;
+	/* A span that began before the open one does not nest. */
+	if (!m->has_timed || (stack->top && stack->top->span.begin > span->begin))
+		return 0;
+	if (add_ended(stack, span->begin, span->end, &inner))
+		return -ENOMEM;
+	span->own = duration > inner ? duration - inner : 0;
+	if (stack->top)
+		stack->top->inner += span->own;
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ ends */
+
 static int pop(struct model *m, struct model_stack *stack, uint64_t ts, unsigned int flags)
 {
 	struct model_open *open = stack->top;
+	uint64_t inner;
 
+	if (m->has_timed && !open->span.rule->is_of_cpu && add_ended(stack, open->span.begin, ts, &inner))
+		return -ENOMEM;
 	stack->top = open->outer;
 	*(stack->top ? &stack->top->child : &stack->bottom) = NULL;
 	stack->depth--;
@@ -142,6 +203,7 @@ void model_spans_free(struct model *model)
 		struct model_open *beside = model->list[i]->beside;
 
 		free_chain(model->list[i]->stack.top);
+		free(model->list[i]->stack.ended);
 		if (beside)
 			beside->outer = NULL;
 		free_chain(beside);
@@ -149,6 +211,8 @@ void model_spans_free(struct model *model)
 	for (uint32_t i = 0; i < model->nr_cpus; i++) {
 		free_chain(model->cpus[i].stack.top);
 		free_chain(model->cpus[i].idle.top);
+		free(model->cpus[i].stack.ended);
+		free(model->cpus[i].idle.ended);
 	}
 	for (size_t i = 0; i < model->keyed.nr_chains; i++)
 		free_chain(model->keyed.chains[i]);

@@ -88,8 +88,10 @@ int model_threads_bound(struct model *model)
 		err = give_up(model, model->list[i]);
 	if (err)
 		return err;
-	for (size_t i = kept; i < model->nr_list; i++)
+	for (size_t i = kept; i < model->nr_list; i++) {
+		free(model->list[i]->stack.ended);
 		free(model->list[i]);
+	}
 	model->nr_list = kept;
 	model->given_up_ts = model->last_ts;
 	number_map_free(&model->threads);

@@ -291,6 +291,44 @@ Test(model, a_span_written_at_its_end)
 		     "io:outer 1 10-60 own 20 depth 0\n");
 }
 
+/* Spans that ended inside a timed span are its own time no longer, and are not taken twice from the span around it. */
+Test(model, a_span_written_at_its_end_has_others_inside)
+{
+	feed_int(10, OUTER_BEGIN, 1, 0);
+	feed_bare(12, INNER_BEGIN, 1);
+	feed_bare(17, INNER_END, 1);
+	feed_bare(20, INNER_BEGIN, 1);
+	feed_bare(30, INNER_END, 1);
+	feed_long(40, FLUSH, 1, 8);
+	feed_long(45, FLUSH, 1, 25);
+	feed_int(60, OUTER_END, 1, 0);
+	feed_long(65, FLUSH, 1, 60);
+	expect_items("io:inner 1 12-17 own 5 depth 1 in 1\n"
+		     "io:inner 1 20-30 own 10 depth 1 in 1\n"
+		     "io:flush 1 32-40 own 8 depth 1 in 1\n"
+		     "io:flush 1 20-45 own 7 depth 1 in 1\n"
+		     "io:outer 1 10-60 own 20 depth 0\n"
+		     "io:flush 1 5-65 own 10 depth 0\n");
+}
+
+/* Of very many spans that have ended, the last ones stay apart, and the time of the others stays exact. */
+Test(model, a_span_written_at_its_end_after_very_many)
+{
+	feed_int(10, OUTER_BEGIN, 1, 0);
+	for (uint64_t i = 0; i < 5000; i++) {
+		items_text[0] = '\0';
+		feed_bare(100 + 10 * i, INNER_BEGIN, 1);
+		feed_bare(103 + 10 * i, INNER_END, 1);
+	}
+	items_text[0] = '\0';
+	feed_long(50100, FLUSH, 1, 200);
+	feed_long(50110, FLUSH, 1, 50050);
+	feed_int(50120, OUTER_END, 1, 0);
+	expect_items("io:flush 1 49900-50100 own 140 depth 1 in 1\n"
+		     "io:flush 1 60-50110 own 34910 depth 1 in 1\n"
+		     "io:outer 1 10-50120 own 60 depth 0\n");
+}
+
 /* ------------------------------------------------------------------------------------------ counters, states, flows */
 
 Test(model, counters)
