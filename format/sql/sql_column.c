@@ -85,22 +85,6 @@ static int add_common(struct sql_columns *columns, const struct event_type *type
 	return err;
 }
 
-/* The names of a field's values, if the print format prints it by __print_symbolic(). */
-static struct tep_print_flag_sym *symbols_of(const struct tep_print_arg *arg, const struct tep_format_field *field)
-{
-	struct tep_print_flag_sym *symbols = NULL;
-
-	for (; arg && !symbols; arg = arg->next) {
-		const struct tep_print_arg *what = arg->type == TEP_PRINT_SYMBOL ? arg->symbol.field : NULL;
-
-		while (what && what->type == TEP_PRINT_TYPE)
-			what = what->typecast.item;
-		if (what && what->type == TEP_PRINT_FIELD && !strcmp(what->field.name, field->name))
-			symbols = arg->symbol.symbols;
-	}
-	return symbols;
-}
-
 /* Add the column of a field. Names that differ only in case are distinguished by the fields' offsets. */
 static int add_field(struct sql_columns *columns, const struct event_type *type, struct tep_format_field *field)
 {
@@ -119,7 +103,7 @@ static int add_field(struct sql_columns *columns, const struct event_type *type,
 
 static int add_symbol(struct sql_columns *columns, const struct event_type *type, struct tep_format_field *field)
 {
-	struct tep_print_flag_sym *symbols = symbols_of(type->event->print_fmt.args, field);
+	struct tep_print_flag_sym *symbols = event_symbols(type, field);
 	char name[300];
 	int err;
 
@@ -204,24 +188,6 @@ static struct sql_value lasting(const struct pooled_text *text)
 	return (struct sql_value){ .kind = SQL_TEXT, .lasts = 1, .text = text->text, .size = text->size };
 }
 
-/* Print formats list values as unsigned numbers, of the field's width or of 64 bits. */
-static const char *symbol_of(const struct tep_print_flag_sym *symbols, const struct tep_format_field *field,
-			     int64_t number)
-{
-	const uint64_t mask = field->size == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * field->size)) - 1;
-
-	for (; symbols; symbols = symbols->next) {
-		if ((strtoull(symbols->value, NULL, 0) & mask) == ((uint64_t)number & mask))
-			return symbols->str;
-	}
-	return NULL;
-}
-
-const char *sql_symbol_name(const struct event_type *type, const struct tep_format_field *field, int64_t value)
-{
-	return symbol_of(symbols_of(type->event->print_fmt.args, field), field, value);
-}
-
 static struct sql_value symbol_value(const struct sql_column *column, const struct sql_record *r, bool big)
 {
 	const char *name;
@@ -229,7 +195,7 @@ static struct sql_value symbol_value(const struct sql_column *column, const stru
 
 	if (!sql_field_number(column->field, r->event.data, r->event.size, big, &number))
 		return sql_null();
-	name = symbol_of(column->symbols, column->field, number);
+	name = event_symbol(column->symbols, column->field, number);
 	if (!name)
 		return sql_null();
 	return (struct sql_value){ .kind = SQL_TEXT, .lasts = 1, .text = name, .size = strlen(name) };

@@ -84,9 +84,6 @@ int sql_columns_add(struct sql_columns *columns, const char *name, enum sql_kind
 /* CREATE TABLE for the columns, to be freed with sqlite3_free(); NULL: out of memory. */
 char *sql_columns_declaration(const struct sql_columns *columns);
 
-/* The name that an event's print format gives to a value of a field; NULL: none. Lives as long as the type. */
-const char *sql_symbol_name(const struct event_type *type, const struct tep_format_field *field, int64_t value);
-
 /*
  * A column of a record. Texts are valid until the next call for this trace. If the record is too short for a field, the
  * value is NULL. 0; -ENOMEM.

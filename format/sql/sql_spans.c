@@ -86,16 +86,17 @@ int sql_collect_counters(struct sql_trace *trace, struct sql_cells *cells)
 
 static int add_state(void *arg, const struct model_state *state)
 {
+	const struct model_rule *rule = state->rule;
 	struct sql_row *row = arg;
+	const struct tep_print_flag_sym *names = sql_row_wants(row) ? event_symbols(rule->type, rule->value) : NULL;
 
 	sql_row_int(row, (int64_t)state->begin);
 	sql_row_int(row, (int64_t)(state->end - state->begin));
-	sql_row_text(row, state->rule->system);
-	sql_row_text(row, state->rule->name);
+	sql_row_text(row, rule->system);
+	sql_row_text(row, rule->name);
 	row_key(row, state->keys, state->nr_keys);
 	sql_row_int(row, state->value);
-	sql_row_text(row,
-		     sql_row_wants(row) ? sql_symbol_name(state->rule->type, state->rule->value, state->value) : NULL);
+	sql_row_text(row, event_symbol(names, rule->value, state->value));
 	sql_row_thread(row, state->tid);
 	sql_row_text(row, state->is_open ? "open" : "whole");
 	return sql_row_end(row);

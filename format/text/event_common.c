@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The values of a record's common fields: type, thread, flags. See event_parse.h. */
+/* The values of a record's common fields: type, thread, flags; and the names of values. See event_parse.h. */
 #include "format/io/bytes.h"
 #include "format/text/event_parse.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static int common_number(const struct event_table *t, uint32_t offset, uint32_t width, const void *data, uint32_t size)
@@ -62,4 +63,32 @@ const char *event_comm(const struct event_table *table, int32_t tid)
 
 	/* The text that libtraceevent returns for a thread without a name. */
 	return name && strcmp(name, "<...>") != 0 ? name : "";
+}
+
+struct tep_print_flag_sym *event_symbols(const struct event_type *type, const struct tep_format_field *field)
+{
+	const struct tep_print_arg *arg = type->event->print_fmt.args;
+	struct tep_print_flag_sym *symbols = NULL;
+
+	for (; arg && !symbols; arg = arg->next) {
+		const struct tep_print_arg *what = arg->type == TEP_PRINT_SYMBOL ? arg->symbol.field : NULL;
+
+		while (what && what->type == TEP_PRINT_TYPE)
+			what = what->typecast.item;
+		if (what && what->type == TEP_PRINT_FIELD && !strcmp(what->field.name, field->name))
+			symbols = arg->symbol.symbols;
+	}
+	return symbols;
+}
+
+const char *event_symbol(const struct tep_print_flag_sym *symbols, const struct tep_format_field *field,
+			 int64_t number)
+{
+	const uint64_t mask = field->size >= 8 ? UINT64_MAX : (UINT64_C(1) << (8 * field->size)) - 1;
+
+	for (; symbols; symbols = symbols->next) {
+		if ((strtoull(symbols->value, NULL, 0) & mask) == ((uint64_t)number & mask))
+			return symbols->str;
+	}
+	return NULL;
 }

@@ -138,6 +138,15 @@ static inline uint32_t event_type_number(const struct event_table *table, const 
 }
 
 /*
+ * The names of a field's values, if the print format prints the field by __print_symbolic(); NULL: none. event_symbol()
+ * finds the name of a value, by the field's bits, because formats list values as unsigned numbers, of the field's width
+ * or of 64 bits. NULL: the value has none. Both live as long as the type.
+ */
+struct tep_print_flag_sym *event_symbols(const struct event_type *type, const struct tep_format_field *field);
+const char *event_symbol(const struct tep_print_flag_sym *symbols, const struct tep_format_field *field,
+			 int64_t number);
+
+/*
  * Whether the print format of this type may be evaluated for the record, which has size bytes and EVENT_SLACK readable
  * ones. False: only its fields may be printed.
  */

@@ -223,20 +223,6 @@ static int add_counter(void *arg, const struct model_counter *counter)
 	return trace->error;
 }
 
-/* The word for a value, as the print format has it; NULL: it has none. */
-static const char *word_of(const struct model_rule *rule, int64_t value)
-{
-	for (const struct tep_print_arg *arg = rule->type->event->print_fmt.args; arg; arg = arg->next) {
-		if (arg->type != TEP_PRINT_SYMBOL || arg->symbol.field->type != TEP_PRINT_FIELD ||
-		    strcmp(arg->symbol.field->field.name, rule->value->name) != 0)
-			continue;
-		for (const struct tep_print_flag_sym *word = arg->symbol.symbols; word; word = word->next)
-			if (strtoll(word->value, NULL, 0) == value)
-				return word->str;
-	}
-	return NULL;
-}
-
 static uint32_t state_row(struct view_items *items, const struct model_state *state)
 {
 	struct view_trace *trace = items->trace;
@@ -260,11 +246,12 @@ static uint32_t state_row(struct view_items *items, const struct model_state *st
 static int add_state(void *arg, const struct model_state *state)
 {
 	struct view_items *items = arg;
-	const char *word = word_of(state->rule, state->value);
+	const struct model_rule *rule = state->rule;
+	const char *word = event_symbol(event_symbols(rule->type, rule->value), rule->value, state->value);
 	struct view_item item = { .begin = state->begin, .end = state->end, .flags = state->is_open ? VIEW_NO_END : 0 };
 	char number[32];
 
-	model_number_text(state->rule->value, (uint64_t)state->value, number, sizeof(number));
+	model_number_text(rule->value, (uint64_t)state->value, number, sizeof(number));
 	item.name = view_string(items->trace, word ? word : number);
 	item.event = begin_of(items, place(state->begin, state->tid));
 	item.last = item.event;

@@ -16,7 +16,8 @@ static const struct table_format formats[] = {
 	{ "demo", FORMAT_PRINT(16401, "state",
 			       FIELD("rec_key_u64", "id", 12, 8, 0) FIELD("rec_key_s32", "side", 20, 4, 1)
 				       FIELD("rec_state_s32", "value", 8, 4, 1),
-			"\"value=%s\", __print_symbolic(REC->value, { 0, \"CLOSED\" }, { 3, \"<OPEN>\" })") },
+			"\"value=%s\", __print_symbolic(REC->value, { 0, \"CLOSED\" }, { 3, \"<OPEN>\" }, "
+			"{ 4294967295, \"FAILED\" })") },
 	{ "demo", FORMAT_PRINT(16402, "rpc_begin", FIELD("rec_key_u64", "id", 8, 8, 0), "\"%llu\", REC->id") },
 };
 
@@ -124,27 +125,27 @@ Test(view_items, each_process_has_its_own_counter)
 
 Test(view_items, states_have_the_words_of_their_values)
 {
-	const char *const words[] = { "CLOSED", "<OPEN>", "12" };
-	const int64_t values[] = { 0, 3, 12 };
+	const char *const words[] = { "CLOSED", "<OPEN>", "FAILED", "12" };
+	const int64_t values[] = { 0, 3, -1, 12 };
 	const struct view_row *row;
 
-	for (size_t i = 0; i < 3; i++) {
+	for (size_t i = 0; i < 4; i++) {
 		const struct model_state state = { .rule = rule(16401),
 						   .begin = 100 * i,
 						   .end = 100 * i + 100,
 						   .nr_keys = 2,
 						   .keys = { UINT64_MAX, (uint64_t)INT64_C(-4) },
 						   .value = values[i],
-						   .is_open = i == 2 };
+						   .is_open = i == 3 };
 
 		cr_assert_eq(sink.state(items, &state), 0);
 	}
 	row = row_named("demo:state 18446744073709551615 -4");
 	cr_assert_eq(row->kind, VIEW_STATE);
-	for (size_t i = 0; i < 3; i++)
+	for (size_t i = 0; i < 4; i++)
 		cr_assert_str_eq(trace.strings[item_of(row, 0, i)->name], words[i]);
 	cr_assert_eq(item_of(row, 0, 1)->flags, 0);
-	cr_assert_eq(item_of(row, 0, 2)->flags, VIEW_NO_END);
+	cr_assert_eq(item_of(row, 0, 3)->flags, VIEW_NO_END);
 }
 
 Test(view_items, tasks_and_flows)
