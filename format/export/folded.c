@@ -3,7 +3,7 @@
  * Folded stacks, the input of flamegraph.pl, speedscope and others: a line for each stack of spans, from the thread to
  * the innermost span, and the nanoseconds that were spent there and in no inner span. Threads with the same name are
  * counted together. Keyed spans are in no stack; a system call with two events is in one once. Memory is bounded by the
- * number of different stacks.
+ * number of different stacks. The table of names is bounded: further names are shown as one.
  */
 #include "format/export/export.h"
 #include "format/export/string_table.h"
@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define NAME_ROOM 320u
+#define OTHER	  "(other)" /* the name of those for which the table has no room */
 
 struct node {
 	uint32_t parent; /* 0: this is a thread */
@@ -42,6 +43,7 @@ struct folded {
 	struct number_map places; /* from a key below to its place in `stacks` plus one */
 	struct stack *stacks;
 	uint32_t nr_stacks, stack_room;
+	uint32_t other; /* number of OTHER */
 };
 
 /* A number for a name in which nothing looks like a separator; 0: out of memory. */
@@ -58,6 +60,8 @@ static uint32_t name_number(struct folded *f, const char *system, const char *na
 	}
 	/* Include the NUL, so that the table's texts can be printed. */
 	number = string_table_number(&f->names, text, strlen(text) + 1, &is_new);
+	if (!number && string_table_is_full(&f->names, strlen(text) + 1))
+		return f->other;
 	if (is_new && number_map_set(&f->name_places, number, f->names.texts.size - strlen(text)))
 		return 0;
 	return number;
@@ -212,6 +216,11 @@ static int folded_open(struct export_trace *trace, struct export_out *out, void 
 	}
 	f->trace = trace;
 	f->out = out;
+	f->other = name_number(f, "", OTHER);
+	if (!f->other) {
+		folded_close(f);
+		return -ENOMEM;
+	}
 	*ret_state = f;
 	return 0;
 }

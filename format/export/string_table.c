@@ -30,9 +30,14 @@ static bool grow(struct string_table *table)
 	return true;
 }
 
+bool string_table_is_full(const struct string_table *table, size_t size)
+{
+	return table->used == (table->max ? table->max : STRING_TABLE_MAX) ||
+	       size > STRING_TABLE_BYTES - table->texts.size;
+}
+
 uint32_t string_table_number(struct string_table *table, const void *text, size_t size, bool *ret_new)
 {
-	const uint32_t max = table->max ? table->max : STRING_TABLE_MAX;
 	const uint32_t hash = (uint32_t)hash_bytes(text, size);
 	struct string_slot *slot;
 	uint32_t at;
@@ -45,7 +50,7 @@ uint32_t string_table_number(struct string_table *table, const void *text, size_
 		if (slot->hash == hash && slot->size == size && !memcmp(table->texts.data + slot->offset, text, size))
 			return slot->number;
 	}
-	if (table->used == max || size > STRING_TABLE_BYTES - table->texts.size)
+	if (string_table_is_full(table, size))
 		return 0;
 	slot = &table->slots[at];
 	*slot = (struct string_slot){ hash, (uint32_t)table->texts.size, (uint32_t)size, table->used + 1 };

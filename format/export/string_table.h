@@ -28,9 +28,12 @@ struct string_table {
 #define STRING_TABLE_MAX   65536u
 #define STRING_TABLE_BYTES (8u << 20) /* of all texts */
 
+/* Whether there is no room for one more text of this size. */
+bool string_table_is_full(const struct string_table *table, size_t size);
+
 /*
- * The number of a text, from 1 in the order of the calls; 0: the table is full. *ret_new is set to true if the text was
- * not in the table before.
+ * The number of a text, from 1 in the order of the calls; 0: the table is full, or out of memory. *ret_new is set to
+ * true if the text was not in the table before.
  */
 uint32_t string_table_number(struct string_table *table, const void *text, size_t size, bool *ret_new);
 
