@@ -144,13 +144,19 @@ void hist_put_range(struct blob *out, const struct hist_statement *s, struct his
 bool hist_take_term(const struct hist_statement *s, struct hist_range *range, struct hist_range *ret_term)
 {
 	unsigned int i = range->first;
+	bool is_between = false;
 	int depth = 0;
 
 	if (range->first >= range->end)
 		return false;
 	for (; i < range->end; i++) {
-		if (!depth && (hist_is_word(s, i, "AND") || hist_is_word(s, i, "&&") || hist_is_word(s, i, ",")))
+		const bool is_and = hist_is_word(s, i, "AND") || hist_is_word(s, i, "&&");
+
+		/* BETWEEN has an AND of its own. */
+		if (!depth && !is_between && (is_and || hist_is_word(s, i, ",")))
 			break;
+		if (!depth && (is_and || hist_is_word(s, i, "BETWEEN")))
+			is_between = !is_and;
 		depth += hist_is_word(s, i, "(") ? 1 : hist_is_word(s, i, ")") ? -1 : 0;
 	}
 	*ret_term = (struct hist_range){ range->first, i };

@@ -183,6 +183,10 @@ is "the same kind of event twice" "$(io 'SELECT count(*), min(TIMESTAMP_DELTA) >
 is "a condition on both, and words that SQLite has" \
 	"$(io 'SELECT start.id FROM submit AS start JOIN done AS end ON start.id = end.id
 		WHERE (start.common_pid = end.common_pid || end.id < 0) AND TIMESTAMP_DELTA >= 0 ORDER BY start.id DESC LIMIT 2')" $'199\n199'
+is "BETWEEN has an AND of its own" \
+	"$(io 'SELECT count(*), min(start.id), max(start.id), min(end.id), max(end.id) FROM submit AS start JOIN done AS end
+		ON start.id = end.id AND start.common_pid = end.common_pid
+		WHERE start.id BETWEEN 20 AND 60 AND end.id NOT BETWEEN 0 AND 29 && end.id < 50')" "40|30|49|30|49"
 is "names with their systems, and several keys with a comma" \
 	"$(io 'SELECT count(*), count(DISTINCT io.done.common_pid), sum(io.submit.id = io.done.id) FROM io.submit JOIN io.done
 		ON io.submit.common_pid = io.done.common_pid, io.submit.id = io.done.id')" "400|2|400"
