@@ -27,7 +27,7 @@ enum series_kind {
 	/*
 	 * Times from an event `name` to the next event `to` with the same value of the field `field`, in any thread;
 	 * or, if that is NULL, to the next one of the same thread. A further event `name` before that begins anew. Both
-	 * may be the same event.
+	 * may be the same event. A thread is known by its id only: a later thread with the same id counts as the same.
 	 */
 	SERIES_PAIR,
 	SERIES_FIELD, /* values of the number `field` of the events `name` */
