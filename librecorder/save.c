@@ -15,6 +15,7 @@
 #include "format/weave/weave.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -364,12 +365,23 @@ static int save_to(const char *path, bool snapshot)
 	return err;
 }
 
+/* A thread that ended in the middle would leave `saving` set, and this process the reader of its own lanes. */
+static int save_uncancelled(const char *path, bool snapshot)
+{
+	int cancel, ours, err;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	err = save_to(path, snapshot);
+	pthread_setcancelstate(cancel, &ours);
+	return err;
+}
+
 int rec_save(const char *path)
 {
-	return save_to(path, false);
+	return save_uncancelled(path, false);
 }
 
 int rec_snapshot(const char *path)
 {
-	return save_to(path, true);
+	return save_uncancelled(path, true);
 }

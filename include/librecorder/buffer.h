@@ -67,7 +67,8 @@ int rec_stop(void);
  * complete. If the call fails after it has begun to read the lanes (a full disk, a recorder that reads a later lane),
  * the events that it has read are in no file and are gone; rec_snapshot() removes nothing. Returns 0; -ENXIO: no
  * buffer; -EBUSY: a recorder reads the lanes, or another save or snapshot of this process is under way; -ENOMEM; or the
- * errno of open, write, fsync or rename. Any thread; not signal-safe.
+ * errno of open, write, fsync or rename. Any thread; not signal-safe. A thread that is cancelled meanwhile completes
+ * the call first.
  */
 int rec_save(const char *path);
 
@@ -77,7 +78,7 @@ int rec_save(const char *path);
  * overwritten. The next rec_snapshot(), and the next 'recorder snapshot --new' by any process, begin where this one
  * ended and report what was overwritten in between. The first one begins with the oldest event in the lanes. Returns
  * the same values as rec_save(), but -EBUSY only while another save or snapshot of this process is under way. Any
- * thread; not signal-safe.
+ * thread; not signal-safe. A thread that is cancelled meanwhile completes the call first.
  */
 int rec_snapshot(const char *path);
 

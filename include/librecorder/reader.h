@@ -279,7 +279,8 @@ uint32_t rec_view_enabled(const struct rec_view *view, unsigned int id);
  * is malformed; -ESRCH: the program is dead; -ENOSPC: other processes made too many rules or conditions in it; -ENOMEM;
  * -EBADMSG: the buffer is damaged, -EFAULT: truncated, -EROFS: on a read-only file system; or the errno of mmap, flock
  * or fallocate. The call waits while another process switches events of this program; -EBUSY: this took longer than a
- * second. On an error nothing is changed, except for -ENOMEM, where events registered later may be switched.
+ * second. On an error nothing is changed, except for -ENOMEM, where events registered later may be switched. A thread
+ * that is cancelled meanwhile completes the call first.
  */
 int rec_view_switch(struct rec_view *view, const char *selector, bool on);
 

@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -63,7 +64,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-int rec_control_open(struct rec_view *view, struct view_control *control)
+static int lock_and_map(struct rec_view *view, struct view_control *control)
 {
 	const uint64_t last = larger(view->enable + REC_EVENTS_MAX * sizeof(uint32_t),
 				     larger(view->rules + REC_MAP_PAGE, view->conditions + REC_CONDITIONS_SIZE));
@@ -91,10 +92,25 @@ int rec_control_open(struct rec_view *view, struct view_control *control)
 	return 0;
 }
 
+/* A thread that ended meanwhile would leave the lock taken, and a map on its stack in the list of mappings. */
+int rec_control_open(struct rec_view *view, struct view_control *control)
+{
+	int ours, r;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &control->cancel);
+	r = lock_and_map(view, control);
+	if (r < 0)
+		pthread_setcancelstate(control->cancel, &ours);
+	return r;
+}
+
 int rec_control_close(struct view_control *control, int r)
 {
+	int ours;
+
 	rec_view_unmap(&control->map);
 	rec_view_unlock(control->view);
+	pthread_setcancelstate(control->cancel, &ours);
 	return rec_view_is_cut(control->view) ? -EFAULT : r;
 }
 

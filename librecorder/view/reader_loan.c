@@ -18,6 +18,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -196,7 +197,7 @@ static bool is_lent_for(const struct rec_view *view, const char *patterns)
 	return !strncmp(loan->patterns, patterns, sizeof(loan->patterns));
 }
 
-int rec_view_borrow(struct rec_view *view, const char *patterns)
+static int borrow(struct rec_view *view, const char *patterns)
 {
 	struct rec_loan *loan;
 	int r;
@@ -237,6 +238,17 @@ int rec_view_borrow(struct rec_view *view, const char *patterns)
 		rec_view_unlock(view);
 	}
 	free(loan);
+	return r;
+}
+
+/* A thread that ended in the middle would leave the file locked. */
+int rec_view_borrow(struct rec_view *view, const char *patterns)
+{
+	int cancel, ours, r;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	r = borrow(view, patterns);
+	pthread_setcancelstate(cancel, &ours);
 	return r;
 }
 

@@ -162,11 +162,12 @@ struct view_control {
 	struct rec_rules *rules;
 	unsigned char *conditions;
 	struct view_map map;
+	int cancel; /* whether the thread could be cancelled before */
 };
 
 /*
- * Takes the lock. `control` must stay where it is until rec_control_close(). Returns 0 or an error of
- * rec_view_switch().
+ * Takes the lock. `control` must stay where it is until rec_control_close(), and the thread is not cancelled until
+ * then. Returns 0 or an error of rec_view_switch().
  */
 int rec_control_open(struct rec_view *view, struct view_control *control);
 

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <librecorder/event.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -366,4 +367,55 @@ Test(reader_control, a_view_of_oneself)
 	cr_assert(rec_printf_on());
 	rec_view_close(other);
 	rec_view_close(view);
+}
+
+/* ------------------------------------------------------------------------------------------------------ cancelled */
+
+static int switch_all(struct rec_view *view)
+{
+	return rec_view_switch(view, "ftrace:bprint", true);
+}
+
+static int borrow_all(struct rec_view *view)
+{
+	return rec_view_borrow(view, "ftrace:bprint");
+}
+
+static struct cancelled {
+	int (*call)(struct rec_view *view);
+	struct rec_view *view;
+	int result;
+} cancelled;
+
+static void *be_cancelled(void *arg)
+{
+	(void)arg;
+	pthread_cancel(pthread_self());
+	cancelled.result = cancelled.call(cancelled.view);
+	pthread_testcancel();
+	return NULL;
+}
+
+/* Of a thread that is cancelled in the call, neither the lock nor a mapping remains. */
+static void check_cancelled(int (*call)(struct rec_view *view))
+{
+	struct rec_view *other = reader_view();
+	pthread_t thread;
+	void *end;
+
+	cancelled = (struct cancelled){ call, reader_view(), -1 };
+	cr_assert_eq(pthread_create(&thread, NULL, be_cancelled, NULL), 0);
+	cr_assert_eq(pthread_join(thread, &end), 0);
+	cr_expect_eq(end, PTHREAD_CANCELED);
+	cr_expect_geq(cancelled.result, 0, "%d", cancelled.result);
+	cr_expect_eq(rec_view_stop(other), 0);
+	cr_expect_eq(rec_view_start(cancelled.view), 0);
+	rec_view_close(cancelled.view);
+	rec_view_close(other);
+}
+
+Test(reader_control, cancelled)
+{
+	check_cancelled(switch_all);
+	check_cancelled(borrow_all);
 }

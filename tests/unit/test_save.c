@@ -315,3 +315,41 @@ Test(save, failures_leave_the_lanes_usable)
 	cr_assert_eq(seen->events[seen->nr - 1].number, 19);
 	seen_free(seen);
 }
+
+static int cancelled_result;
+
+static void *be_cancelled(void *call)
+{
+	pthread_cancel(pthread_self());
+	cancelled_result = ((int (*)(const char *path))call)(fixture_path("saved.dat"));
+	pthread_testcancel();
+	return NULL;
+}
+
+static void check_cancelled(int (*call)(const char *path))
+{
+	pthread_t thread;
+	struct seen *seen;
+	void *end;
+
+	cancelled_result = -1;
+	cr_assert_eq(pthread_create(&thread, NULL, be_cancelled, (void *)call), 0);
+	cr_assert_eq(pthread_join(thread, &end), 0);
+	cr_expect_eq(end, PTHREAD_CANCELED);
+	cr_assert_eq(cancelled_result, 0);
+	seen = seen_read(fixture_path("saved.dat"));
+	cr_expect_eq(seen->nr, 10);
+	seen_free(seen);
+}
+
+/* A cancelled thread completes its call, and later calls are not refused. */
+Test(save, cancelled)
+{
+	configure(1 << 20, false);
+	write_events(0, 0, 10);
+	check_cancelled(rec_snapshot);
+	check_cancelled(rec_save);
+	write_events(0, 10, 5);
+	seen_free(snapshot());
+	seen_free(save());
+}
