@@ -6,8 +6,8 @@
  * the mapping raises SIGBUS, whatever was checked before. A handler that calls this code gets zeros in place of the
  * mapping, which are as valid as any other contents, and the view returns no more events.
  *
- * The list has a spin lock. A fault never interrupts the lock's holder, which accesses no mapping; so a handler that
- * waits for the lock waits for another thread.
+ * The list has a spin lock. Its holder accesses no mapping, and has all signals blocked: the handler of another signal
+ * may read a view (rec_view_stopped()) and fault. So a handler that waits for the lock waits for another thread.
  *
  * A process may fork while one of its threads holds the lock. That thread does not exist in the child, so the child
  * takes over the lock. The lock contains the holder's pid, so this also works if no fork handler runs in the child. The
@@ -15,6 +15,7 @@
  */
 #include "librecorder/view/reader_private.h"
 #include "librecorder/core/atomic.h"
+#include "librecorder/os/signal_block.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -33,11 +34,12 @@ static void mend_links(void)
 		(*link)->back = link;
 }
 
-static void lock(void)
+static void lock(struct rec_signal_block *ret_block)
 {
 	const uint32_t self = (uint32_t)getpid();
 	uint32_t was = 0;
 
+	rec_signal_block_begin(ret_block);
 	while (!rec_cmpxchg32(&lock_word, &was, self)) {
 		/* The holder is in a process from which this one was forked, so it never releases the lock here. */
 		if (was && was != self && rec_cmpxchg32(&lock_word, &was, self)) {
@@ -49,26 +51,28 @@ static void lock(void)
 	}
 }
 
-static void unlock(void)
+static void unlock(const struct rec_signal_block *block)
 {
 	rec_store_release(&lock_word, 0);
+	rec_signal_block_end(block);
 }
 
 static int map_as(struct rec_view *view, struct view_map *map, int prot, int sharing, uint64_t offset, size_t size)
 {
 	void *at = mmap(NULL, size, prot, sharing | MAP_NORESERVE, view->fd, (off_t)offset);
+	struct rec_signal_block block;
 
 	if (at == MAP_FAILED)
 		return -errno;
 	*map = (struct view_map){ .at = at, .size = size, .prot = prot, .cut = &view->cut };
-	lock();
+	lock(&block);
 	map->next = maps;
 	map->back = &maps;
 	/* Release: a child that is forked now finds it complete. */
 	rec_store_release(&maps, map);
 	if (map->next)
 		map->next->back = &map->next;
-	unlock();
+	unlock(&block);
 	return 0;
 }
 
@@ -92,13 +96,15 @@ int rec_view_map_private(struct rec_view *view, struct view_map *map, uint64_t o
 
 void rec_view_unmap(struct view_map *map)
 {
+	struct rec_signal_block block;
+
 	if (!map->at)
 		return;
-	lock();
+	lock(&block);
 	rec_store_release(map->back, map->next);
 	if (map->next)
 		map->next->back = map->back;
-	unlock();
+	unlock(&block);
 	munmap(map->at, map->size);
 	map->at = NULL;
 }
@@ -117,13 +123,14 @@ bool rec_view_fault(const void *address)
 	const uintptr_t where = (uintptr_t)address;
 	const int saved = errno;
 	const struct view_map *map;
+	struct rec_signal_block block;
 	bool done = false;
 
-	lock();
+	lock(&block);
 	for (map = maps; map && !done; map = map->next)
 		if (where - (uintptr_t)map->at < map->size)
 			done = give_zeros(map);
-	unlock();
+	unlock(&block);
 	errno = saved;
 	return done;
 }

@@ -44,6 +44,9 @@ static void cut_to(off_t size)
 static _Thread_local bool stops;
 static bool let_go, is_in_lock;
 
+/* A thread that `raises` gets SIGUSR1 under that lock. */
+static _Thread_local bool raises;
+
 void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset)
 {
 	if (cut_in_map && fd >= 0)
@@ -52,6 +55,10 @@ void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offs
 		__atomic_store_n(&is_in_lock, true, __ATOMIC_RELEASE);
 		while (!__atomic_load_n(&let_go, __ATOMIC_ACQUIRE))
 			sched_yield();
+	}
+	if (raises && fd < 0 && (flags & MAP_FIXED)) {
+		raises = false;
+		raise(SIGUSR1);
 	}
 	return __real_mmap(at, size, prot, flags, fd, offset);
 }
@@ -321,4 +328,31 @@ Test(view_cut, a_fork_while_the_list_is_locked, .init = begin, .fini = end, .tim
 	cr_assert_not_null(place);
 	cr_assert(WIFEXITED(status), "the child was ended by signal %d", WTERMSIG(status));
 	cr_assert_eq(WEXITSTATUS(status), 0);
+}
+
+static struct rec_view *view_of_handler;
+static int stopped_in_handler = -1;
+
+static void look(int sig)
+{
+	(void)sig;
+	stopped_in_handler = rec_view_stopped(view_of_handler);
+}
+
+/* A thread that holds the list's lock is interrupted by a handler that reads a view whose file is cut, too. */
+Test(view_cut, a_fault_in_a_handler_while_the_list_is_locked, .init = begin, .fini = end, .timeout = 300)
+{
+	/* A handler that waits for ever is killed. */
+	alarm(60);
+	signal(SIGUSR1, look);
+	open_view();
+	view_of_handler = view;
+	open_view();
+	cut_to(0);
+	raises = true;
+	/* Not from a handler of SIGBUS, which would block the second one. */
+	cr_expect(rec_view_fault(rec_view_header(view)));
+	cr_expect_eq(stopped_in_handler, 0);
+	cr_expect_eq(faults, 1);
+	rec_view_close(view_of_handler);
 }
