@@ -122,7 +122,7 @@
  * switched by this name. Up to 32 conversions and 1000 bytes of arguments; longer strings are cut. Any thread.
  * Signal-safe if the arguments are integers, pointers or strings. Other conversions (%e %f %g %a %lc %ls %m, '*' as a
  * width or as the precision of an integer, a width of %c or %p, flags other than '0') call snprintf() immediately, and
- * are not signal-safe.
+ * are not signal-safe; in place of such a number without room, "(too long)" is recorded.
  */
 #define rec_printf(...)                                                                                                \
 	do {                                                                                                           \

@@ -196,11 +196,24 @@ struct list {
 	va_list args;
 };
 
+/*
+ * Of a number that does not fit, the first digits would be another number. The text that replaces it fits:
+ * NUMBER_MAX bytes are free for each conversion.
+ */
+static void end_text(struct arguments *arguments, const struct printf_piece *piece, char *text, bool fits)
+{
+	if (!fits && !strchr("sScCm", piece->conversion))
+		strcpy(text, "(too long)");
+	arguments->used += strlen(text) + 1;
+}
+
 static void put_text(struct arguments *arguments, const struct printf_piece *piece, struct list *list)
 {
 	const int width = piece->width == PRINTF_STAR ? va_arg(list->args, int) : piece->width;
 	const int precision = piece->precision == PRINTF_STAR ? va_arg(list->args, int) : piece->precision;
-	char text[256] = "", spec[64];
+	const size_t room = sizeof(arguments->bytes) - arguments->reserve - arguments->used;
+	char *const text = (char *)arguments->bytes + arguments->used;
+	char spec[64];
 	int n = 0;
 
 	switch (piece->conversion) {
@@ -212,37 +225,39 @@ static void put_text(struct arguments *arguments, const struct printf_piece *pie
 	case 'o':
 		make_spec(piece, width, precision, "ll", spec, sizeof(spec));
 		if (piece->size >= 8)
-			n = snprintf(text, sizeof(text), spec, va_arg(list->args, long long));
+			n = snprintf(text, room, spec, va_arg(list->args, long long));
 		else
-			n = snprintf(text, sizeof(text), spec, narrow(piece, va_arg(list->args, unsigned int)));
+			n = snprintf(text, room, spec, narrow(piece, va_arg(list->args, unsigned int)));
 		break;
 	case 's':
 	case 'S':
 		make_spec(piece, width, precision, piece->is_long ? "l" : "", spec, sizeof(spec));
-		n = snprintf(text, sizeof(text), spec, va_arg(list->args, const void *));
+		n = snprintf(text, room, spec, va_arg(list->args, const void *));
 		break;
 	case 'c':
 	case 'C':
 		make_spec(piece, width, precision, piece->is_long ? "l" : "", spec, sizeof(spec));
-		n = snprintf(text, sizeof(text), spec, va_arg(list->args, wint_t));
+		n = snprintf(text, room, spec, va_arg(list->args, wint_t));
 		break;
 	case 'p':
 		make_spec(piece, width, precision, "", spec, sizeof(spec));
-		n = snprintf(text, sizeof(text), spec, va_arg(list->args, void *));
+		n = snprintf(text, room, spec, va_arg(list->args, void *));
 		break;
 	case 'm':
 		make_spec(piece, width, precision, "", spec, sizeof(spec));
-		n = snprintf(text, sizeof(text), spec);
+		n = snprintf(text, room, spec);
 		break;
 	default:
 		make_spec(piece, width, precision, piece->size == 16 ? "L" : "", spec, sizeof(spec));
 		if (piece->size == 16)
-			n = snprintf(text, sizeof(text), spec, va_arg(list->args, long double));
+			n = snprintf(text, room, spec, va_arg(list->args, long double));
 		else
-			n = snprintf(text, sizeof(text), spec, va_arg(list->args, double));
+			n = snprintf(text, room, spec, va_arg(list->args, double));
 		break;
 	}
-	put_string(arguments, text, n < 0 ? 0 : strlen(text));
+	if (n < 0)
+		*text = '\0';
+	end_text(arguments, piece, text, n >= 0 && (size_t)n < room);
 }
 
 #pragma GCC diagnostic pop

@@ -176,6 +176,33 @@ Test(event_printf, long_strings_are_cut_and_nothing_after_them_is_lost)
 	cr_assert_str_eq(strrchr(text, '|'), "|17\n");
 }
 
+Test(event_printf, long_texts_are_kept_if_there_is_room)
+{
+	static char string[600];
+
+	memset(string, 's', sizeof(string) - 1);
+	BOTH("%f END", 1e300);
+	BOTH("%Lf|%-5s|", -1e300L, string);
+	BOTH("%-700d|%+.250d|", 1, 2);
+	compare();
+}
+
+/* A number is never cut to another one. */
+Test(event_printf, numbers_without_room_are_marked)
+{
+	static char string[2000];
+	const char *text;
+
+	memset(string, 's', sizeof(string) - 1);
+	rec_printf("%s|%f|%-1500d|%.1200e|%d", string, 1e300, 1, 1.0, 17);
+	text = event_fixture_text();
+	cr_assert_eq(event_fixture_count(), 1);
+	cr_assert_str_eq(strchr(text, '|'), "|(too long)|(too long)|(too long)|17\n");
+	rec_printf("%-1500s|%f", "cut", 0.25);
+	text = event_fixture_text();
+	cr_assert_str_eq(strrchr(text, '|'), "|0.250000\n");
+}
+
 Test(event_printf, a_site_is_logged_once)
 {
 	uint64_t log_used = 0;
