@@ -131,7 +131,7 @@
 #define REC_TASK(...)                                                                                                  \
 	do {                                                                                                           \
 		if (REC_UNLIKELY(rec_task_on()))                                                                       \
-			REC__TASK(__VA_ARGS__, "");                                                                    \
+			REC__TASK(__VA_ARGS__);                                                                        \
 	} while (0)
 
 #endif

@@ -49,6 +49,8 @@ mistake "too many arguments" 'REC(m, e, 1, "s", 2)'
 mistake "a wrong type" 'REC(m, e, 1, 2.0)'
 mistake "no such event" 'REC(m, x, 1)'
 mistake "a wrong printf argument" 'rec_printf("%s", 1)'
+mistake "a task without an id" 'REC_TASK()'
+mistake "too many arguments of a task" 'REC_TASK(7, "x", 5, "dropped")'
 
 # Each language and each compiler once; all combinations only in the long tier (COMPILERS=all).
 each=("gcc -std=c11")

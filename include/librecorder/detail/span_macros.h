@@ -136,6 +136,9 @@ REC_INLINE int rec_task_on(void)
 		}                                                                                                      \
 	} while (0)
 
-#define REC__TASK(id, ...) rec_task_write(id, REC__FIRST(__VA_ARGS__, ~))
+/* The function gets all arguments of REC_TASK if there are several, so that the compiler refuses a third one. */
+#define REC__TASK(...)	REC__CAT(REC__TASK_, REC__IS_LIST(__VA_ARGS__))(__VA_ARGS__)
+#define REC__TASK_0(id) rec_task_write(id, "")
+#define REC__TASK_1	rec_task_write
 
 #endif
