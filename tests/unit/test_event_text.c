@@ -52,6 +52,16 @@ static void all_on(void)
 
 TestSuite(event_text, .init = all_on);
 
+Test(event_text, reals_are_rounded_once)
+{
+	REC(text, reals, 0, 4503599627370499.0, 0, 0.04999999999999999);
+	REC(text, reals, 0, -9007199254740991.0, 0, -0.05);
+	REC(text, reals, 0, 0.49999999999999994, 0, 0.05);
+	expect("reals: a=0.000 b=4503599627370499 c=0.000000000000000000 d=0.0\n"
+	       "reals: a=0.000 b=-9007199254740991 c=0.000000000000000000 d=-0.1\n"
+	       "reals: a=0.000 b=0 c=0.000000000000000000 d=0.1\n");
+}
+
 /* Six decimals, which the print format computes from the bits. */
 Test(event_text, floats)
 {

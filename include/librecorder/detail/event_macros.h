@@ -281,6 +281,8 @@ static inline double rec_scale(unsigned int decimals)
 static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 {
 	const double limit = 9223372036854774784.0;
+	int64_t whole;
+	double rest;
 
 	value *= rec_scale(decimals);
 	if (__builtin_isnan(value))
@@ -289,7 +291,10 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 		return INT64_MAX;
 	if (value < -limit)
 		return -INT64_MAX;
-	return (int64_t)(value < 0 ? value - 0.5 : value + 0.5);
+	/* The difference is exact; a sum with 0.5 would be rounded itself. */
+	whole = (int64_t)value;
+	rest = value - (double)whole;
+	return whole + (rest >= 0.5) - (rest <= -0.5);
 }
 
 #ifdef __cplusplus
