@@ -19,7 +19,9 @@
  *			single one, [a-z] one of these, [!a-z] one that is not among these; \ makes the next character
  *			literal, and a ! at the beginning negates the pattern. A string ends at its first NUL. A text
  *			cannot contain its own kind of quote. =~ and !~ take a regular expression, as trace-cmd does, if
- *			it can be written as a pattern: literal characters, . .* [...] ^ $ and \.
+ *			it can be written as a pattern: literal characters, . .* [...] ^ $ and \ before a character
+ *			that is neither a letter nor a digit nor one of |(){}<>+*?. Unlike trace-cmd, all of these
+ *			distinguish upper and lower case
  *
  * If the event has a field of its own that is called pid or cpu, the name means that field. bytes fields are refused.
  * If a record is read from a file (rec_filter_compile_fields()), there are also

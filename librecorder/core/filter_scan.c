@@ -76,6 +76,16 @@ static uint32_t copy_class(const char *at, uint32_t size, char *pattern)
 	return n + 1;
 }
 
+/*
+ * Whether the character, after a backslash, is an operator in some kind of regular expression: in grep, \| separates
+ * alternatives; elsewhere, \d is a digit. As literal characters they would match hardly any text, without a warning.
+ */
+static bool is_escaped_operator(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+	       (c && strchr("|()}<>", c));
+}
+
 /* Copy the expression without its anchors. */
 static bool copy_regex(struct rec_scan *scan, const char *at, const char *end, char *pattern, uint32_t *used)
 {
@@ -97,6 +107,11 @@ static bool copy_regex(struct rec_scan *scan, const char *at, const char *end, c
 				return rec_scan_wrong(scan, at, "the [ is not closed");
 			*used += taken++;
 		} else {
+			if (*at == '\\' && is_escaped_operator(next))
+				return rec_scan_wrong(scan, at,
+						      "\\%c is not supported in a regular expression: write [%c] for "
+						      "the character, or join two comparisons with ||",
+						      next, next);
 			if (*at == '\\' && next)
 				taken = 2;
 			/* A ! is special at the beginning of a pattern. */

@@ -281,6 +281,9 @@ static const struct mistake {
 	{ "a[0] == 1", 2, "field 'a' is not an array" },
 	{ "t == yes", 6, "expected true, false or a number" },
 	{ "path =~ 'a+'", 11, "this regular expression is not supported" },
+	{ "path =~ 'read\\|write'", 14, "\\| is not supported in a regular expression: write [|]" },
+	{ "path !~ '^\\(a\\)$'", 11, "\\( is not supported" },
+	{ "path =~ '\\d'", 10, "\\d is not supported" },
 };
 
 Test(filter, mistakes_are_reported_with_their_column)

@@ -57,6 +57,8 @@ Test(filter_reading, texts_time_and_thread)
 	cr_expect(passes("name ~ 'kw*' && name != 'x'", 0));
 	cr_expect(passes("name =~ 'work'", 0));
 	cr_expect_not(passes("name =~ '^work'", 0));
+	cr_expect_not(passes("name =~ 'WORK'", 0));
+	cr_expect_not(passes("name =~ 'w[|]o\\.\\\\'", 0));
 	cr_expect(passes("name =~ '^k.or[j-l]er1$'", 0));
 	cr_expect(passes("name !~ '[^k]2$'", 0));
 	cr_expect(passes("comm == 'server' && COMM ~ 's*'", 0));
