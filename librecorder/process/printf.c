@@ -48,8 +48,11 @@ static size_t store_conversion(char *text, size_t used, const struct printf_piec
 	char stored[32]; /* flags of 5 characters, numbers of 5 digits (printf_format.c) */
 	char *at = stored;
 
-	if (is_number && piece->conversion == 'p')
-		return add(text, used, "0x%llx", strlen("0x%llx"));
+	if (is_number && piece->conversion == 'p') {
+		const char *pointer = piece->size >= 8 ? "0x%llx" : "0x%x";
+
+		return add(text, used, pointer, strlen(pointer));
+	}
 	*at++ = '%';
 	if (is_number)
 		at = stpcpy(at, piece->flags);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "librecorder/process/printf_format.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static const char *scan_count(const char *at, int *ret_count)
@@ -27,12 +28,12 @@ static const char *scan_length(const char *at, struct printf_piece *piece)
 		return at + (at[1] == 'h' ? 2 : 1);
 	}
 	if (at[0] == 'l') {
-		piece->size = 8;
+		piece->size = at[1] == 'l' ? sizeof(long long) : sizeof(long);
 		piece->is_long = true;
 		return at + (at[1] == 'l' ? 2 : 1);
 	}
 	if (*at && strchr("jztqL", *at)) {
-		piece->size = *at == 'L' ? 16 : 8;
+		piece->size = *at == 'L' ? 16 : *at == 'z' ? sizeof(size_t) : *at == 't' ? sizeof(ptrdiff_t) : 8;
 		return at + 1;
 	}
 	return at;
@@ -102,7 +103,7 @@ bool rec_printf_piece(const char *at, struct printf_piece *piece)
 	at = scan_length(at, piece);
 	piece->conversion = *at;
 	if (piece->conversion == 'p')
-		piece->size = 8;
+		piece->size = sizeof(void *);
 	piece->how = decide(piece);
 	piece->end = *at ? at + 1 : at;
 	return true;
