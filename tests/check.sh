@@ -172,6 +172,9 @@ run_part()
 		bad=1
 		echo "ERROR: $name ended with status $status, see $log" >>"$log"
 		tail -n 60 "$log"
+	elif [ $((passed + bad)) = 0 ] && [[ $name != @(configure-gcc|dist) ]]; then
+		bad=1
+		echo "ERROR: $name tested nothing, see $log" >>"$log"
 	fi
 	echo "$passed $bad $skipped" >"$results/$name.result"
 	[ "$name" = configure-gcc ] && [ "$bad" = 0 ] && return
@@ -181,6 +184,18 @@ run_part()
 	printf '==> %-16s passed %5d, failed %d, skipped %d, in %d s, cpu %d s\n' "$name" "$passed" "$bad" "$skipped" \
 		$((SECONDS - begin)) "$cpu"
 	[ "$bad" = 0 ] || show_failed_tests "$name"
+}
+
+# A part that could not be started, or was killed, has written no result, and counts as one failure.
+note_lost_parts()
+{
+	local name
+
+	for name; do
+		[ ! -s "$results/$name.result" ] || continue
+		echo "ERROR: $name ended without a result" >>"$results/$name.log"
+		echo "0 1 0" >"$results/$name.result"
+	done
 }
 
 # say TITLE PATTERN: the lines of the parts' logs that match, each with its part's name
@@ -206,6 +221,8 @@ run_tier()
 	run_part "$2" &
 	make -f tests/parts.mk -s -k -j"$jobs" "$1" || true
 	wait
+	# shellcheck disable=SC2046
+	note_lost_parts configure-gcc "$2" $(sed -n "s/^$1: //p" tests/parts.mk)
 	mapfile -t logs < <(cd "$results" && ls -- *.log)
 	echo
 	for log in "${logs[@]}"; do

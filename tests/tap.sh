@@ -29,7 +29,8 @@
 #	repeat_by VARIABLE=VALUE...
 #				if a check fails from now on, the log gets a line that repeats the test with these variables;
 #				without any: no such line
-#	done_testing		prints the plan; the last line of every script, which then exits with 0
+#	done_testing		prints the plan, and fails if nothing was checked; the last line of every script, which then
+#				exits with 0
 
 set -u -o pipefail
 export LC_ALL=C TZ=UTC
@@ -254,6 +255,8 @@ lost_in()
 
 done_testing()
 {
+	# automake counts a plan of 0 tests as skipped.
+	[ "$tap_count" != 0 ] || fail "something is checked"
 	echo "1..$tap_count"
 	tap_done=yes
 	[ "$tap_failed" = 0 ] || diag "$tap_failed of $tap_count failed"
