@@ -185,6 +185,8 @@ other=$!
 like "without -F others have events, too" "$(record -e raw_syscalls head -n 3 lines && threads)" "(^|"$'\n'")$other("$'\n'"|$)"
 kill $other 2>/dev/null
 wait $other 2>/dev/null
+# record() ran in a subshell.
+pid=$(<pid)
 unlike "but the recorder has none" "$("$RECORDER" report out.dat | grep -w "recorder-$pid ")" .
 
 # waits PID COMMAND FILE: it is COMMAND, whose standard input is FILE, and sleeps
