@@ -113,10 +113,11 @@ if [ -s "$TMP/kernel.dat" ]; then
 	ok "there are many batches of events" test "$(wc -l < "$TMP/theirs")" -gt 10000
 	taskset -c "$cpu" "$RECORDER" report "$TMP/kernel.dat" > "$TMP/ours"
 	ok "report on one CPU" cmp "$TMP/ours" "$TMP/theirs"
-	for round in 1 2 3 4 5; do
-		"$RECORDER" report "$TMP/zstd.dat" | cmp - "$TMP/theirs" || break
+	good=0
+	for _ in 1 2 3 4 5; do
+		"$RECORDER" report "$TMP/zstd.dat" | cmp - "$TMP/theirs" && good=$((good + 1))
 	done
-	is "report on all CPUs, five times" "$round" 5
+	is "report on all CPUs, five times" "$good" 5
 	run bash -c 'set -o pipefail; "$0" report "$1" | sed 5000q | tail -1' "$RECORDER" "$TMP/kernel.dat"
 	is "a pipe that is closed among the events: status" "$status" 0
 	is "and its last line" "$out" "$(sed -n 5000p "$TMP/theirs")"
