@@ -24,7 +24,7 @@ watch_rounds()
 	: >calls
 	strace -qq -f -o calls -p "$recorder" &
 	tracer=$!
-	wait_until rounds 400
+	ok "its calls are seen" wait_until rounds 400
 	kill $tracer
 	wait $tracer 2>/dev/null
 }
