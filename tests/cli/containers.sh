@@ -36,8 +36,7 @@ ok "list" "$RECORDER" list --dir "$dir" "$pid"
 like "its event" "$out" "off  test:seq  u64\\(number\\)"
 ok "enable" "$RECORDER" enable --dir "$dir" -P "$pid" 'test:*'
 is "it shows where" "$out" "$(printf '%s\n' "$pid($inner) victim ($exe)" "  1 event on")"
-wait_until eval '"$RECORDER" stat --dir "$dir" -P "$pid" | grep -q "^entries: [1-9]"'
-pass "it writes"
+ok "it writes" wait_until eval '"$RECORDER" stat --dir "$dir" -P "$pid" | grep -q "^entries: [1-9]"'
 ok "stat" "$RECORDER" stat --dir "$dir"
 like "its lane" "$out" "lane 0, thread $inner,"
 ok "stop" "$RECORDER" stop --dir "$dir" -P "$pid"

@@ -183,8 +183,7 @@ like "shows the program" "$out" " $pid +started +0/1 "
 ok "list" "$RECORDER" list --dir "$TMP/seen"
 like "shows its event" "$out" "off  test:seq"
 "$RECORDER" enable -P "$pid" '*' >/dev/null
-wait_until eval '"$RECORDER" stat --dir "$TMP/seen" | grep -q "^entries: [1-9]"'
-pass "stat shows its events"
+ok "stat shows its events" wait_until eval '"$RECORDER" stat --dir "$TMP/seen" | grep -q "^entries: [1-9]"'
 fails "disable" "$RECORDER" disable --dir "$TMP/seen" -P "$pid" '*'
 is "reports why not" "$err" "recorder disable: process $pid: its buffer is on a read-only file system"
 fails "record" "$RECORDER" record --dir "$TMP/seen" -P "$pid" -o x.dat
