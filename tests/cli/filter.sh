@@ -159,6 +159,7 @@ like "is reported" "$err" "option '--tid' takes thread ids separated by commas, 
 ok "enable" "$RECORDER" enable -P $pid io:done
 # An event that is being written when the filter is set is recorded. Then a file is made.
 run "$RECORDER" record -P $pid --duration 1 -u io:done -f 'id == 18446744073709551615' -o none.dat
+like "it passes nothing new" "$status $err" '^(0 .*recorded [12] events? from|1 .*: nothing was recorded)'
 hardly "has what passes alone" none.dat 'done:'
 ok "disable" "$RECORDER" disable -P $pid io:done
 
@@ -170,7 +171,9 @@ ok "a recording without one" record_some all.dat -u io:submit
 like "has many" "$(<err)" "recorded [0-9]{4,} events"
 # Nothing passes: the lanes hold nothing new, however long the program continues.
 "$RECORDER" record -P $pid --duration 1 -u io:done -f 'id == 18446744073709551615' -o none.dat 2>err
-run "$RECORDER" snapshot -P $pid -o snapshot.dat
+like "a recording of nothing" "$? $(<err)" '^(0 .*recorded [12] events? from|1 .*: nothing was recorded)'
+ok "a snapshot" "$RECORDER" snapshot -P $pid -o snapshot.dat
+ok "has the events of that recording" test "$(count snapshot.dat 'submit:')" -gt 1000
 # In the snapshot, only the events after the recording without a filter count.
 last=$("$RECORDER" report all.dat | sed -nE '$s/.* ([0-9]+\.[0-9]+): .*/\1/p')
 "$RECORDER" report snapshot.dat | sed -nE 's/.* ([0-9]+\.[0-9]+): submit: .*/\1/p' | awk -v last="$last" '$1 > last' >new
