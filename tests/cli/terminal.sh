@@ -242,9 +242,11 @@ for command in "ps -P $program" "list $program" "stat -P $program" "dump strings
 		"$("$RECORDER" $command | grep -v '^now ts\|^oldest event: ')"
 	# shellcheck disable=SC2086
 	PAGER="sed 's/^/paged: /'" on_terminal "$RECORDER" $command
-	unlike "$command: all lines go to the pager" "$(grep -v '^paged: ' <<<"$out")" .
+	is "$command: all lines go to the pager" "$(grep -vc '^paged: ' <<<"$out") $(($(grep -c '^paged: ' <<<"$out") > 0))" "0 1"
 	# shellcheck disable=SC2086
-	unlike "$command --color=never" "$(on_terminal "$RECORDER" $command --color=never; echo "$out")" $'\033'
+	on_terminal "$RECORDER" $command --color=never
+	like "$command --color=never" "$status $out" '^0 .'
+	unlike "$command --color=never: no colours" "$out" $'\033'
 done
 exec {hold}>&-
 wait "$program"
