@@ -308,9 +308,11 @@ static bool set_adj(int adj)
 int main(void)
 {
 	struct both both = { .adj = 5 };
-	char pid[16];
-	const char *why = tracefs_open(&both.fs, "recorder-filter");
+	char pid[16], name[64];
+	const char *why;
 
+	snprintf(name, sizeof(name), "recorder-test-filter-%d", (int)getpid());
+	why = tracefs_open(&both.fs, name);
 	if (why) {
 		printf("1..0 # SKIP %s\n", why);
 		return 0;

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <trace-seq.h>
+#include <unistd.h>
 
 #include "format/print/print_program.h"
 #include "format/text/event_parse.h"
@@ -308,8 +309,11 @@ int main(int argc, char **argv)
 {
 	struct test test = { .records = RECORDS };
 	struct tracefs fs;
-	const char *why = tracefs_open(&fs, "print");
+	char name[64];
+	const char *why;
 
+	snprintf(name, sizeof(name), "recorder-test-print-%d", (int)getpid());
+	why = tracefs_open(&fs, name);
 	if (why) {
 		printf("1..0 # SKIP %s\n", why);
 		return 0;

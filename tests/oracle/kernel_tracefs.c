@@ -99,7 +99,13 @@ const char *tracefs_open(struct tracefs *fs, const char *name)
 	fs->alive = ends[1];
 	instance_path(fs, name, path, sizeof(path));
 	if (mkdir(path, 0700) < 0) {
+		const int err = errno;
+
 		tracefs_close(fs);
+		if (err != EACCES && err != EPERM) {
+			fprintf(stderr, "mkdir %s: %s\n", path, strerror(err));
+			abort();
+		}
 		return "no instance to be had";
 	}
 	return NULL;

@@ -19,8 +19,8 @@ struct tracefs {
 };
 
 /*
- * Mount and make the instance. NULL, or why it cannot be done here: not root, no tracefs. The calling process is in a
- * new mount namespace afterwards.
+ * Mount and make the instance. NULL, or why it cannot be done here: not root, no tracefs. If the instance cannot be
+ * made although it is permitted, the test is aborted. The calling process is in a new mount namespace afterwards.
  */
 const char *tracefs_open(struct tracefs *fs, const char *name);
 

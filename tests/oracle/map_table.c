@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The meta page after a step. */
 struct row {
@@ -237,11 +238,13 @@ int main(void)
 	struct table of_kernel, of_lane;
 	struct back kernel, lane;
 	const char *reason;
+	char name[64];
 	unsigned int i;
 
 	back_kernel(&kernel);
 	back_lane(&lane);
-	reason = tracefs_open(&kernel.fs, "recorder-map");
+	snprintf(name, sizeof(name), "recorder-test-map-%d", (int)getpid());
+	reason = tracefs_open(&kernel.fs, name);
 	if (reason) {
 		printf("1..0 # SKIP %s\n", reason);
 		return 0;
