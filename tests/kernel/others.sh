@@ -71,7 +71,8 @@ state()
 	(
 		cd $tracing && grep -r -s --binary-files=text '' --exclude-dir=instances --exclude-dir=ftrace \
 			--exclude={trace,trace_pipe,trace_pipe_raw,snapshot,snapshot_raw,stats,saved_cmdlines,saved_tgids} \
-			--exclude={free_buffer,trace_marker,trace_marker_raw,format,id,hist,hist_debug,inject,uprobe_profile} . \
+			--exclude={free_buffer,trace_marker,trace_marker_raw,format,id,hist,hist_debug,inject,uprobe_profile} \
+			--exclude={enabled_functions,touched_functions,dyn_ftrace_total_info} . \
 			"instances/foreign-$$"
 	) | sort
 	# shellcheck disable=SC2012
