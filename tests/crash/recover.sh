@@ -249,7 +249,11 @@ core_of()
 	fi
 }
 writers=gdb
-grep -q '^core' /proc/sys/kernel/core_pattern && writers="gdb kernel"
+if grep -q '^core' /proc/sys/kernel/core_pattern; then
+	writers="gdb kernel"
+else
+	skip "kernel: a core file is recovered" "the kernel writes core files elsewhere (core_pattern)"
+fi
 for writer in $writers; do
 	core_of 0x3f $writer
 	# The core file alone is sufficient.
