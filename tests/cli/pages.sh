@@ -87,6 +87,7 @@ kernel()
 		mkdir -p tracefs && mount -t tracefs tracefs tracefs || exit 99
 		instance=$PWD/tracefs/instances/recorder-pages-$$
 		mkdir "$instance" || exit 99
+		trap "rmdir \"$instance\"" EXIT
 		echo "number 17" >"$instance/trace_marker"
 		"$1" pages --kernel --instance "$instance" --cpu 99999 2>no_cpu
 		"$1" pages --kernel --instance "$instance" >looked || exit
@@ -94,7 +95,6 @@ kernel()
 		status=$?
 		"$1" pages --kernel --instance "$instance" >again || exit
 		"$1" pages --kernel --instance nobody-has-this-name 2>no_instance
-		rmdir "$instance"
 		exit $status' kernel "$RECORDER"
 }
 if [ "$(id -u)" -ne 0 ] || ! unshare -m true 2>/dev/null || ! grep -q tracefs /proc/filesystems; then

@@ -13,14 +13,18 @@ make_group()
 	local v2=/sys/fs/cgroup v1=/sys/fs/cgroup/memory
 
 	if grep -qw memory $v2/cgroup.subtree_control 2>/dev/null; then
-		group=$(mktemp -d $v2/recorder-test.XXXXXX) && echo 32M >"$group/memory.max" &&
-			{ [ ! -e "$group/memory.swap.max" ] || echo 0 >"$group/memory.swap.max"; }
+		group=$(mktemp -d $v2/recorder-test.XXXXXX) || return
+		echo 32M >"$group/memory.max" &&
+			{ [ ! -e "$group/memory.swap.max" ] || echo 0 >"$group/memory.swap.max"; } && return
 	elif [ -e $v1/memory.limit_in_bytes ]; then
-		group=$(mktemp -d $v1/recorder-test.XXXXXX) && echo 32M >"$group/memory.limit_in_bytes" &&
-			{ [ ! -e "$group/memory.memsw.limit_in_bytes" ] || echo 32M >"$group/memory.memsw.limit_in_bytes"; }
+		group=$(mktemp -d $v1/recorder-test.XXXXXX) || return
+		echo 32M >"$group/memory.limit_in_bytes" &&
+			{ [ ! -e "$group/memory.memsw.limit_in_bytes" ] || echo 32M >"$group/memory.memsw.limit_in_bytes"; } && return
 	else
 		return 1
 	fi
+	rmdir "$group"
+	return 1
 }
 make_group 2>/dev/null || skip_all "no memory control group can be made here"
 tap_group()

@@ -156,11 +156,18 @@ refused "-v before -B" "'-v' needs an -e after it" -v -B one -e sched touch star
 refused "an option of a tracer" "-l, -n and -g select functions" -p function -B one -e sched -l do_nanosleep touch started
 
 # Another process has an instance of this name.
+remove_instance()
+{
+	rmdir $tracing/instances/mine-$$
+	tap_exit
+}
 mkdir $tracing/instances/mine-$$
+trap remove_instance EXIT
 record -B mine-$$ -e sched_switch sleep 0.01
 is "another's instance: status" "$status" 0
 is "another's instance: is not used" "$(cat $tracing/instances/mine-$$/set_event)" ""
 is "another's instance: nothing is left beside it" "$(left "$pid")" ""
 ok "another's instance: stays" rmdir $tracing/instances/mine-$$
+trap tap_exit EXIT
 
 done_testing

@@ -129,7 +129,13 @@ seen "-s 1000: when a ring is half full" 50 buffer_percent -e sched_switch -s 10
 
 # ---- a tracer, if the kernel lets instances have one
 
+remove_instance()
+{
+	rmdir "$tracing/instances/recorder-test-$$"
+	tap_exit
+}
 mkdir "$tracing/instances/recorder-test-$$"
+trap remove_instance EXIT
 if echo function 2>/dev/null >"$tracing/instances/recorder-test-$$/current_tracer"; then
 	seen "-p" function current_tracer -p function
 	seen "-l" vfs_read set_ftrace_filter -p function -l vfs_read
@@ -154,6 +160,7 @@ else
 fi
 refused "--module, of none" "cannot trace functions of the module 'nosuch' alone" -p function --module nosuch touch started
 rmdir "$tracing/instances/recorder-test-$$"
+trap tap_exit EXIT
 
 # ---- whose events
 

@@ -75,6 +75,8 @@ record_kernel()
 	can_trace || return
 	instance=$tracing/instances/recorder-test-$$
 	mkdir "$instance" || return
+	# shellcheck disable=SC2064
+	trap "rmdir '$instance'" EXIT
 	echo mono > "$instance/trace_clock"
 	for system in sched irq timer kmem workqueue syscalls signal task; do
 		[ -e "$instance/events/$system/enable" ] && echo 1 > "$instance/events/$system/enable"
@@ -87,7 +89,6 @@ record_kernel()
 		dd if="$cpu/trace_pipe_raw" of="$TMP/$(basename "$cpu").raw" bs=4096 iflag=nonblock 2> /dev/null
 		[ -s "$TMP/$(basename "$cpu").raw" ] || : > "$TMP/$(basename "$cpu").raw"
 	done
-	rmdir "$instance"
 	trace-cmd restore -c -o "$TMP/head" > /dev/null 2>&1 &&
 		trace-cmd restore -o "$TMP/kernel.dat" -i "$TMP/head" "$TMP"/cpu*.raw > /dev/null 2>&1
 }
