@@ -6,6 +6,7 @@
  */
 #include "cli/cmd.h"
 #include "cli/common/missing_parts.h"
+#include "cli/common/result_file.h"
 #include "cli/common/show_text.h"
 #include "cli/common/trace_events.h"
 #include "format/dat/dat_compress.h"
@@ -90,8 +91,9 @@ static void put_number(FILE *out, const char *name, uint64_t number)
 	fprintf(out, "\"%s\":%" PRIu64 ",", name, number);
 }
 
-static void put_summary(const struct checking *c, FILE *out)
+static void put_summary(const void *arg, FILE *out)
 {
+	const struct checking *c = arg;
 	const struct verify_figures *f = &c->figures;
 
 	fputc('{', out);
@@ -121,22 +123,16 @@ static void put_summary(const struct checking *c, FILE *out)
 /* Write the summary. False: one line was printed. */
 static bool write_summary(const struct checking *c)
 {
-	FILE *out;
 	int err;
 
 	if (!c->json || !strcmp(c->json, "-")) {
 		put_summary(c, stdout);
 		return true;
 	}
-	out = fopen(c->json, "we");
-	if (out) {
-		put_summary(c, out);
-		err = ferror(out) ? EIO : 0;
-		if (!fclose(out) && !err)
-			return true;
-	}
-	complain(COMMAND, "cannot write '%s': %s", c->json, strerror(errno));
-	return false;
+	err = result_file_write(c->json, put_summary, c);
+	if (err)
+		complain(COMMAND, "cannot write '%s': %s", c->json, strerror(-err));
+	return !err;
 }
 
 static void say_what_was_not_checked(const struct checking *c)
@@ -281,6 +277,9 @@ int cmd_verify(int argc, char **argv)
 		return status;
 	c.text = c.json && !strcmp(c.json, "-") ? stderr : stdout;
 	c.path = operands[0] ? operands[0] : "trace.dat";
+	/* Elsewhere --json takes no FILE, so FILE is easily given as the file to be checked. */
+	if (c.json && c.text == stdout && complain_replaces_input(COMMAND, c.path, c.json))
+		return EXIT_USAGE;
 	status = run(&c);
 	close_file(&c);
 	return status;

@@ -60,6 +60,15 @@ static inline bool is_in_place(const char *input, const char *output)
 	return !stat(input, &in) && !stat(output, &out) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
 }
 
+/* Whether the output would replace the input of a command that must not do this. Then one line was printed. */
+static inline bool complain_replaces_input(const char *command, const char *input, const char *output)
+{
+	if (!is_in_place(input, output))
+		return false;
+	complain(command, "'%s' is the file that is read; it is not replaced: name another output", output);
+	return true;
+}
+
 /*
  * Whether the output would replace an input that lacks parts: another program may be able to read more of it. Then one
  * line was printed.

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The files that commands write: none replaces the file that its command reads, and each is complete or not written.
+
+. "$top_srcdir/tests/tap.sh"
+cd "$TMP" || exit 1
+
+ok "a recording" "$RECORDER" record -q -o trace.dat "$top_builddir/tests/programs/producer" 1 10
+cp trace.dat saved.dat
+ln -s trace.dat link.dat
+
+# kept NAME COMMAND...: a command that is to replace the recording by its output refuses it
+kept()
+{
+	local name=$1
+
+	shift
+	run "$@"
+	is "$name: status" "$status" 2
+	like "$name: message" "$err" "is the file that is read; it is not replaced: name another output"
+	ok "$name: the recording is kept" cmp trace.dat saved.dat
+}
+
+kept "verify" "$RECORDER" verify --json trace.dat
+kept "verify, by another name" "$RECORDER" verify --json link.dat ./trace.dat
+ok "verify: a summary" "$RECORDER" verify --json summary
+mv summary before
+ok "verify: again" "$RECORDER" verify --json summary
+ok "verify: the same" cmp before summary
+# The name leads to the file that standard output is: the text comes first.
+"$RECORDER" verify --json /dev/stdout trace.dat >both
+is "verify: the text and the summary" "$(tail -n 1 both)" "$(<summary)"
+like "verify: the text is there" "$(head -n 1 both)" "could not be checked"
+is "verify: a pipe" "$("$RECORDER" verify --json /dev/stdout trace.dat | tail -n 1)" "$(<summary)"
+ok "verify: a device" "$RECORDER" verify --json /dev/null trace.dat
+fails "verify: a full device" "$RECORDER" verify --json /dev/full trace.dat
+like "verify: a full device: message" "$err" "cannot write '/dev/full': No space left on device"
+# A limit of size that an empty file satisfies stands for a full disk.
+fails "verify: no room" bash -c 'trap "" XFSZ; ulimit -f 0; exec "$@" >/dev/null' - "$RECORDER" verify --json summary
+ok "verify: the summary that exists is kept" cmp before summary
+
+done_testing
