@@ -4,6 +4,7 @@
 
 #include "cli/ask/assert_report.h"
 #include "cli/ask/assert_sql.h"
+#include "cli/common/missing_parts.h"
 #include "cli/common/terminal.h"
 #include "cli/common/trace_events.h"
 
@@ -225,7 +226,9 @@ int cmd_assert(int argc, char **argv)
 	}
 	path = trace_input_path(&operands);
 	terminal_use(o.color);
-	if (operands[0] || o.sql.nr) {
+	if (o.junit && complain_replaces_input(COMMAND, path, o.junit)) {
+		status = EXIT_USAGE;
+	} else if (operands[0] || o.sql.nr) {
 		status = run_assert(&o, path, operands);
 	} else {
 		complain(COMMAND, "missing EXPRESSION, such as 'lost == 0'");

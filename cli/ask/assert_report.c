@@ -9,6 +9,7 @@
 
 #include "cli/ask/hist_print.h"
 #include "cli/base/xml.h"
+#include "cli/common/result_file.h"
 #include "cli/common/show_text.h"
 #include "cli/common/terminal.h"
 
@@ -342,15 +343,12 @@ static void put_missing(FILE *out, const struct assert_suite *suite)
 	fputs("\"/>\n  </testcase>\n", out);
 }
 
-int assert_write_junit(const char *path, const struct assert_suite *suite)
+static void put_suite(const void *arg, FILE *out)
 {
-	FILE *out = fopen(path, "we");
+	const struct assert_suite *suite = arg;
 	const unsigned int is_cut = suite->missing[0] != 0;
 	unsigned int failures = 0, errors = is_cut;
-	int err = 0;
 
-	if (!out)
-		return -errno;
 	for (unsigned int i = 0; i < suite->nr; i++) {
 		errors += suite->assertions[i].verdict == ASSERT_UNREAD;
 		failures += suite->assertions[i].verdict > ASSERT_HOLDS;
@@ -365,10 +363,9 @@ int assert_write_junit(const char *path, const struct assert_suite *suite)
 	if (is_cut)
 		put_missing(out, suite);
 	fputs("</testsuite>\n", out);
-	errno = EIO;
-	if (ferror(out))
-		err = -errno;
-	if (fclose(out))
-		err = -errno;
-	return err;
+}
+
+int assert_write_junit(const char *path, const struct assert_suite *suite)
+{
+	return result_file_write(path, put_suite, suite);
 }

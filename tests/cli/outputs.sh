@@ -39,4 +39,13 @@ like "verify: a full device: message" "$err" "cannot write '/dev/full': No space
 fails "verify: no room" bash -c 'trap "" XFSZ; ulimit -f 0; exec "$@" >/dev/null' - "$RECORDER" verify --json summary
 ok "verify: the summary that exists is kept" cmp before summary
 
+kept "assert" "$RECORDER" assert trace.dat 'lost == 0' --junit trace.dat
+kept "assert, by another name" "$RECORDER" assert 'lost == 0' --junit link.dat
+ok "assert: a report" "$RECORDER" assert 'lost == 0' --junit report
+cp report before
+like "assert: a pipe" "$("$RECORDER" assert 'lost == 0' --junit /dev/stdout | tail -n 1)" "^</testsuite>$"
+fails "assert: no room" bash -c 'trap "" XFSZ; ulimit -f 0; exec "$@" >/dev/null' - \
+	"$RECORDER" assert 'lost == 0' --junit report
+ok "assert: the report that exists is kept" cmp before report
+
 done_testing
