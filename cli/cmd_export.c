@@ -223,6 +223,8 @@ static int run(struct export *e)
 {
 	int status = 0;
 
+	if (e->output && complain_replaces_input(COMMAND, e->path, e->output))
+		return EXIT_USAGE;
 	e->why.slowest = e->why.slowest ? e->why.slowest : 1;
 	if (e->why.span)
 		status = why_overlay_read(COMMAND, e->path, DAT_TIME_NO_DATE, &e->why, &e->overlay);

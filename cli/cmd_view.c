@@ -118,6 +118,8 @@ static int show_file(struct view_request *request, struct why_wanted *why, const
 
 	if (!name)
 		complain(COMMAND, "not enough memory");
+	else if (complain_replaces_input(COMMAND, request->path, name))
+		status = EXIT_USAGE;
 	why->slowest = why->slowest ? why->slowest : 1;
 	if (!status && why->span) {
 		status = why_overlay_read(COMMAND, request->path, 0, why, &overlay);

@@ -48,4 +48,9 @@ fails "assert: no room" bash -c 'trap "" XFSZ; ulimit -f 0; exec "$@" >/dev/null
 	"$RECORDER" assert 'lost == 0' --junit report
 ok "assert: the report that exists is kept" cmp before report
 
+kept "view" "$RECORDER" view -o trace.dat
+kept "view, by another name" "$RECORDER" view trace.dat -o link.dat
+kept "export" "$RECORDER" export --folded -o trace.dat
+kept "export, by another name" "$RECORDER" export --perfetto link.dat -o ./trace.dat
+
 done_testing

@@ -80,8 +80,9 @@ ok "has the trace" diff -r kinds.ctf empty
 fails "another one" "$RECORDER" export --ctf kinds.dat -o empty
 is "is reported" "$status $err" "1 recorder export: empty: exists and is not an empty directory"
 ok "and left as it is" diff -r kinds.ctf empty
-fails "a file in its place" "$RECORDER" export --ctf kinds.dat -o kinds.dat
-is "is reported, too" "$err" "recorder export: kinds.dat: exists and is not an empty directory"
+cp kinds.dat other
+fails "a file in its place" "$RECORDER" export --ctf kinds.dat -o other
+is "is reported, too" "$err" "recorder export: other: exists and is not an empty directory"
 fails "a directory that is not there" "$RECORDER" export --ctf kinds.dat -o none/here
 is "has its reason" "$err" "recorder export: none/here: cannot write: No such file or directory"
 is "nothing is left of any" "$(find . -name '*.??????' -type d)" ""
