@@ -66,13 +66,16 @@ int dat_parse_header_info(struct dat_file *file, struct bytes *b, struct dat_err
 static int add_format(struct dat_file *file, struct bytes *b, const char *system, struct dat_error *error)
 {
 	struct dat_format *formats = dat_grow(file->formats, file->nr_formats, sizeof(*formats));
+	int err;
 
 	if (!formats)
 		return dat_fail(error, -ENOMEM, b->pos, "not enough memory for the event formats");
 	file->formats = formats;
 	formats[file->nr_formats] = (struct dat_format){ .system = system };
-	file->nr_formats++;
-	return read_text(file, b, bytes_u64(b), "event format", &formats[file->nr_formats - 1].text, error);
+	err = read_text(file, b, bytes_u64(b), "event format", &formats[file->nr_formats].text, error);
+	/* A format whose text is missing does not count: the rest of a damaged file is read without it. */
+	file->nr_formats += !err;
+	return err;
 }
 
 int dat_parse_ftrace_events(struct dat_file *file, struct bytes *b, struct dat_error *error)

@@ -104,6 +104,13 @@ like "cannot be excluded" "$out" '^FAILED: lost == 0'
 fails "a cut file is not without changes" "$RECORDER" diff cut/trace.dat cut/trace.dat
 is "the status" "$status" 2
 
+# A format of a file of version 7 seems to be larger than its section: the high byte of its size changes.
+ok "a file of version 7" "$RECORDER" convert --file-version 7 --compression none -i rest/trace.dat -o format.dat
+at=$(grep -abo -m 1 'name: note$' format.dat | sed 's/:.*//')
+printf '\177' | dd of=format.dat bs=1 seek=$((at - 2)) conv=notrunc status=none
+fails "a format that lacks its text" "$RECORDER" merge format.dat rest/trace.dat -o merged.dat
+like "is reported" "$err" "format.dat: damaged: the event format does not fit its section, .*; the rest of the file was read"
+
 if [ ! -e "$extension" ]; then
 	skip "the extension of SQLite" "the build has no shared libraries"
 else
