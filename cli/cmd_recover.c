@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <librecorder/reader.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,8 +99,12 @@ static bool choose_output(struct recover *recover)
 	char name[PATH_MAX];
 	size_t size;
 
-	if (recover->output_name)
+	if (recover->output_name) {
+		/* If the reader of the output is gone, a message names the file, which is then the only copy. */
+		if (!strcmp(recover->output_name, "-"))
+			signal(SIGPIPE, SIG_IGN);
 		return output_choose(&recover->output, recover->output_name);
+	}
 	strcpy(name, recover->spool_path);
 	size = name_before(name, SPOOL_SUFFIX);
 	if (!size)

@@ -257,6 +257,9 @@ static bool run(struct snapshot *snapshot)
 	snprintf(head.command, sizeof(head.command), "%s", snapshot->programs.word);
 	if (!output_choose(&snapshot->output, snapshot->output_name))
 		return false;
+	/* If the reader of the output is gone, a message names the file. */
+	if (snapshot->output.stream)
+		signal(SIGPIPE, SIG_IGN);
 	/* Signals are handled only while the spool exists and is ours. */
 	handle_signals(&snapshot->output, &set, &before);
 	if (output_spool(&snapshot->output, &head, &snapshot->spool)) {

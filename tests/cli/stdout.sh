@@ -44,7 +44,6 @@ exec {writer}>pipe
 exec {reader}<&-
 echo go | "$RECORDER" record -o - "$told" 2>err >&"$writer"
 is "the reader goes away: status" $? 1
-exec {writer}>&-
 like "the message names the file, too" "$(<err)" "standard output: Broken pipe; the file is '$TMP/tmp/recorder-[^/]*/trace.dat'"
 is "which is there, and nothing else" "$(counts tmp/recorder-*/trace.dat) $(ls tmp/recorder-* run)" \
 	"get 10 idle 10 put 10 $(printf 'run:\n\n%s:\ntrace.dat' tmp/recorder-*)"
@@ -67,6 +66,10 @@ like "a terminal is refused, too" "$out" "standard output is a terminal \\(-o -\
 "$RECORDER" snapshot -P "$pid" -o - 2>err >/dev/full
 is "no room for a snapshot" "$? $(counts tmp/recorder-*/trace.dat)" "1 get 10 idle 10 put 10"
 rm -r tmp/recorder-*
+env --default-signal=PIPE "$RECORDER" snapshot -P "$pid" -o - 2>err >&"$writer"
+is "no reader of a snapshot" "$? $(counts tmp/recorder-*/trace.dat)" "1 get 10 idle 10 put 10"
+like "the message names its file" "$(<err)" "standard output: Broken pipe; the file is '$TMP/tmp/recorder-[^/]*/trace.dat'"
+rm -rf tmp/recorder-*
 kill -KILL "$pid"
 wait_until is_gone "$pid"
 "$RECORDER" recover -o - "$pid" 2>err >/dev/full
@@ -78,6 +81,16 @@ is "a recovery" "$status $(counts left.dat)" "0 get 10 idle 10 put 10"
 is "no file has the name -" "$(ls -d ./-* 2>/dev/null)" ""
 rmdir tmp/recorder-* # the directory that was made because /dev/full has no room
 is "nothing is left of them" "$(ls tmp)" ""
+start_told
+ok "events are on, again" "$RECORDER" enable -P "$pid" '*'
+tell go
+kill -KILL "$pid"
+wait_until is_gone "$pid"
+env --default-signal=PIPE "$RECORDER" recover -o - "$pid" 2>err >&"$writer"
+is "no reader of a recovery" "$? $(counts tmp/recorder-*/trace.dat)" "1 get 10 idle 10 put 10"
+like "the message names its file, too" "$(<err)" "standard output: Broken pipe; the file is '$TMP/tmp/recorder-[^/]*/trace.dat'"
+exec {writer}>&-
+rm -rf tmp/recorder-*
 
 # ---- what is printed of a file
 
