@@ -111,6 +111,10 @@ static int take(struct pages *pages, unsigned int number)
 		if (pages->stats)
 			continue;
 		page_text_print(&pages->text, rec_map_meta(map), &page, pages->hex);
+		/* Events that cannot be printed are not taken. */
+		fflush(stdout);
+		if (ferror(stdout))
+			break;
 	}
 	return taken;
 }
@@ -280,7 +284,7 @@ static bool take_all(struct pages *pages)
 		taken = 0;
 		if (!open_maps(pages))
 			return false;
-		for (unsigned int i = 0; i < pages->nr_maps; i++) {
+		for (unsigned int i = 0; i < pages->nr_maps && !ferror(stdout); i++) {
 			const int got = pages->maps[i] ? take(pages, i) : 0;
 
 			if (got < 0)
@@ -290,7 +294,7 @@ static bool take_all(struct pages *pages)
 		fflush(stdout);
 		if (!taken && !over)
 			nanosleep(&moment, NULL);
-	} while (!over);
+	} while (!over && !ferror(stdout));
 	for (unsigned int i = 0; i < pages->nr_maps; i++)
 		if (pages->maps[i])
 			page_text_print_meta(kind(pages), i, rec_map_meta(pages->maps[i]),

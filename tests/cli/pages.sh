@@ -68,6 +68,12 @@ line "are printed" '^[0-9]+ pages, 1000 events, [0-9]+ bytes, 0 lost in .* us a 
 is "and no page is shown" "$(grep -c ^page shown)" 0
 fails "a lane that is not there" "$RECORDER" pages -P "$pid" --lane 7
 like "is named" "$err" 'there is no lane 7'
+status=0
+timeout 60 "$RECORDER" pages -P "$pid" --follow >/dev/full 2>full || status=$?
+is "pages that cannot be printed: status" "$status" 1
+like "pages that cannot be printed: message" "$(<full)" "cannot write to standard output"
+left=$("$RECORDER" pages -P "$pid" --stats | sed -nE 's/^[0-9]+ pages, ([0-9]+) events, .*/\1/p')
+ok "pages that cannot be printed are not taken" test "$left" -gt 500
 "$RECORDER" pages -P "$pid" --follow >follow &
 pages=$!
 wait_until grep -q '^lane 0' follow
