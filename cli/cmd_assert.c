@@ -139,7 +139,7 @@ static int print(const struct run *run)
 	int status = 0;
 
 	signal(SIGPIPE, SIG_IGN);
-	terminal_start();
+	terminal_start_answer();
 	for (unsigned int i = 0; i < run->nr; i++) {
 		assert_print(&run->assertions[i]);
 		if (run->assertions[i].verdict != ASSERT_HOLDS)

@@ -88,7 +88,7 @@ static int compare(const struct options *o, double threshold, struct diff_collec
 		return STATUS_ERROR;
 	}
 	signal(SIGPIPE, SIG_IGN);
-	terminal_start();
+	terminal_start_answer();
 	if (o->json)
 		diff_print_json(&result, o->all);
 	else

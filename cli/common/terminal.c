@@ -16,6 +16,7 @@ static struct {
 	bool used; /* terminal_use() */
 	bool is;
 	bool color;
+	bool goes_on; /* after the pager has ended */
 	pid_t pager; /* 0: none */
 	/* while the pager runs: copies of the terminal's descriptors; err -1: stderr does not go to the pager */
 	int out, err;
@@ -65,7 +66,8 @@ static bool could_not_run(int status)
 }
 
 /*
- * The handler of SIGCHLD. If the user has quit the pager, the rest of the output has no reader, and this process ends.
+ * The handler of SIGCHLD. If the user has quit the pager, the rest of the output has no reader, and this process ends,
+ * except if its exit status is an answer.
  * If the pager could not be run, terminal_end() reports that.
  */
 static void on_child(int signal)
@@ -74,7 +76,8 @@ static void on_child(int signal)
 	siginfo_t info = { .si_pid = 0 };
 
 	(void)signal;
-	if (!waitid(P_PID, (id_t)terminal.pager, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == terminal.pager &&
+	if (!terminal.goes_on &&
+	    !waitid(P_PID, (id_t)terminal.pager, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid == terminal.pager &&
 	    !(info.si_code == CLD_EXITED && could_not_run(info.si_status)))
 		_exit(EXIT_SUCCESS);
 	errno = saved;
@@ -127,6 +130,12 @@ static void signals(int how)
 	sigaddset(&set, SIGCHLD);
 	sigaddset(&set, SIGINT);
 	sigprocmask(how, &set, NULL);
+}
+
+void terminal_start_answer(void)
+{
+	terminal.goes_on = true;
+	terminal_start();
 }
 
 void terminal_start(void)

@@ -28,6 +28,9 @@ void terminal_use(unsigned int when);
  */
 void terminal_start(void);
 
+/* The same for a command whose exit status is its answer: if the user quits the pager, it continues to its end. */
+void terminal_start_answer(void);
+
 /*
  * After the last output: wait until the user quits the pager. Returns `status`, or EXIT_FAILURE if the pager could not
  * be run, which it has reported.

@@ -210,6 +210,17 @@ PAGER='head -n 2 >seen' on_terminal "$RECORDER" report many.dat
 is "a pager that was quit: no failure" "$status" 0
 is "and nothing is reported" "$out" ""
 is "it has shown what it took" "$(head -n 1 seen)" "cpus=$(nproc --all)"
+# The status of assert is an answer. Its pager ends before the first of many lines.
+expressions=()
+for ((i = 0; i < 100; i++)); do
+	expressions+=("lost == 1 && $i < $i")
+done
+PAGER='head -n 1 >seen; :' on_terminal "$RECORDER" assert many.dat "${expressions[@]}" --junit report.xml
+is "assert, and a pager that was quit" "$status $(tail -n 1 report.xml)" "1 </testsuite>"
+PAGER=true on_terminal "$RECORDER" assert strings.dat "${expressions[@]}" --junit report.xml
+is "assert, and a pager that ends at once" "$status $(tail -n 1 report.xml)" "1 </testsuite>"
+PAGER=true on_terminal "$RECORDER" diff strings.dat many.dat
+is "diff, and a pager that ends at once" "$status" 1
 ok "head in a pipe: no failure" bash -o pipefail -c '"$0" report many.dat | head -n 1' "$RECORDER"
 is "and nothing is reported about it" "$err" ""
 
