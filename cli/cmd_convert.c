@@ -6,6 +6,7 @@
 #include "cli/cmd.h"
 #include "cli/common/compression.h"
 #include "cli/common/missing_parts.h"
+#include "cli/common/output_error.h"
 #include "format/dat/dat_compress.h"
 #include "format/dat/dat_copy.h"
 #include "format/dat/dat_pack.h"
@@ -34,7 +35,7 @@ static int fail(const struct convert *c, int err, const struct dat_error *error)
 	if (error->text[0])
 		complain(COMMAND, "%s: %s", c->input, error->text);
 	else
-		complain(COMMAND, "cannot write '%s': %s", c->output, strerror(-err));
+		complain(COMMAND, "cannot write '%s': %s", c->output, output_error(c->output, err));
 	return EXIT_FAILURE;
 }
 

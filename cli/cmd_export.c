@@ -20,6 +20,7 @@
 
 #include "cli/ask/why_overlay.h"
 #include "cli/common/missing_parts.h"
+#include "cli/common/output_error.h"
 #include "cli/common/trace_events.h"
 
 #define COMMAND "export"
@@ -64,7 +65,8 @@ static int fail_output(const struct export *e, int err)
 {
 	if (err == -EPIPE && !e->output)
 		return 0;
-	complain(COMMAND, "%s: cannot write: %s", e->output ? e->output : "standard output", strerror(-err));
+	complain(COMMAND, "%s: cannot write: %s", e->output ? e->output : "standard output",
+		 e->output ? output_error(e->output, err) : strerror(-err));
 	return 1;
 }
 

@@ -6,6 +6,7 @@
 #include "cli/cmd.h"
 #include "cli/common/compression.h"
 #include "cli/common/missing_parts.h"
+#include "cli/common/output_error.h"
 #include "cli/files/merge_files.h"
 #include "format/dat/dat_compress.h"
 #include "format/dat/dat_pack.h"
@@ -112,7 +113,7 @@ static int run(struct merge *merge, char **paths)
 	if (err && error.text[0])
 		complain(COMMAND, "%s: %s", merge->files[file].path, error.text);
 	else if (err)
-		complain(COMMAND, "cannot write '%s': %s", merge->output, strerror(-err));
+		complain(COMMAND, "cannot write '%s': %s", merge->output, output_error(merge->output, err));
 	if (err)
 		return EXIT_FAILURE;
 	printf("%s: %" PRIu64 " event%s of %u files\n", merge->output, merge->events, merge->events == 1 ? "" : "s",

@@ -5,6 +5,7 @@
  */
 #include "cli/cmd.h"
 #include "cli/common/missing_parts.h"
+#include "cli/common/output_error.h"
 #include "cli/common/trace_events.h"
 #include "cli/files/event_select.h"
 #include "cli/files/split_pieces.h"
@@ -105,7 +106,8 @@ static int write_piece(struct split *split, unsigned int number)
 	if (ret < 0 && error.text[0])
 		complain(COMMAND, "%s: %s", split->input, error.text);
 	else if (ret < 0)
-		complain(COMMAND, "cannot write '%s': %s", name ? name : split->output, strerror(-ret));
+		complain(COMMAND, "cannot write '%s': %s", name ? name : split->output,
+			 output_error(name ? name : split->output, ret));
 	else if (ret > 0)
 		printf("%s: %" PRIu64 " event%s\n", name, events, events == 1 ? "" : "s");
 	free(name);

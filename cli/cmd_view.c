@@ -5,6 +5,7 @@
  */
 #include "cli/cmd.h"
 #include "cli/common/missing_parts.h"
+#include "cli/common/output_error.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -84,7 +85,7 @@ static int run(const struct view_request *request, const char *output)
 	int err = out_file_open(output, &page.out);
 
 	if (err) {
-		complain(COMMAND, "cannot write '%s': %s", output, strerror(-err));
+		complain(COMMAND, "cannot write '%s': %s", output, output_error(output, err));
 		return EXIT_FAILURE;
 	}
 	err = write_page(&page, request, &result);

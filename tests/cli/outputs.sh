@@ -53,4 +53,19 @@ kept "view, by another name" "$RECORDER" view trace.dat -o link.dat
 kept "export" "$RECORDER" export --folded -o trace.dat
 kept "export, by another name" "$RECORDER" export --perfetto link.dat -o ./trace.dat
 
+# The name of a device or a pipe: the output could not appear there whole.
+mkfifo pipe
+ln -s /dev/null piece.1
+while read -r output command; do
+	# shellcheck disable=SC2086
+	fails "${command%% *}: not a regular file" "$RECORDER" $command
+	like "${command%% *}: message" "$err" "$output.*: it is not a regular file$"
+done <<'END'
+/dev/null convert -i trace.dat -o /dev/null
+pipe merge trace.dat saved.dat -o pipe
+/dev/null view -o /dev/null
+pipe export --folded -o pipe
+piece.1 split -i trace.dat -o piece -e 5
+END
+
 done_testing
