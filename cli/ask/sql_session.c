@@ -357,15 +357,27 @@ static int save_tables(struct sql_session *session)
 int sql_session_save(struct sql_session *session, const char *path)
 {
 	sqlite3_stmt *attach = NULL;
+	char *name;
 	int status;
 
+	if (!*path) {
+		complain(COMMAND, "the name of a database is missing");
+		return EXIT_FAILURE;
+	}
 	if (!access(path, F_OK)) {
 		complain(COMMAND, "'%s' exists already; remove it or choose another name", path);
 		return EXIT_FAILURE;
 	}
 	if (sqlite3_prepare_v2(session->db, "ATTACH ? AS saved", -1, &attach, NULL) != SQLITE_OK)
 		return fail(session);
-	sqlite3_bind_text(attach, 1, path, -1, SQLITE_STATIC);
+	/* SQLite keeps nothing of a database called :memory: or file:X?mode=memory, but a path is always a file. */
+	name = sqlite3_mprintf("%s%s", *path == '/' ? "" : "./", path);
+	if (!name) {
+		complain(COMMAND, "not enough memory");
+		sqlite3_finalize(attach);
+		return EXIT_FAILURE;
+	}
+	sqlite3_bind_text(attach, 1, name, -1, sqlite3_free);
 	status = sqlite3_step(attach) == SQLITE_DONE ? 0 : fail(session);
 	sqlite3_finalize(attach);
 	if (status)

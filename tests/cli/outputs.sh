@@ -68,4 +68,14 @@ pipe export --folded -o pipe
 piece.1 split -i trace.dat -o piece -e 5
 END
 
+# SQLite has databases that are not files.
+for name in :memory: 'file:x.db?mode=memory' "$TMP/x.db"; do
+	ok "sql: save as $name" "$RECORDER" sql --save "$name" trace.dat
+	ok "sql: $name is a file" test -s "./$name" -o -s "$name"
+done
+fails "sql: save without a name" "$RECORDER" sql --save '' trace.dat
+like "sql: the message" "$err" "the name of a database is missing"
+fails "sql: .save without a name" "$RECORDER" sql trace.dat .save
+like "sql: the message, too" "$err" "the name of a database is missing"
+
 done_testing
