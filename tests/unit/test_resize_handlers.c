@@ -122,6 +122,7 @@ Test(resize, a_writer_interrupted_at_any_instruction, .timeout = 300)
 static struct {
 	uint64_t numbers;
 	uint64_t rounds; /* of the main thread, which have begun */
+	uint64_t turns;	 /* of the writer's loop */
 	unsigned int lane;
 	uint32_t end;
 } storm;
@@ -155,9 +156,19 @@ static void *write_with_handlers(void *arg)
 		else
 			write_in_storm(0);
 		rec_store_relaxed(&storm.lane, numbered_lane());
+		rec_store_release(&storm.turns, storm.turns + 1);
 	}
 	timer_delete(timer);
 	return arg;
+}
+
+/* Wait until the writer has begun a turn and ended it: it has found the request that was made before. */
+static void wait_for_turn(void)
+{
+	const uint64_t turns = rec_load_acquire(&storm.turns);
+
+	while (rec_load_acquire(&storm.turns) - turns < 2)
+		sched_yield();
 }
 
 /*
@@ -184,6 +195,7 @@ Test(resize, beside_handlers_and_readers, .timeout = 300)
 		rec_lane_resize(lane, (2 + i % 7) * 4080ul);
 		if (i % 50 == 7)
 			rec_subbuf_resize((size_t)4096 << i / 50 % 3);
+		wait_for_turn();
 		sums = numbered_read();
 		all.events += sums.events;
 		moves += lane != last;
