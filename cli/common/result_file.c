@@ -62,17 +62,16 @@ int result_file_write(const char *path, void (*put)(const void *arg, FILE *out),
 {
 	struct out_file file;
 	bool replaced;
-	int fd = open_in_place(path, &replaced);
-	int err = 0;
+	int fd, err;
 
+	/* The output before goes first, if it goes to the same file. */
+	fflush(stdout);
+	fd = open_in_place(path, &replaced);
 	if (replaced) {
 		err = out_file_open(path, &file);
 		if (err)
 			return err;
 		fd = fcntl(file.fd, F_DUPFD_CLOEXEC, 3);
-	} else {
-		/* The output before goes first, if it goes to the same file. */
-		fflush(stdout);
 	}
 	err = fd < 0 ? -errno : print(fd, put, arg);
 	if (!replaced)
