@@ -239,7 +239,7 @@ int model_stack_push(struct model *model, struct model_stack *stack, struct mode
  * Own times are inexact if the span begins between spans that were put together because too many have ended. 0;
  * -ENOMEM.
  */
-int model_stack_timed(const struct model *m, struct model_stack *stack, struct model_span *span);
+int model_stack_timed(struct model_stack *stack, struct model_span *span);
 
 /* The innermost span of a stack ends, and those around it that are over. Its time is no longer its parent's own. */
 int model_stack_pop(struct model *model, struct model_stack *stack, uint64_t ts, unsigned int flags);

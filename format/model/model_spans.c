@@ -300,7 +300,7 @@ int model_span_timed(struct model *model, struct model_step *step)
 		return -ENOMEM;
 	span.end = step->event->ts;
 	span.begin = duration < span.end ? span.end - duration : 0;
-	if (model_stack_timed(model, &step->thread->stack, &span))
+	if (model_stack_timed(&step->thread->stack, &span))
 		return -ENOMEM;
 	span.first = span.last = step->record;
 	step->span = span.id;

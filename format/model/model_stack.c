@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The stacks of open spans of a thread or a CPU, and the memory of open spans. */
+/* The stacks of open spans of a thread or a CPU, the spans that ended on them, and the memory of open spans. */
 #include "format/model/model_private.h"
 
 #include <errno.h>
@@ -68,7 +68,7 @@ int model_open_end(struct model *m, struct model_open *open, uint64_t ts, unsign
 
 /* ------------------------------------------------------------------------------------------- spans that have ended */
 
-/* Put the older half together in pairs: so the last ones stay apart, and each is put together only few times. */
+/* Join the older half in pairs. The newest ones stay separate, and each one is joined only a few times. */
 static void join_ended(struct model_stack *stack)
 {
 	const unsigned int nr = stack->nr_ended / 4;
@@ -103,14 +103,14 @@ static int add_ended(struct model_stack *stack, uint64_t begin, uint64_t end, ui
 	return 0;
 }
 
-int model_stack_timed(const struct model *m, struct model_stack *stack, struct model_span *span)
+int model_stack_timed(struct model_stack *stack, struct model_span *span)
 {
 	const uint64_t duration = span->end - span->begin;
 	uint64_t inner;
 
 	span->own = duration;
 	/* A span that began before the open one does not nest. */
-	if (!m->has_timed || (stack->top && stack->top->span.begin > span->begin))
+	if (stack->top && stack->top->span.begin > span->begin)
 		return 0;
 	if (add_ended(stack, span->begin, span->end, &inner))
 		return -ENOMEM;
