@@ -387,12 +387,12 @@ static void leave_known(struct rec_event *event)
 
 void rec_event_register_as(struct rec_event *event, const struct rec_log_event *description)
 {
-	const bool is_same = description == event->description || rec_event_same(description, event->description);
-
-	rec_process_init();
-	if (is_same)
+	if (description == event->description || rec_event_same(description, event->description)) {
 		rec_event_register(event);
-	if (is_same || !rec_process_lock())
+		return;
+	}
+	rec_process_init();
+	if (!rec_process_lock())
 		return;
 	leave_known(event);
 	rec_store_relaxed(&event->enabled, &event->off);
