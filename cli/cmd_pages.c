@@ -111,7 +111,7 @@ static int take(struct pages *pages, unsigned int number)
 		if (pages->stats)
 			continue;
 		page_text_print(&pages->text, rec_map_meta(map), &page, pages->hex);
-		/* Events that cannot be printed are not taken. */
+		/* If this page could not be printed, no further one is taken. */
 		fflush(stdout);
 		if (ferror(stdout))
 			break;

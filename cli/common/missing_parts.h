@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages about a file that was cut off, never finished, or damaged, whose other parts are read. */
+/*
+ * Messages about a file that was cut off, never finished, or damaged, whose other parts are read; and about an output
+ * that would replace it.
+ */
 #ifndef CLI_MISSING_PARTS_H
 #define CLI_MISSING_PARTS_H
 

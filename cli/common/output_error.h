@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The text for an error of out_file_open() or of what follows it; err: -errno. */
+/* The text for an error of opening, writing or committing an out_file; err: -errno. */
 static inline const char *output_error(const char *path, int err)
 {
 	struct stat st;

@@ -16,7 +16,7 @@ static struct {
 	bool used; /* terminal_use() */
 	bool is;
 	bool color;
-	bool goes_on; /* after the pager has ended */
+	bool goes_on; /* terminal_start_answer(): this process continues after the pager has ended */
 	pid_t pager; /* 0: none */
 	/* while the pager runs: copies of the terminal's descriptors; err -1: stderr does not go to the pager */
 	int out, err;
@@ -66,9 +66,8 @@ static bool could_not_run(int status)
 }
 
 /*
- * The handler of SIGCHLD. If the user has quit the pager, the rest of the output has no reader, and this process ends,
- * except if its exit status is an answer.
- * If the pager could not be run, terminal_end() reports that.
+ * The handler of SIGCHLD. If the user has quit the pager, the rest of the output has no reader, and this process ends;
+ * after terminal_start_answer() it continues. If the pager could not be run, terminal_end() reports that.
  */
 static void on_child(int signal)
 {
