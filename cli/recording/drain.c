@@ -421,6 +421,7 @@ void drain_trouble_add(struct drain_trouble *all, const struct drain_trouble *on
 	if (one->no_buffers)
 		all->no_buffer_errno = one->no_buffer_errno;
 	all->no_buffers += one->no_buffers;
+	all->removed |= one->removed;
 	all->living += one->living;
 	all->stopped += one->stopped;
 	all->halted += one->halted;

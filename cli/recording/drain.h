@@ -36,6 +36,7 @@ struct drain_trouble {
 	unsigned int waiting;	    /* the most buffers that waited for a file descriptor at the same time */
 	unsigned int no_buffers;    /* processes that could not make a buffer */
 	int no_buffer_errno;	    /* the reason of the last one */
+	bool removed;		    /* the directory was removed, so later buffers were not found */
 	unsigned int living;	    /* buffers of programs that were still running at the end */
 	unsigned int stopped;	    /* buffers of programs that were stopped at the end (rec_stop()) */
 	/* buffers of programs, other than the `stopped`, that were stopped by a signal at the end */

@@ -215,6 +215,17 @@ static void note_reason(struct drain *drain, const char *name)
 	drain->trouble.no_buffer_errno = (int)strtol(text, NULL, 10);
 }
 
+/* Programs that the user named need their directory only while one of them is there. */
+static void note_removed(struct drain *drain)
+{
+	bool needed = !(drain->flags & DRAIN_NAMED);
+	struct stat st;
+
+	for (unsigned int i = 0; i < drain->nr && !needed; i++)
+		needed = drain->list[i].view;
+	drain->trouble.removed |= needed && !fstat(drain->fd, &st) && !st.st_nlink;
+}
+
 /* Look for files that are not listed. */
 int drain_scan(struct drain *drain)
 {
@@ -223,6 +234,8 @@ int drain_scan(struct drain *drain)
 	int err = 0;
 	DIR *dir;
 
+	if (drain->last)
+		note_removed(drain);
 	if (drain->flags & DRAIN_NAMED)
 		return 0;
 	if (drain->only[0])

@@ -192,9 +192,15 @@ void summary_no_buffer(const struct spool *spool, const struct drain_trouble *tr
 void summary_trouble(const struct output *output, const struct spool *spool, const struct drain_trouble *trouble,
 		     const struct weave_stats *stats)
 {
+	const char *session = spool->head.session;
 	char text[PATH_MAX + 256];
 
 	say_trouble(output->sink, trouble);
+	if (trouble->removed)
+		message(output->sink,
+			"the buffer directory%s%s%s was removed, perhaps by a logout (see recorder(1)): "
+			"processes that started later were not recorded",
+			*session ? " '" : "", session, *session ? "'" : "");
 	/* If nothing was recorded, say_empty() names the reason. */
 	if (!trouble->no_buffers || !stats->file_size)
 		return;

@@ -94,4 +94,33 @@ daemonize -o - true
 is "no standard output: the status" "$status" 2
 like "the message" "$err" '^recorder record: --daemonize needs a file'
 
+# ---- a logout removes the buffer directory, and the recording continues
+
+mkfifo late
+exec 7<>late
+# shellcheck disable=SC2016
+"$RECORDER" record -o late.dat sh -c '"$0" <late; rm -r "$RECORDER_DIR"; exec "$0" </dev/null' "$told" >/dev/null 2>late.err 7>&- &
+recorder=$!
+echo go >&7
+wait_until is_attached late.dat.spool "$told"
+exec 7>&-
+wait $recorder
+is "the directory is removed: the status" $? 0
+like "what the recorder had found is recorded" "$(<late.err)" "recorded 30 events from 1 process, 1 thread; 0 lost"
+like "and the loss of later programs is reported" "$(<late.err)" \
+	"the buffer directory '.*/session-[A-Za-z0-9]*' was removed, .*: processes that started later were not recorded"
+
+start_told
+"$RECORDER" record -P "$pid" -o attached.dat 2>late.err &
+recorder=$!
+wait_until is_attached attached.dat.spool "$told"
+rm -r "$RECORDER_DIR"
+tell go
+kill -INT $recorder
+wait $recorder
+is "the directory of a running program: the status" $? 0
+like "the program is recorded" "$(<late.err)" "recorded 30 events from 1 process, 1 thread; 0 lost"
+like "and this is reported, too" "$(<late.err)" "the buffer directory was removed, .*: processes that started later were not recorded"
+end_told
+
 done_testing
