@@ -57,10 +57,9 @@ static int take_in(struct attach *attach, struct watched_dir *watched, struct bu
 	int err = family_add(&attach->family, &buffer->self);
 
 	buffer->taken = true;
-	if (!err)
-		err = attach_switch_on(attach, buffer);
-	if (err == -ENOMEM)
+	if (err)
 		return err;
+	err = attach_switch_on(attach, buffer);
 	if (err) {
 		note_missed(attach, buffer, err);
 		return 1;

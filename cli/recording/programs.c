@@ -230,6 +230,8 @@ const char *programs_switch_reason(int err)
 		return "another process keeps switching its events; try again";
 	case -ENOSPC:
 		return "its memory for patterns and filters from outside is full";
+	case -ENOMEM:
+		return "no room in the file system of its buffer, or no memory";
 	default:
 		return failure(err);
 	}

@@ -276,11 +276,11 @@ uint32_t rec_view_enabled(const struct rec_view *view, unsigned int id);
  * rate and a filter may follow (filter.h). An event that is switched on without a rate or a filter loses those that it
  * had; if the filter does not fit an event, the event is switched off. Returns the number of known events that match
  * and that the filter fits. rec_printf's event, ftrace:bprint, counts if the program has used it. -EINVAL: the selector
- * is malformed; -ESRCH: the program is dead; -ENOSPC: other processes made too many rules or conditions in it; -ENOMEM;
- * -EBADMSG: the buffer is damaged, -EFAULT: truncated, -EROFS: on a read-only file system; or the errno of mmap, flock
- * or fallocate. The call waits while another process switches events of this program; -EBUSY: this took longer than a
- * second. On an error nothing is changed, except for -ENOMEM, where events registered later may be switched. A thread
- * that is cancelled meanwhile completes the call first.
+ * is malformed; -ESRCH: the program is dead; -ENOSPC: other processes made too many rules or conditions in it; -ENOMEM:
+ * no memory, or no room in the file system of the buffer; -EBADMSG: the buffer is damaged, -EFAULT: truncated, -EROFS:
+ * on a read-only file system; or the errno of mmap, flock or fallocate. The call waits while another process switches
+ * events of this program; -EBUSY: this took longer than a second. On an error nothing is changed, except for -ENOMEM,
+ * where events registered later may be switched. A thread that is cancelled meanwhile completes the call first.
  */
 int rec_view_switch(struct rec_view *view, const char *selector, bool on);
 

@@ -127,9 +127,14 @@ unsigned char *rec_view_copy_log(const struct rec_view *view, size_t *ret_size)
 
 int rec_view_populate(const struct rec_view *view, uint64_t offset, uint64_t size)
 {
-	while (fallocate(view->fd, 0, (off_t)offset, (off_t)size) < 0)
-		if (errno != EINTR)
-			return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : -errno;
+	while (fallocate(view->fd, 0, (off_t)offset, (off_t)size) < 0) {
+		if (errno == EINTR)
+			continue;
+		if (errno == EOPNOTSUPP || errno == ENOSYS)
+			return 0;
+		/* -ENOSPC is for a buffer that is itself full. */
+		return errno == ENOSPC ? -ENOMEM : -errno;
+	}
 	return 0;
 }
 

@@ -92,8 +92,8 @@ void rec_view_unmap(struct view_map *map);
 int rec_view_map_private(struct rec_view *view, struct view_map *map, uint64_t offset, size_t size);
 
 /*
- * Give memory to a part of the file, because touching a hole raises a signal if the file system is full. 0 or -errno
- * of fallocate.
+ * Give memory to a part of the file, because touching a hole raises a signal if the file system is full. 0, -ENOMEM: it
+ * is full; or another -errno of fallocate.
  */
 int rec_view_populate(const struct rec_view *view, uint64_t offset, uint64_t size);
 

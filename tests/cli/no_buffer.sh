@@ -98,6 +98,22 @@ ok "record with smaller lanes" "$RECORDER" record -b 64 "$producer" 2 100
 like "loses nothing" "$err" "recorded 200 events from 1 process, 2 threads; 0 lost"
 umount /dev/shm
 
+# ---- no room for the switches of a running program
+
+mount -t tmpfs -o size=1m,mode=1777 none /dev/shm
+begin count env RECORDER_BUFFER_KB=64
+dd if=/dev/zero of=/dev/shm/fill bs=4096 2>/dev/null
+full="no room in the file system of its buffer, or no memory"
+fails "no room for switches: record" "$RECORDER" record -P "$pid" -o switches.dat
+is "is reported" "$err" "recorder record: cannot attach to process $pid (victim): $full"
+fails "no room for switches: enable" "$RECORDER" enable -P "$pid" 'test:*' -f 'number > 5'
+is "is reported, too" "$err" "recorder enable: process $pid: $full"
+rm /dev/shm/fill
+briefly "with room it is recorded" "$RECORDER" record -P "$pid" -o switches.dat
+end "$pid"
+rm -rf $shm
+umount /dev/shm
+
 # ---- a container's usual /dev/shm: 64 MiB
 
 mount -t tmpfs -o size=64m,mode=1777 none /dev/shm

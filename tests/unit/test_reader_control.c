@@ -340,8 +340,8 @@ Test(reader_control, no_room_for_words)
 	cr_assert_eq(rec_view_switch(view, "a:y", true), 0);
 	rules = *own_rules();
 	is_full = true;
-	cr_assert_eq(rec_view_switch(view, "a:*", true), -ENOSPC);
-	cr_assert_eq(rec_view_switch(view, "a:y", false), -ENOSPC);
+	cr_assert_eq(rec_view_switch(view, "a:*", true), -ENOMEM);
+	cr_assert_eq(rec_view_switch(view, "a:y", false), -ENOMEM);
 	is_full = false;
 	cr_assert_eq(word_of(0), 0);
 	cr_assert_eq(memcmp(&rules, own_rules(), sizeof(rules)), 0);
