@@ -34,7 +34,7 @@ bool recover_take_dir(struct recover *recover, const char *path)
 	int err = real ? 0 : -errno;
 
 	if (!err && session_is_session(real)) {
-		err = session_lock(real, &recover->dir);
+		err = session_lock_named(real, &recover->dir);
 	} else if (!err) {
 		/*
 		 * This directory is not locked. If a lane has another reader, the drain finds that. The running

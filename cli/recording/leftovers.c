@@ -160,7 +160,7 @@ static int walk(struct leftovers *left, struct session *dir, bool is_session)
 int leftovers_find_session(const char *path, struct leftovers *left)
 {
 	struct session session;
-	const int err = session_lock(path, &session);
+	const int err = session_lock_named(path, &session);
 
 	return err ? err : walk(left, &session, true);
 }
@@ -216,7 +216,7 @@ int leftovers_find_buffer(const char *path, struct leftovers *left)
 	if (!parent)
 		return -ENOMEM;
 	is_session = session_is_session(parent);
-	err = is_session ? session_lock(parent, &dir) : open_dir(AT_FDCWD, parent, parent, &dir);
+	err = is_session ? session_lock_named(parent, &dir) : open_dir(AT_FDCWD, parent, parent, &dir);
 	free(parent);
 	if (err)
 		return err;

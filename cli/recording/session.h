@@ -48,6 +48,12 @@ int session_lock(const char *path, struct session *ret_session);
 int session_lock_fd(int fd, const char *path, struct session *ret_session);
 
 /*
+ * As session_lock(), for a session that the user has named: waits up to a second for a command that sweeps or lists
+ * what is left, which locks the sessions of killed recorders meanwhile.
+ */
+int session_lock_named(const char *path, struct session *ret_session);
+
+/*
  * Whether a file name is that of a link from a program that could not make its buffer; its target is the number of the
  * error.
  */

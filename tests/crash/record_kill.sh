@@ -156,6 +156,20 @@ ok "from the session's directory" "$RECORDER" recover "$session"
 whole "both killed" "$n"
 is "all is removed again" "$(echo *.spool run/*)" "first.spool run/*"
 
+if strace -qq -o calls -e inject=write:delay_enter=1:when=1 true 2>/dev/null; then
+	recording "and one to recover while it is listed"
+	end $recorder "$pid"
+	n=$(written count)
+	session=$(echo "$RECORDER_DIR"/session-*)
+	ok "another command has the session locked for a moment" \
+		strace -qq -o calls -P "$session" -e trace=flock -e inject=flock:error=EAGAIN:when=1..3 "$RECORDER" recover "$session"
+	is "so it was tried again" "$(grep -c INJECTED calls)" 3
+	whole "locked session" "$n"
+	rm calls
+else
+	skip "another command has the session locked" "strace cannot make calls fail here"
+fi
+
 # ---- a recovery that is killed
 
 # While it completes the spool, while it weaves the file, before the file has its name, and before the spool is removed.
