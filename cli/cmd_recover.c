@@ -326,7 +326,8 @@ static void say_rest(const struct recover *recover, bool full)
 			 living == 1 ? "program is" : "programs are", living == 1 ? "its" : "their");
 	else if (living && !recover->quiet)
 		complain(RECOVER,
-			 "%u %s still running: 'recorder recover' can later recover what %s from now on",
+			 "%u %s still running: 'recorder recover' can later recover what %s from now on, to another "
+			 "file (-o)",
 			 living, living == 1 ? "program is" : "programs are",
 			 living == 1 ? "it records" : "they record");
 }

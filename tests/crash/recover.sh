@@ -214,7 +214,7 @@ wait "$killed" 2>/dev/null
 kill -STOP "$program"
 session=$(echo "$RECORDER_DIR"/session-*)
 ok "its recording is recovered while it lives" "$RECORDER" recover first.dat.spool
-like "the summary reports that it lives" "$err" "1 program is still running: 'recorder recover' can later recover what it records from now on"
+like "the summary reports that it lives" "$err" "1 program is still running: 'recorder recover' can later recover what it records from now on, to another file \\(-o\\)"
 like "nothing is lost" "$err" "; 0 lost"
 read -r begin end _ < <(numbers first.dat)
 is "from the first event on" "$begin" 0
