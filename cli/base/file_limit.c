@@ -3,14 +3,11 @@
 
 #include <sys/resource.h>
 
-/* Reserved for other open files: the output, buffers, tracefs, standard streams. */
-#define OTHERS 256u
-
-void file_limit_raise(unsigned int files)
+void file_limit_raise(void)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= (rlim_t)files + OTHERS)
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return;
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);

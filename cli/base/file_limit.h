@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* Raise the limit to the files in use plus this number; if that is more than the maximum, to the maximum. */
-void file_limit_raise(unsigned int files);
+/* Raise the limit to the maximum, because the number of programs in a recording is not known when it begins. */
+void file_limit_raise(void);
 
 /* The maximum to which the limit can be raised. */
 uint64_t file_limit(void);

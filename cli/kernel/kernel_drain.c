@@ -39,9 +39,6 @@
 
 #define ANCHOR_PERIOD_MS 1000u
 
-/* Descriptors of a CPU: its ring, for waiting and mapped, its directory, its side file, a pipe. */
-#define RING_FDS 8u
-
 struct kernel_drain {
 	struct kernel_drain_request request;
 	struct kernel *kernel;
@@ -155,7 +152,7 @@ static bool open_rings(struct kernel_drain *drain)
 		return cannot(drain, "memory", -ENOMEM);
 	drain->first_kb = kernel_buffer_kb(drain->kernel);
 	all = nr * (drain->request.buffers ? drain->request.buffers : 1);
-	file_limit_raise(all * RING_FDS);
+	file_limit_raise();
 	for (unsigned int i = 0; i < nr; i++) {
 		struct kernel_ring *ring = &drain->rings[drain->nr];
 		int err = kernel_ring_open(ring, dir, cpus[i], kernel_page_size(drain->kernel), drain->request.way);

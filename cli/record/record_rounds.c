@@ -28,9 +28,6 @@
 /* If a lane was this full, the next round begins at once. */
 #define URGENT_PERCENT 60u
 
-/* The number of descriptors that the drain may need. */
-#define DRAIN_FILES 4096u
-
 /*
  * The sleep of a recording of the kernel alone. The kernel's rings have threads of their own; the end of the command
  * ends the sleep.
@@ -177,7 +174,7 @@ int record_drain(struct record *record)
 	progress_init(&progress, record->quiet);
 	if (record->user) {
 		/* The drain needs some descriptors for each program, and a stage, to not wait for the disk. */
-		file_limit_raise(DRAIN_FILES);
+		file_limit_raise();
 		spool_stage(record->spool, 0, record->priority);
 	}
 	err = run_rounds(record, &progress, &taken);

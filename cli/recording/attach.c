@@ -33,9 +33,6 @@
 /* How often the recorder checks whether programs are alive. */
 #define ALIVE_PERIOD_MS 10u
 
-/* Descriptors for programs, each of which takes two: to switch it, and to drain it. */
-#define FILES 8192u
-
 /*
  * The number of further attempts to empty a lane while a writer is inside an event; after that, the event counts as
  * new.
@@ -204,7 +201,7 @@ bool attach_open(const struct message_sink *sink, const struct programs *program
 		return false;
 	}
 	attach->sink = sink;
-	file_limit_raise(FILES);
+	file_limit_raise();
 	nr = programs_files(sink, programs, add, attach);
 	if (nr <= 0) {
 		attach_close(attach);
@@ -466,7 +463,7 @@ void attach_say_missed(const struct attach *attach)
 
 	if (attach->waiting)
 		message(attach->sink,
-			"up to %u %s that started meanwhile waited for file descriptors, two for each; the limit is "
+			"up to %u %s that started meanwhile waited for file descriptors, four for each; the limit is "
 			"%" PRIu64 " (ulimit -Hn): events that they wrote until then are not recorded",
 			attach->waiting, attach->waiting == 1 ? "process" : "processes", file_limit());
 	if (missed->nr)

@@ -251,17 +251,15 @@ static int add_streams(struct spool_source *self, unsigned int process)
 int spool_source_open(struct spool *spool, struct rec_source **ret_source, struct spool_stream **ret_streams)
 {
 	struct spool_source *self = calloc(1, sizeof(*self));
-	unsigned int nr = 0, sides = 0;
+	unsigned int nr = 0;
 	int err = 0;
 
 	if (!self)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < spool->nr_entries; i++)
-		for (unsigned int j = 0; j < spool->entries[i].nr_lanes; j++) {
+		for (unsigned int j = 0; j < spool->entries[i].nr_lanes; j++)
 			nr += lane_counts(&spool->entries[i].lanes[j]);
-			sides += spool->entries[i].lanes[j].side;
-		}
-	file_limit_raise(sides);
+	file_limit_raise();
 	self->spool = spool;
 	self->source.next = next_page;
 	self->streams = calloc(nr + 1, sizeof(*self->streams));

@@ -36,4 +36,26 @@ recorded 1024
 is "with enough there is no word of it" "$waited" ""
 recorded 48
 ok "with too few there is one line" test "${waited:-0}" -gt 12
+
+# ---- a limit that is high, but not the maximum
+
+is_raised()
+{
+	grep -q '^Max open files  *9000  *9000 ' "/proc/$recorder/limits"
+}
+
+if [ "$(ulimit -Hn)" = unlimited ] || [ "$(ulimit -Hn)" -ge 9000 ]; then
+	mkfifo words
+	exec 7<>words
+	bash -c 'ulimit -Sn 8800; ulimit -Hn 9000; exec "$@"' - "$RECORDER" record -o raised.dat \
+		bash -c 'ulimit -Sn >soft; exec "$0"' "$top_builddir/tests/programs/told" <words >/dev/null 2>&1 7>&- &
+	recorder=$!
+	ok "the recorder raises a high limit, too" wait_until is_raised
+	exec 7>&-
+	wait $recorder
+	is "the command keeps its own" "$(<soft)" 8800
+else
+	skip "the recorder raises a high limit, too" "the maximum is too low"
+fi
+
 done_testing
