@@ -277,6 +277,18 @@ static void note_signal(struct child *child, int number)
 	}
 }
 
+/* The first process of a container is the parent of all orphans, which stay zombies until it waits for them. */
+static void reap_orphans(const struct child *child)
+{
+	siginfo_t info = { 0 };
+
+	if (getpid() != 1)
+		return;
+	while (!waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) && info.si_pid &&
+	       (child->ended || info.si_pid != child->pid))
+		waitpid(info.si_pid, NULL, WNOHANG);
+}
+
 bool child_wait(struct child *child, uint64_t timeout_us)
 {
 	const struct timespec timeout = { (time_t)(timeout_us / 1000000u), (long)(timeout_us % 1000000u) * 1000 };
@@ -289,6 +301,7 @@ bool child_wait(struct child *child, uint64_t timeout_us)
 	/* Check this separately: several SIGCHLD may arrive as one, and a stop of the child also raises SIGCHLD. */
 	if (child->pid && !child->ended && wait_end(child, &child->status, WNOHANG) == child->pid)
 		child->ended = true;
+	reap_orphans(child);
 	return child->ended || child->stopped_by;
 }
 

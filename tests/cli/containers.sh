@@ -181,6 +181,20 @@ fails "a command with another /dev/shm" "$RECORDER" record -o elsewhere.dat \
 is "runs" "$out" "produced 10"
 like "and the recorder reports that nothing was recorded, and why" "$err" "nothing was recorded, .* its buffer directory was out of reach \\(REC_DEBUG=1 shows why\\)$"
 
+# ---- the recorder is the first process of a container, and so the parent of orphans
+
+# The command waits until its orphan is gone for good: a zombie has a /proc entry.
+cat >orphan <<'END'
+(sh -c 'echo $$ >orphan.pid; mv orphan.pid orphan.gone' &)
+for ((i = 0; i < 600; i++)); do
+	[ -e orphan.gone ] && [ ! -e "/proc/$(<orphan.gone)" ] && exec "$@"
+	sleep 0.1
+done
+exit 9
+END
+ok "the recorder waits for orphans" in_pids "$RECORDER" record -o orphan.dat bash orphan "$producer" 1 10
+like "and records" "$err" "recorded 10 events from 1 process, 1 thread; 0 lost"
+
 # ---- no /proc, and one of another namespace
 
 begin count unshare --mount sh -c 'mount -t tmpfs none /proc && exec "$@"' -
