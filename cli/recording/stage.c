@@ -183,13 +183,15 @@ static struct stage_block *take_any(struct stage *stage, size_t room, enum stage
 	return block;
 }
 
-/* Called if the block could not grow. If the file system is full, the stage grows no more. */
-static void undo_growth(struct stage *stage, struct stage_block *block, size_t had, int err)
+/*
+ * Called if the block could not grow, because the file system is full, a quota is reached, or memory is short: the
+ * recording continues with the memory that the stage has, so the stage grows no more.
+ */
+static void undo_growth(struct stage *stage, struct stage_block *block, size_t had)
 {
 	stage->bytes -= block->room - had;
 	block->room = had;
-	if (err == -ENOSPC)
-		stage->max = stage->bytes;
+	stage->max = stage->bytes;
 	stage_give_back(stage, block);
 }
 
@@ -219,25 +221,25 @@ int stage_take(struct stage *stage, size_t size, enum stage_bound which, struct 
 	const size_t room = size <= STAGE_BLOCK ? STAGE_BLOCK : STAGE_BLOCK_MAX;
 	struct stage_block *block = NULL;
 	size_t had = 0;
-	int err, grown;
+	int err, grown = 0;
 
 	if (size > STAGE_BLOCK_MAX)
 		return -EMSGSIZE;
 	pthread_mutex_lock(&stage->lock);
 	do {
 		err = find_block(stage, room, which, &block, &had);
-		grown = err;
+		grown = 0;
 		if (!err && had < room) {
 			pthread_mutex_unlock(&stage->lock);
 			grown = make_room(stage, block, room);
 			pthread_mutex_lock(&stage->lock);
 			if (grown)
-				undo_growth(stage, block, had, grown);
+				undo_growth(stage, block, had);
 		}
-	} while (!err && grown == -ENOSPC);
+	} while (!err && grown);
 	pthread_mutex_unlock(&stage->lock);
-	if (grown)
-		return grown;
+	if (err)
+		return err;
 	block->used = 0;
 	block->next = NULL;
 	stage_place(stage, block, 0);

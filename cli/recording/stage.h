@@ -54,7 +54,8 @@ const char *stage_path(const struct stage *stage);
 
 /*
  * An empty block with room for `size` bytes at least. 0; -EAGAIN: the bound is reached; -ENOSPC: with STAGE_WAIT, the
- * stage cannot become so large; -EMSGSIZE; the error of the thread's write; or fallocate()'s errno.
+ * stage cannot become so large; -EMSGSIZE; or the error of the thread's write. If fallocate() fails, the memory that
+ * the stage has becomes its bound.
  */
 int stage_take(struct stage *stage, size_t size, enum stage_bound bound, struct stage_block **ret_block);
 

@@ -414,35 +414,44 @@ Test(stage, it_refuses_at_its_bound)
 	stage_close(stage, true);
 }
 
-static bool is_full; /* the stage's file system */
+static int full; /* why the stage's file system gives no more memory: errno; 0: it does */
 
 int __real_fallocate(int fd, int mode, off_t offset, off_t size);
 int __wrap_fallocate(int fd, int mode, off_t offset, off_t size);
 int __wrap_fallocate(int fd, int mode, off_t offset, off_t size)
 {
-	if (!is_full || mode)
+	if (!full || mode)
 		return __real_fallocate(fd, mode, offset, size);
-	errno = ENOSPC;
+	errno = full;
 	return -1;
 }
 
 /* Only the caller could hand these blocks over, so a wait for them would never end. */
-Test(stage, a_full_file_system_leaves_what_cannot_be_refused, .timeout = 300)
+static void fill_up(int why)
 {
 	struct stage_block *block;
 	struct stage *stage;
 	unsigned int nr = 0;
+	int err = 0;
 
 	cr_assert_eq(stage_open(path, spool->fd, 4u << 20, 0, &stage), 0);
-	is_full = true;
-	while (nr < 64 && !stage_take(stage, PAGE, STAGE_REFUSE, &block))
+	full = why;
+	while (nr < 64 && !(err = stage_take(stage, PAGE, STAGE_REFUSE, &block)))
 		nr++;
+	cr_assert_eq(err, -EAGAIN);
 	cr_assert_eq(nr, 2);
 	for (unsigned int i = 0; i < 2; i++)
 		cr_assert_eq(stage_take(stage, PAGE, STAGE_WAIT, &block), 0);
 	cr_assert_eq(stage_take(stage, PAGE, STAGE_WAIT, &block), -ENOSPC, "nothing would end the wait");
-	is_full = false;
+	full = 0;
 	stage_close(stage, true);
+}
+
+Test(stage, a_full_file_system_leaves_what_cannot_be_refused)
+{
+	fill_up(ENOSPC);
+	fill_up(EDQUOT);
+	fill_up(ENOMEM);
 }
 
 Test(stage, a_block_takes_the_largest_chunk)
