@@ -132,6 +132,7 @@ static int pass_over(struct attach *attach, const struct watched_dir *watched, s
 		return 0;
 	}
 	buffer->passed_over = true;
+	rec_view_losses(view, &buffer->before);
 	return empty_lanes(view);
 }
 
@@ -153,13 +154,14 @@ static int has_any_on(const struct rec_view *view)
 }
 
 /* Skip the events that were written before the switch, too. */
-static int pass_over_again(const struct watched_dir *watched, const struct buffer *buffer)
+static int pass_over_again(const struct watched_dir *watched, struct buffer *buffer)
 {
 	struct rec_view *view;
 	int err = rec_view_open_at(watched->fd, buffer->name, &view);
 
 	if (err)
 		return err == -ENOMEM ? err : 0;
+	rec_view_losses(view, &buffer->before);
 	err = empty_lanes(view);
 	rec_view_close(view);
 	return err;
@@ -255,7 +257,7 @@ static bool begin_one(struct attach *attach, struct watched_dir *watched, struct
 	err = any_on ? pass_over_again(watched, buffer) : 0;
 	if (err)
 		return cannot_attach(attach, buffer, err == -EBUSY ? "another recorder reads it" : strerror(-err));
-	err = drain_add(watched->drain, buffer->name);
+	err = drain_add(watched->drain, buffer->name, &buffer->before);
 	if (err)
 		message(attach->sink, "cannot write '%s': %s", spool->path, strerror(-err));
 	return !err;

@@ -64,7 +64,7 @@ static int take_in(struct attach *attach, struct watched_dir *watched, struct bu
 		note_missed(attach, buffer, err);
 		return 1;
 	}
-	err = drain_add(watched->drain, buffer->name);
+	err = drain_add(watched->drain, buffer->name, &buffer->before);
 	return err ? err : 1;
 }
 

@@ -145,7 +145,11 @@ static int end_process(struct drain *drain, struct drained *one)
 		err = add_rates(drain, one);
 	note_switches(drain, one);
 	note_unrecorded(drain, one);
+	/*
+	 * Declarations that found no room in the log before the recording are missing now, too, so they are counted.
+	 */
 	rec_view_losses(one->view, &losses);
+	losses.no_lane -= losses.no_lane < one->lost_before ? losses.no_lane : one->lost_before;
 	if (!err)
 		err = spool_add_process_end(drain->spool, one->process, &losses);
 	return err;
@@ -370,11 +374,6 @@ static int run(struct drain *drain, bool last)
 	if (taken < 0)
 		drain_stop(drain);
 	return taken;
-}
-
-int drain_add(struct drain *drain, const char *name)
-{
-	return drain_look_for(drain, name);
 }
 
 int drain_run(struct drain *drain)

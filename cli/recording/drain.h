@@ -68,8 +68,11 @@ struct drain_trouble {
 int drain_open(struct spool *spool, int dir, unsigned int flags, const char *only, struct drain **ret_drain);
 struct drain *drain_close(struct drain *drain);
 
-/* Drain this buffer, too; for DRAIN_NAMED. 0, -ENOMEM, or the error of the spool. */
-int drain_add(struct drain *drain, const char *name);
+/*
+ * Drain this buffer, too; for DRAIN_NAMED. `before`: the losses of its process from before the recording, which are not
+ * counted. 0, -ENOMEM, or the error of the spool.
+ */
+int drain_add(struct drain *drain, const char *name, const struct rec_view_losses *before);
 
 /*
  * Look for new buffers and take all whole pages; of dead processes take everything, after which they are finished.

@@ -192,8 +192,8 @@ static int open_buffer(struct drain *drain, const char *name, uint64_t inode)
 	return 0;
 }
 
-/* Open the selected file, unless it is listed. */
-int drain_look_for(struct drain *drain, const char *name)
+/* Open only the file of this name, unless it is listed. 0 or as drain_scan(). */
+static int look_for(struct drain *drain, const char *name)
 {
 	struct stat st;
 
@@ -202,6 +202,16 @@ int drain_look_for(struct drain *drain, const char *name)
 	if (fstatat(drain->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : -errno;
 	return find(drain, name, st.st_ino) ? 0 : open_buffer(drain, name, st.st_ino);
+}
+
+int drain_add(struct drain *drain, const char *name, const struct rec_view_losses *before)
+{
+	const unsigned int nr = drain->nr;
+	const int err = look_for(drain, name);
+
+	if (drain->nr > nr)
+		drain->list[nr].lost_before = before->no_lane;
+	return err;
 }
 
 /* Note a process that could not make its buffer. */
@@ -239,7 +249,7 @@ int drain_scan(struct drain *drain)
 	if (drain->flags & DRAIN_NAMED)
 		return 0;
 	if (drain->only[0])
-		return drain_look_for(drain, drain->only);
+		return look_for(drain, drain->only);
 	if (drain->last)
 		dir_watch_retry(&drain->watch);
 	else if (!drain->watch.looked_at)

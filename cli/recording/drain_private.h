@@ -15,6 +15,7 @@ struct drained {
 	uint64_t inode;
 	unsigned int process; /* its number in the spool */
 	unsigned int unrecorded; /* rec_view_unrecorded() when we attached to the program; otherwise 0 */
+	uint64_t lost_before;	 /* events lost without a lane before the recording */
 	uint64_t log_at;
 	uint64_t grown_ms; /* when its threads were last permitted to grow; 0: never */
 	uint64_t alive_ms; /* when its program was last known to be alive */
@@ -138,9 +139,6 @@ int drain_program_anchors(struct drain *drain, const struct drained *one);
  * spool.
  */
 int drain_scan(struct drain *drain);
-
-/* Open only the file of this name, unless it is listed. 0 or as drain_scan(). */
-int drain_look_for(struct drain *drain, const char *name);
 
 /*
  * Whether this error does not come from the buffer's contents: no descriptor or memory available, a disk that does not

@@ -28,7 +28,7 @@ static void add_reasons(struct reasons *all, const struct spool *spool)
 			all->processes.no_lane += entry->losses.no_lane;
 			all->processes.log_full += entry->losses.log_full;
 			all->no_lane += entry->losses.no_lane != 0;
-			if (entry->losses.lease_errno)
+			if (entry->losses.no_lane && entry->losses.lease_errno)
 				all->processes.lease_errno = entry->losses.lease_errno;
 		}
 		for (unsigned int j = 0; j < entry->nr_lanes; j++) {

@@ -18,6 +18,7 @@ struct buffer {
 	bool old;	       /* existed before the recording, and was not named by the user */
 	bool seen;	       /* found by the last scan */
 	bool passed_over;      /* the events that were in its lanes when it was found were skipped */
+	struct rec_view_losses before; /* its losses until then; otherwise 0 */
 	struct process self, parent;
 };
 

@@ -5,6 +5,7 @@
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"
+. "$top_srcdir/tests/told.sh"
 cd "$TMP" || exit 1
 large_lanes
 
@@ -79,5 +80,20 @@ last=$("$RECORDER" report both.dat | grep "victim-$pid " | sed -n '$s/.*number=/
 ok "to the last one" test "$last" -ge $(($(written second) - 1))
 is "and none is missing of $pid" "$("$RECORDER" report both.dat | grep "victim-$pid " | sed -n 's/.*number=//p' |
 	awk 'NR > 1 && $1 != last + 1 { n++ } { last = $1 } END { print n + 0 }')" 0
+
+# ---- losses from before the recording
+
+RECORDER_ENABLE='*' start_told
+tell vfork
+like "a program has lost an event" "$("$RECORDER" stat -P "$pid")" "events of threads without a lane: 1"
+"$RECORDER" record -P "$pid" -o later.dat 2>err &
+recorder=$!
+ok "it is recorded later" wait_until is_attached later.dat.spool "$told"
+tell go
+kill -INT $recorder
+wait $recorder
+like "that loss is not the recording's" "$(cat err)" "recorded 30 events from 1 process, 1 thread; 0 lost"
+unlike "and has no reason" "$(cat err)" "without a lane"
+end_told
 
 done_testing

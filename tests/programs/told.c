@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads words, one on each line, carries out each, and then prints the word as the answer: "go" writes ten of each
- * event, "print" calls rec_printf(), "stop" and "start" are rec_stop() and rec_start(), "off" is rec_disable(), "pid"
- * is answered with its pid.
+ * event, "vfork" writes one in a child of vfork, which is lost if the program has written none before, "print" calls
+ * rec_printf(), "stop" and "start" are rec_stop() and rec_start(), "off" is rec_disable(), "pid" is answered with its
+ * pid.
  */
 #include <librecorder/event.h>
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 REC_EVENT(kv, put, u32(number));
@@ -23,6 +25,15 @@ static void write_events(void)
 	}
 }
 
+static void write_in_child(void)
+{
+	if (!vfork()) {
+		REC(net, idle, 0);
+		_exit(0);
+	}
+	wait(NULL);
+}
+
 int main(void)
 {
 	char word[16];
@@ -30,6 +41,8 @@ int main(void)
 	while (scanf("%15s", word) == 1) {
 		if (!strcmp(word, "go"))
 			write_events();
+		else if (!strcmp(word, "vfork"))
+			write_in_child();
 		else if (!strcmp(word, "print"))
 			rec_printf("number %d", 1);
 		else if (!strcmp(word, "stop"))
