@@ -20,12 +20,6 @@
  */
 #define PAGES_A_TURN 64u
 
-/*
- * No lane has more sub-buffers, because a link has 16 bits for them. If a lane has more pages, its program is filling
- * them meanwhile.
- */
-#define LANE_PAGES_MAX (UINT32_C(1) << 16)
-
 #define LOG_BLOCK (64u * 1024u)
 
 /*
@@ -235,8 +229,7 @@ static int end_buffer(struct drain *drain, struct drained *one, bool alive)
 	int err;
 
 	if (taken >= 0)
-		taken = drain_add_turns(drain, one, 0,
-					alive ? rec_view_info(one->view)->nr_subbufs + 1 : LANE_PAGES_MAX);
+		taken = drain_add_turns(drain, one, 0, alive ? DRAIN_PRESENT : DRAIN_PAGES_MAX);
 	if (!taken)
 		taken = drain_take_turns(drain, false);
 	/* Data that cannot be read now are tried again, if there is another round. */

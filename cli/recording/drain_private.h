@@ -88,6 +88,14 @@ struct drain {
 };
 
 /*
+ * No lane has more sub-buffers, because a link has 16 bits for them. If a lane has more pages, its program is filling
+ * them meanwhile.
+ */
+#define DRAIN_PAGES_MAX (UINT32_C(1) << 16)
+
+#define DRAIN_PRESENT 0u /* as `max`: the pages that each lane has now */
+
+/*
  * The first function enters a turn into drain->turns for each lane that may have data. The second one does the turns,
  * the fullest lane first, and takes their results into the drain, the buffers and the list of troubles. If turns may be
  * `helped`, some may still be in progress when it returns: their buffers must stay open until drain_settle_helped(). 0

@@ -230,6 +230,17 @@ static int add_turn(struct drain_turns *turns, const struct drain_turn *turn)
 	return 0;
 }
 
+/*
+ * The most pages that a lane can have now: those of its ring, the reader page, and one that replaces it. A lane may be
+ * larger than a new one, because its program can resize it, or can make its sub-buffers smaller.
+ */
+static unsigned int present_pages(const struct rec_view *view, unsigned int lane)
+{
+	struct rec_lane_stats stats;
+
+	return rec_view_stats(view, lane, &stats) ? DRAIN_PAGES_MAX : stats.nr_pages + 2;
+}
+
 int drain_add_turns(struct drain *drain, struct drained *one, unsigned int flags, unsigned int max)
 {
 	int err = 0, percent;
@@ -237,11 +248,12 @@ int drain_add_turns(struct drain *drain, struct drained *one, unsigned int flags
 	/* The number of lanes is read each time: a thread may just have leased a new one. */
 	for (unsigned int lane = 0; !one->cut && !err && lane < rec_view_lanes(one->view); lane++) {
 		struct drain_turn turn = {
-			.view = one->view, .process = one->process, .lane = lane, .flags = flags, .max = max
+			.view = one->view, .process = one->process, .lane = lane, .flags = flags
 		};
 
 		if (lane_is_off(one, lane))
 			continue;
+		turn.max = max == DRAIN_PRESENT ? present_pages(one->view, lane) : max;
 		percent = rec_view_fill(one->view, lane);
 		turn.percent = percent > 0 ? (unsigned int)percent : 0;
 		turn.retries = flags & REC_READ_WHOLE ? 0 : BUSY_RETRIES;

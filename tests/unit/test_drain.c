@@ -8,6 +8,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <librecorder/lane.h>
 #include <librecorder/reader.h>
 #include <sched.h>
 #include <signal.h>
@@ -101,6 +102,15 @@ int __wrap_rec_view_open_at(int directory, const char *name, struct rec_view **r
 
 /* --------------------------------------------------------------------------------------------------- the program */
 
+/* Tell the test how many events were written, and wait to be killed. */
+static void end_writing(uint64_t number, int pipe)
+{
+	if (write(pipe, &number, sizeof(number)) != sizeof(number))
+		_exit(1);
+	for (;;)
+		pause();
+}
+
 static void fill_lanes(struct rec_handle *lane, int pipe)
 {
 	uint64_t number = 0;
@@ -111,19 +121,29 @@ static void fill_lanes(struct rec_handle *lane, int pipe)
 		if (i + 1 < LANES)
 			lane = reader_lane();
 	}
-	if (write(pipe, &number, sizeof(number)) != sizeof(number))
-		_exit(1);
-	for (;;)
-		pause();
+	end_writing(number, pipe);
 }
 
-static void begin(void)
+/* A lane that is larger than a new one. */
+static void fill_large_lane(struct rec_handle *lane, int pipe)
+{
+	unsigned int own;
+	uint64_t number = 0;
+
+	if (rec_thread_lane(&own) || rec_lane_resize(own, 4096 * 4 * PAGES) || rec_thread_handle == lane)
+		_exit(1);
+	while (reader_write(rec_thread_handle, number, 100))
+		number++;
+	end_writing(number, pipe);
+}
+
+static void begin_with(void (*fill)(struct rec_handle *lane, int pipe))
 {
 	const struct spool_head head = { .file_version = 6 };
 	char path[PATH_MAX + 16];
 
 	reader_begin(PAGES, true);
-	program = reader_child(fill_lanes, buffer, &pipe_end);
+	program = reader_child(fill, buffer, &pipe_end);
 	cr_assert_eq(read(pipe_end, &written, sizeof(written)), sizeof(written));
 	cr_assert_gt(written, LANES * PAGES * 10);
 	snprintf(path, sizeof(path), "%s/t.spool", getenv("RECORDER_DIR"));
@@ -132,6 +152,17 @@ static void begin(void)
 	dir = open(getenv("RECORDER_DIR"), O_RDONLY | O_DIRECTORY);
 	cr_assert_geq(dir, 0);
 	cr_assert_eq(drain_open(spool, dir, DRAIN_OWNED, strrchr(buffer, '/') + 1, &drain), 0);
+}
+
+static void begin(void)
+{
+	begin_with(fill_lanes);
+}
+
+static void begin_large(void)
+{
+	setenv("RECORDER_BUFFER_MAX_KB", "4096", 1);
+	begin_with(fill_large_lane);
 }
 
 static void end(void)
@@ -338,6 +369,15 @@ Test(drain, a_program_without_a_descriptor_waits_for_another_to_end)
 	watched_dir_close(&watched);
 	drain = NULL;
 	end_two();
+}
+
+/* At the end, all that a living program has written is taken, whatever the size of its lanes. */
+Test(drain_large, the_recording_ends_while_a_lane_is_full, .init = begin_large, .fini = end, .timeout = 300)
+{
+	cr_assert_gt(written, 2 * PAGES * 38);
+	cr_assert_geq(drain_finish(drain), 0);
+	cr_assert_eq(spool->events, written);
+	kill_program();
 }
 
 Test(drain, the_recorder_ends_before_its_helper)
