@@ -17,7 +17,6 @@
 
 #include "cli/base/file_limit.h"
 #include "cli/base/now.h"
-#include "cli/recording/session.h"
 
 /*
  * The recording is over after this many ms with no program alive: the buffer of a child, or of the next program, takes
@@ -100,12 +99,6 @@ static int empty_lanes(struct rec_view *view)
 	return 0;
 }
 
-/* Whether the directory is a session: it has the link to its spool. */
-static bool is_session(const struct watched_dir *watched)
-{
-	return !faccessat(watched->fd, SESSION_SPOOL_LINK, F_OK, AT_SYMLINK_NOFOLLOW);
-}
-
 static bool has_reader(struct rec_view *view)
 {
 	struct rec_view_event event;
@@ -120,10 +113,12 @@ static bool has_reader(struct rec_view *view)
 static int pass_over(struct attach *attach, const struct watched_dir *watched, struct buffer *buffer,
 		     struct rec_view *view)
 {
+	const bool is_session = watched_dir_is_session(watched);
 	char pid[PROGRAMS_PID_SIZE];
 
-	if (rec_view_loan(view) == -EOWNERDEAD || is_session(watched)) {
-		if (has_reader(view))
+	if (rec_view_loan(view) == -EOWNERDEAD || is_session) {
+		/* Check the session first: a recorder does not have the lanes that it has yet to find. */
+		if ((is_session && watched_dir_is_locked(watched)) || has_reader(view))
 			return -EBUSY;
 		message(attach->sink,
 			"process %s was being recorded when its recorder was killed: what it has recorded since is "

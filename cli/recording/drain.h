@@ -31,7 +31,7 @@ struct drain_trouble {
 	struct drain_lane bad_lane; /* the first of them */
 	unsigned int cut_buffers;   /* their files were truncated while they were read */
 	struct drain_lane cut_lane; /* the first of them; any lane */
-	unsigned int busy_lanes;    /* lanes that another process reads */
+	unsigned int busy_lanes;    /* lanes that another process read at the end */
 	unsigned int unready;	    /* buffers that their programs never finished */
 	unsigned int waiting;	    /* the most buffers that waited for a file descriptor at the same time */
 	unsigned int no_buffers;    /* processes that could not make a buffer */

@@ -162,6 +162,12 @@ bool drain_has_more(const struct drained *one)
 	return one->more || (one->nr_lanes && memchr(one->lane_off, LANE_AWAY, one->nr_lanes));
 }
 
+/* Whether to try again what failed. Another reader may have a lane only for a moment, so that is final at the end. */
+static bool may_pass(const struct drain *drain, int err)
+{
+	return drain_may_pass(err) || (err == -EBUSY && !drain->last);
+}
+
 /* Take the results of a turn into the drain. 0 or the spool's error. */
 static int settle(struct drain *drain, struct drain_turn *turn)
 {
@@ -183,7 +189,7 @@ static int settle(struct drain *drain, struct drain_turn *turn)
 		give_up_lane(drain, one, turn->lane, turn->err);
 	} else if (turn->err) {
 		return turn->err;
-	} else if (turn->got < 0 && turn->got != -EAGAIN && drain_may_pass(turn->got)) {
+	} else if (turn->got < 0 && turn->got != -EAGAIN && may_pass(drain, turn->got)) {
 		one->unread = turn->got;
 	} else if (turn->got < 0 && turn->got != -EAGAIN) {
 		give_up_lane(drain, one, turn->lane, turn->got);

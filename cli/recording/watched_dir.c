@@ -1,9 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/recording/watched_dir.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "cli/recording/session.h"
+
+/* Sweeps lock a directory only for a moment: the number of further attempts, and the pause between them. */
+#define LOCK_TRIES   100u
+#define LOCK_WAIT_NS 10000000
 
 struct buffer *watched_dir_find(struct watched_dir *watched, const char *name, uint64_t inode)
 {
@@ -32,6 +42,26 @@ struct buffer *watched_dir_add(struct watched_dir *watched, const char *name, ui
 		return NULL;
 	watched->nr++;
 	return buffer;
+}
+
+bool watched_dir_is_session(const struct watched_dir *watched)
+{
+	return !faccessat(watched->fd, SESSION_SPOOL_LINK, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+bool watched_dir_is_locked(const struct watched_dir *watched)
+{
+	const struct timespec wait = { .tv_nsec = LOCK_WAIT_NS };
+	int got = flock(watched->fd, LOCK_SH | LOCK_NB);
+
+	for (unsigned int tries = 0; got < 0 && errno == EWOULDBLOCK && tries < LOCK_TRIES; tries++) {
+		nanosleep(&wait, NULL);
+		got = flock(watched->fd, LOCK_SH | LOCK_NB);
+	}
+	if (got < 0)
+		return errno == EWOULDBLOCK;
+	flock(watched->fd, LOCK_UN);
+	return false;
 }
 
 static void drop(struct watched_dir *watched, struct buffer *buffer)

@@ -40,6 +40,12 @@ struct buffer *watched_dir_find(struct watched_dir *watched, const char *name, u
 struct buffer *watched_dir_add(struct watched_dir *watched, const char *name, uint64_t inode,
 			       const struct rec_view *view);
 
+/* Whether it is the directory of a recording of a command: it has the link to the spool. */
+bool watched_dir_is_session(const struct watched_dir *watched);
+
+/* Whether the recorder of such a recording is alive: it has the directory's lock. May wait a second. */
+bool watched_dir_is_locked(const struct watched_dir *watched);
+
 /* Drop buffers whose files the last scan did not find, unless they have a view. */
 void watched_dir_forget(struct watched_dir *watched);
 

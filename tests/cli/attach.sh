@@ -81,6 +81,19 @@ ok "to the last one" test "$last" -ge $(($(written second) - 1))
 is "and none is missing of $pid" "$("$RECORDER" report both.dat | grep "victim-$pid " | sed -n 's/.*number=//p' |
 	awk 'NR > 1 && $1 != last + 1 { n++ } { last = $1 } END { print n + 0 }')" 0
 
+# ---- a program that the recorder of a command records, and that has no lane yet
+
+start_told "$RECORDER" record -o command.dat
+recorder=$told_program_PID
+fails "a program that another recorder has started is refused" "$RECORDER" record -P "$pid" --duration 1 -o none.dat
+like "although nothing was read yet" "$err" "cannot inspect program $pid: another recorder reads it"
+unlike "the other recorder is alive" "$err" "was killed"
+tell go
+end_told
+wait "$recorder"
+is "the recording of the command succeeds" $? 0
+is "with all events" "$(counts command.dat)" "get 10 idle 10 put 10"
+
 # ---- losses from before the recording
 
 RECORDER_ENABLE='*' start_told

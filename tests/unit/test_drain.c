@@ -176,6 +176,14 @@ static void end(void)
 
 TestSuite(drain, .init = begin, .fini = end, .timeout = 300);
 
+/* Drain the buffer, whose program is gone, until its file is removed. */
+static void drain_to_the_end(void)
+{
+	for (unsigned int rounds = 0; !access(buffer, F_OK) && rounds < ROUNDS_MAX; rounds++)
+		cr_assert_geq(drain_run(drain), 0);
+	cr_assert_neq(access(buffer, F_OK), 0);
+}
+
 static void kill_program(void)
 {
 	kill(program, SIGKILL);
@@ -380,6 +388,22 @@ Test(drain_large, the_recording_ends_while_a_lane_is_full, .init = begin_large, 
 	kill_program();
 }
 
+/* Another reader has a lane for a moment. The lane is read later, also if its program is gone. */
+Test(drain, a_lane_is_busy_for_a_round)
+{
+	struct rec_view *view = reader_view_of(buffer);
+	struct rec_view_event event;
+
+	go_on = true;
+	cr_assert_eq(rec_view_peek(view, 0, &event), 1);
+	kill_program();
+	cr_assert_geq(drain_run(drain), 0);
+	rec_view_close(view);
+	drain_to_the_end();
+	cr_assert_eq(drain_trouble(drain)->busy_lanes, 0);
+	expect_all();
+}
+
 Test(drain, the_recorder_ends_before_its_helper)
 {
 	run_beside_helper();
@@ -394,14 +418,6 @@ static void make_again(void)
 
 	snprintf(spare, sizeof(spare), "%s.spare", buffer);
 	cr_assert_eq(link(spare, buffer), 0);
-}
-
-/* Drain the buffer, whose program is gone, until its file is removed. */
-static void drain_to_the_end(void)
-{
-	for (unsigned int rounds = 0; !access(buffer, F_OK) && rounds < ROUNDS_MAX; rounds++)
-		cr_assert_geq(drain_run(drain), 0);
-	cr_assert_neq(access(buffer, F_OK), 0);
 }
 
 /*
