@@ -73,6 +73,7 @@ struct drain {
 	struct drained *list;
 	unsigned int nr, room;
 	struct drain_turns turns;
+	unsigned int retries; /* left for these turns, while writers are moving heads */
 	struct drain_crew *crew; /* NULL: no helpers */
 	unsigned int late_rounds; /* rounds for which helpers are still wanted */
 	struct dir_watch watch;

@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /*
  * LATE_PERCENT: the drain is too slow if it finds a lane this full. Then, for LATE_ROUNDS rounds, helpers take lanes
@@ -21,8 +22,14 @@
 #define HELP_PERCENT   10u
 #define LATE_ROUNDS  200u
 
-/* A writer that is moving the head is done within a few instructions, unless it was preempted there. */
-#define BUSY_RETRIES 10000u
+/*
+ * A writer that is moving the head is done within a few instructions, unless it was preempted there. It may have been
+ * preempted by this thread: if this thread has real-time priority, the writer runs only while it sleeps. The tries are
+ * for all lanes together, because each lane of a damaged buffer may look like this.
+ */
+#define BUSY_YIELDS   10u
+#define BUSY_SLEEPS   1000u
+#define BUSY_SLEEP_NS 50000
 
 /*
  * Remove the part of the page that the spool has already: a recorder that was killed after it wrote a page, and before
@@ -75,6 +82,20 @@ static int add_page(struct spool *spool, struct drain_turn *turn, const struct r
 	return spool_add_page(spool, turn->process, turn->lane, page, stands, turn->view);
 }
 
+/* Let a writer run, if more tries are left. */
+static bool waited(struct drain_turn *turn)
+{
+	const struct timespec sleep = { .tv_nsec = BUSY_SLEEP_NS };
+
+	if (!turn->retries)
+		return false;
+	if (turn->retries-- > BUSY_SLEEPS)
+		sched_yield();
+	else
+		nanosleep(&sleep, NULL);
+	return true;
+}
+
 void drain_take_turn(struct spool *spool, struct drain_turn *turn)
 {
 	struct rec_view *view = turn->view;
@@ -82,11 +103,8 @@ void drain_take_turn(struct spool *spool, struct drain_turn *turn)
 
 	while (turn->taken < turn->max && !turn->err) {
 		turn->got = rec_view_read(view, turn->lane, turn->flags, &page);
-		if (turn->got == -EAGAIN && turn->retries) {
-			turn->retries--;
-			sched_yield();
+		if (turn->got == -EAGAIN && waited(turn))
 			continue;
-		}
 		if (turn->got != 1)
 			break;
 		turn->left = turn->next && !turn->taken && !follows(&page, turn->known);
@@ -171,6 +189,8 @@ static bool may_pass(const struct drain *drain, int err)
 /* Take the results of a turn into the drain. 0 or the spool's error. */
 static int settle(struct drain *drain, struct drain_turn *turn)
 {
+	/* Whole pages are read again in the next round; other turns may be the last ones. */
+	const bool comes_again = turn->got == -EAGAIN && turn->flags & REC_READ_WHOLE;
 	struct drained *one = whose(drain, turn);
 	int err = 0;
 
@@ -189,9 +209,9 @@ static int settle(struct drain *drain, struct drain_turn *turn)
 		give_up_lane(drain, one, turn->lane, turn->err);
 	} else if (turn->err) {
 		return turn->err;
-	} else if (turn->got < 0 && turn->got != -EAGAIN && may_pass(drain, turn->got)) {
+	} else if (turn->got < 0 && !comes_again && may_pass(drain, turn->got)) {
 		one->unread = turn->got;
-	} else if (turn->got < 0 && turn->got != -EAGAIN) {
+	} else if (turn->got < 0 && !comes_again) {
 		give_up_lane(drain, one, turn->lane, turn->got);
 	}
 	return err;
@@ -262,7 +282,6 @@ int drain_add_turns(struct drain *drain, struct drained *one, unsigned int flags
 		turn.max = max == DRAIN_PRESENT ? present_pages(one->view, lane) : max;
 		percent = rec_view_fill(one->view, lane);
 		turn.percent = percent > 0 ? (unsigned int)percent : 0;
-		turn.retries = flags & REC_READ_WHOLE ? 0 : BUSY_RETRIES;
 		turn.next = drain->flags & DRAIN_NEXT;
 		turn.known = spool_next_event(drain->spool, one->process, lane);
 		err = add_turn(&drain->turns, &turn);
@@ -304,9 +323,14 @@ int drain_settle_helped(struct drain *drain, unsigned int process)
 /* Do a turn in this thread. */
 static int take_here(struct drain *drain, struct drain_turn *turn)
 {
+	const bool waits = !(turn->flags & REC_READ_WHOLE);
+
+	turn->retries = waits ? drain->retries : 0;
 	/* An earlier turn may have found that the file was truncated. */
 	if (!whose(drain, turn)->cut)
 		drain_take_turn(drain->spool, turn);
+	if (waits)
+		drain->retries = turn->retries;
 	return settle(drain, turn);
 }
 
@@ -361,6 +385,7 @@ int drain_take_turns(struct drain *drain, bool helped)
 	struct drain_turns *turns = &drain->turns;
 	int err = 0, most = 0, one;
 
+	drain->retries = BUSY_YIELDS + BUSY_SLEEPS;
 	/* If there are no turns, the list may be NULL. */
 	if (turns->nr)
 		qsort(turns->list, turns->nr, sizeof(*turns->list), compare);

@@ -100,6 +100,25 @@ int __wrap_rec_view_open_at(int directory, const char *name, struct rec_view **r
 							    : __real_rec_view_open_at(directory, name, ret_view);
 }
 
+/* A writer that is moving the head of lane 1: it is done when the drain sleeps, or stays there. */
+static bool is_moving, stays;
+
+int __real_rec_view_read(struct rec_view *view, unsigned int lane, unsigned int flags, struct rec_page *ret_page);
+int __wrap_rec_view_read(struct rec_view *view, unsigned int lane, unsigned int flags, struct rec_page *ret_page);
+int __wrap_rec_view_read(struct rec_view *view, unsigned int lane, unsigned int flags, struct rec_page *ret_page)
+{
+	return is_moving && lane == 1 ? -EAGAIN : __real_rec_view_read(view, lane, flags, ret_page);
+}
+
+int __wrap_nanosleep(const struct timespec *wanted, struct timespec *ret_left);
+int __wrap_nanosleep(const struct timespec *wanted, struct timespec *ret_left)
+{
+	(void)wanted;
+	(void)ret_left;
+	is_moving = stays;
+	return 0;
+}
+
 /* --------------------------------------------------------------------------------------------------- the program */
 
 /* Tell the test how many events were written, and wait to be killed. */
@@ -402,6 +421,24 @@ Test(drain, a_lane_is_busy_for_a_round)
 	drain_to_the_end();
 	cr_assert_eq(drain_trouble(drain)->busy_lanes, 0);
 	expect_all();
+}
+
+/* The writer may be unable to run while the drain, which may have real-time priority, does not sleep. */
+Test(drain, the_recording_ends_while_a_writer_is_preempted)
+{
+	is_moving = true;
+	cr_assert_geq(drain_finish(drain), 0);
+	cr_assert_eq(drain_trouble(drain)->unread, 0);
+	expect_all();
+	kill_program();
+}
+
+Test(drain, what_a_preempted_writer_leaves_unread_is_reported)
+{
+	is_moving = stays = true;
+	cr_assert_geq(drain_finish(drain), 0);
+	cr_assert_eq(drain_trouble(drain)->unread, 1);
+	kill_program();
 }
 
 Test(drain, the_recorder_ends_before_its_helper)
