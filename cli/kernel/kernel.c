@@ -87,8 +87,8 @@ static int prepare(struct kernel *kernel)
 		err = kernel_stop(kernel);
 	if (!err)
 		err = find_cpus(kernel);
-	/* A user who may make the instance does not always own it. */
-	if (err == -EACCES)
+	/* A user who may make the instance does not always own it; a security module may refuse the rest. */
+	if (err == -EACCES || err == -EPERM)
 		return instance_no_rights(kernel->sink);
 	if (err) {
 		message(kernel->sink, "cannot use the tracefs instance '%s': %s", kernel->instance.name,

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/base/file_limit.h"
 #include "cli/base/proc_stat.h"
 #include "cli/base/proc_status.h"
 #include "cli/base/read_at.h"
@@ -47,6 +48,16 @@ static bool out_of_memory(const struct search *search)
 {
 	message(search->sink, "out of memory");
 	return false;
+}
+
+/* Whether this errno of an open says that too many files are open; then one line was printed. */
+static bool lacks_descriptor(const struct search *search, int number)
+{
+	if (number != EMFILE && number != ENFILE)
+		return false;
+	message(search->sink, "cannot open another process%s: %s; each one needs a file descriptor (ulimit -Hn)",
+		message_remark(search->sink, WORD_PROCESSES).text, strerror(number));
+	return true;
 }
 
 /* Call `each` with every process in /proc; `dir` is /proc, `name` the pid. False: a call returned false. */
@@ -96,7 +107,7 @@ static bool add_threads(const struct search *search, int dir)
 	const int fd = openat(dir, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *tasks = fd < 0 ? NULL : fdopendir(fd);
 	const struct dirent *entry;
-	bool good = true;
+	bool good = fd >= 0 || !lacks_descriptor(search, errno);
 
 	while (tasks && good && (entry = readdir(tasks))) {
 		const unsigned long tid = strtoul(entry->d_name, NULL, 10);
@@ -111,7 +122,7 @@ static bool add_threads(const struct search *search, int dir)
 	return good;
 }
 
-/* 1; 0: the process has ended; -ENOMEM: one line was printed. */
+/* 1; 0: the process has ended; -ENOMEM or -EMFILE: one line was printed. */
 static int add_if_alive(const struct search *search, unsigned long pid, bool threads)
 {
 	struct kernel_pids *pids = search->pids;
@@ -128,6 +139,8 @@ static int add_if_alive(const struct search *search, unsigned long pid, bool thr
 	pids->list = list;
 	snprintf(path, sizeof(path), "/proc/%lu", pid);
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0 && lacks_descriptor(search, errno))
+		return -EMFILE;
 	process = dir < 0 ? 0 : process_of(dir);
 	if (dir >= 0)
 		list[pids->nr++] = (struct kernel_pid){ .dir = dir, .has_all = threads && process == pid };
@@ -202,15 +215,16 @@ static int take_program(int dir, const char *name, void *data)
 	return !pid || add_if_alive(search, pid, true) >= 0 ? 0 : -ECANCELED;
 }
 
-/* Whether a process in /proc has the name, or its binary has. */
-static bool is_named(int dir, const char *name)
+/* Whether a process in /proc has the name, or its binary has; or the errno of an open. */
+static int is_named(int dir, const char *name)
 {
 	char comm[32], exe[PATH_MAX];
 	ssize_t size;
 	char *base;
+	const int err = read_text_at(dir, "comm", comm, sizeof(comm));
 
-	if (read_text_at(dir, "comm", comm, sizeof(comm)))
-		return false;
+	if (err)
+		return err;
 	comm[strcspn(comm, "\n")] = '\0';
 	if (!strcmp(comm, name))
 		return true;
@@ -224,13 +238,18 @@ static bool is_named(int dir, const char *name)
 static bool add_if_named(const struct search *search, int proc, const char *entry)
 {
 	const unsigned long pid = strtoul(entry, NULL, 10);
-	const int dir = pid && pid != (unsigned long)getpid() && !was_seen(search, pid)
-				? openat(proc, entry, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	bool good = true;
+	int dir, named;
 
-	if (dir < 0)
+	if (!pid || pid == (unsigned long)getpid() || was_seen(search, pid))
 		return true;
-	if (is_named(dir, search->name) && process_of(dir) == pid)
+	dir = openat(proc, entry, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return !lacks_descriptor(search, errno);
+	named = is_named(dir, search->name);
+	if (named < 0)
+		good = !lacks_descriptor(search, -named);
+	else if (named && process_of(dir) == pid)
 		good = add_if_alive(search, pid, true) >= 0;
 	close(dir);
 	return good;
@@ -285,6 +304,8 @@ static bool note_before(const struct search *search)
 
 	if (!each_process(search, add_before))
 		return false;
+	/* Each process that is found keeps a descriptor. */
+	file_limit_raise();
 	if (pids->nr_before)
 		qsort(pids->before, pids->nr_before, sizeof(*pids->before), by_number);
 	return true;

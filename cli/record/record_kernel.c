@@ -102,6 +102,9 @@ int record_kernel_open(const struct message_sink *sink, struct record_kernel *ha
 		    !kernel_pids_catch_up(sink, &half->pids, &buffer->request, buffer->kernel))
 			err = -EINVAL;
 	}
+	/* The kernel's events are recorded in all of their buffers, or not at all. */
+	for (unsigned int i = 0; err && (buffer = record_buffers_get(&half->buffers, i)); i++)
+		buffer->kernel = kernel_close(buffer->kernel);
 	return err;
 }
 

@@ -72,6 +72,8 @@ refuse_call "no room for an instance" "cannot make the tracefs instance 'recorde
 refuse_call "no more instances" "cannot make the tracefs instance 'recorder-.*': No space left on device: the kernel has no room" \
 	mkdir:error=ENOSPC:when=1 -e sched touch started
 refuse_call "mkdir is not permitted" "no rights to trace the kernel; be root" mkdir:error=EPERM:when=1 -e sched touch started
+refuse_call "a security module refuses to write" "no rights to trace the kernel; be root" write:error=EPERM:when=1 \
+	-e sched touch started
 refuse_call "an instance of this name" "cannot make the tracefs instance 'recorder-.*': File exists" \
 	mkdir:error=EEXIST:when=1 -e sched touch started
 refuse_call "an instance that cannot be locked" "cannot make the tracefs instance 'recorder-.*': No locks available" \
@@ -111,6 +113,24 @@ record -e sched -F ./nothing
 is "no such command" "$status $err" "127 recorder record: cannot run './nothing': No such file or directory"
 is "no such command: nothing is left" "$(left "$pid")" ""
 
+# Each process that is found keeps a descriptor.
+cp "$(command -v sleep)" sleeper
+for _ in {1..40}; do
+	./sleeper 1000 &
+done
+are_there()
+{
+	[ "$(cat /proc/[0-9]*/comm 2>/dev/null | grep -cx sleeper)" -ge 40 ]
+}
+wait_until are_there
+run prlimit --nofile=30:30 "$RECORDER" record -o out.dat -e sched -u none -P sleeper --duration 0.1
+like "more processes than files may be open" "$status $err" \
+	"^1 recorder record: cannot open another process \\(-P\\): Too many open files; each one needs a file descriptor"
+run prlimit --nofile=30: "$RECORDER" record -q -o out.dat -e sched_switch -u none -P sleeper --duration 0.1
+unlike "the soft limit is raised" "$err" "Too many"
+# shellcheck disable=SC2046
+kill $(jobs -p)
+
 # ---- no program beside the kernel
 
 run "$RECORDER" record -o alone.dat -e sched_switch -u '*' true
@@ -132,6 +152,11 @@ is "without rights, programs are recorded" "$status" 0
 like "it is reported what is missing and how to grant it" "$(head -n 1 <<<"$err")" \
 	"^recorder record: no rights to trace the kernel; be root \\(sudo\\), or .*'sudo sh -c \"mount -o remount,gid=65534,mode=750 $tracing && chown 65534 $tracing/instances\"'$"
 like "and what was recorded" "$err" "recorded 10 events from 1 process"
+run strace -o strace.log -e trace=mkdir -e inject=mkdir:error=ENODEV:when=2 \
+	./recorder record -o second.dat -e sched -B second -e irq -u '*' ./producer 1 10
+is "the kernel refuses a second buffer: programs are recorded" "$status" 0 || diag "$err"
+like "the kernel refuses a second buffer: it is reported" "$err" "cannot make the tracefs instance 'recorder-.*-buffer.*': No such device"
+like "the kernel refuses a second buffer: and what was recorded" "$err" "recorded 10 events from 1 process"
 run as_nobody ./recorder record -o kernel.dat -e sched touch started
 is "without rights, the kernel alone is an error" "$status" 1
 is "on one line" "$(wc -l <<<"$err")" 1
