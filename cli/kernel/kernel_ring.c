@@ -62,6 +62,15 @@ static ssize_t ring_failed(struct kernel_ring *ring, int err)
 	return err;
 }
 
+/*
+ * The ring returned no data, but an error. To return a sub-buffer, the kernel allocates another one. If there is no
+ * memory for it, nothing is lost, and the next turn tries again; at the end there is no other turn.
+ */
+static ssize_t nothing_taken(struct kernel_ring *ring, int err)
+{
+	return err == -EAGAIN || (err == -ENOMEM && !ring->rest) ? 0 : ring_failed(ring, err);
+}
+
 /* Count the events of a page that the side file did not accept. */
 static void count_unsaved(struct kernel_ring *ring)
 {
@@ -88,8 +97,8 @@ static ssize_t take_read(struct kernel_ring *ring)
 		n = read(ring->raw, ring->page, ring->page_size);
 	} while (n < 0 && errno == EINTR);
 	/* ENODEV: a CPU that is offline has no ring. */
-	if (n < 0 && errno != EAGAIN && errno != ENODEV)
-		return ring_failed(ring, -errno);
+	if (n < 0 && errno != ENODEV)
+		return nothing_taken(ring, -errno);
 	if (n <= 0)
 		return 0;
 	/* A page that was read may be short: clear the bytes after its data. */
@@ -194,9 +203,9 @@ static ssize_t take_splice(struct kernel_ring *ring)
 		ring->way = KERNEL_DRAIN_READ;
 		return take_read(ring);
 	}
-	if (taken < 0 && errno != EAGAIN)
-		return ring_failed(ring, -errno);
-	if (taken <= 0)
+	if (taken < 0)
+		return nothing_taken(ring, -errno);
+	if (!taken)
 		return 0;
 	left = (size_t)taken;
 	err = kernel_limit_make_room(ring, left);

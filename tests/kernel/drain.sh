@@ -33,6 +33,14 @@ for way in splice mmap read; do
 	ok "$way: nothing is left beside the file" test "$(ls "$way.dat"*)" = "$way.dat"
 done
 
+# The kernel has no memory for a page, once on each CPU.
+as=(strace -f -qq -o strace.log -e trace=splice -e inject=splice:error=ENOMEM:when=1)
+record --drain splice -b 4096 -o memory.dat -e raw_syscalls:sys_enter -f "$mine" "./$calls" 20000
+as=()
+ok "no memory for a page: it happened" grep -q 'ENOMEM.*INJECTED' strace.log
+is "no memory for a page: the next turn takes it" "$status $recorded $lost" "0 20000 0"
+ok "no memory for a page: these, in order" cmp <(numbers memory.dat) expected
+
 # ---- pages that are taken while they are written to, more than once
 
 hexadecimal 30 >once
