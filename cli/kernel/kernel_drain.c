@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/base/file_limit.h"
@@ -72,6 +73,34 @@ static bool cannot(const struct kernel_drain *drain, const char *what, int err)
 	return false;
 }
 
+/*
+ * Move a ring's thread to another CPU, where it may run as well. Its own CPU may be occupied by a real-time thread that
+ * does not sleep. The mask without that CPU moves the thread at once; the second one lets the kernel choose.
+ */
+static void leave_cpu(const struct kernel_ring *ring)
+{
+	cpu_set_t all, others;
+
+	if (ring->cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof(all), &all) < 0)
+		return;
+	others = all;
+	CPU_CLR(ring->cpu, &others);
+	if (pthread_setaffinity_np(ring->thread, sizeof(others), &others) == 0)
+		pthread_setaffinity_np(ring->thread, sizeof(all), &all);
+}
+
+static void join(const struct kernel_ring *ring)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec++;
+	while (pthread_timedjoin_np(ring->thread, NULL, &until) == ETIMEDOUT) {
+		leave_cpu(ring);
+		until.tv_sec++;
+	}
+}
+
 /* End the threads, by the eventfd, and wait for them. */
 static void end_threads(struct kernel_drain *drain, enum kernel_ring_end how)
 {
@@ -84,7 +113,7 @@ static void end_threads(struct kernel_drain *drain, enum kernel_ring_end how)
 		woken = write(drain->stop, &one, sizeof(one)) == sizeof(one) || errno != EINTR;
 	for (unsigned int i = 0; i < drain->nr; i++) {
 		if (drain->rings[i].started)
-			pthread_join(drain->rings[i].thread, NULL);
+			join(&drain->rings[i]);
 		drain->rings[i].started = false;
 	}
 	if (drain->grower.started) {
@@ -333,10 +362,25 @@ static int take_errors(struct kernel_drain *drain)
 	return err;
 }
 
+/* Move the threads that have not run since the last check, a second ago, although they wait for less time (-s). */
+static void free_late_threads(struct kernel_drain *drain)
+{
+	for (unsigned int i = 0; i < drain->nr; i++) {
+		struct kernel_ring *ring = &drain->rings[i];
+		const unsigned int turns = atomic_load(&ring->turns);
+
+		if (turns == ring->turns_seen && ring->wait_us < ANCHOR_PERIOD_MS * 1000u)
+			leave_cpu(ring);
+		ring->turns_seen = turns;
+	}
+}
+
 int kernel_drain_run(struct kernel_drain *drain)
 {
 	int err = take_errors(drain);
 
+	if (drain->is_noted && now_ms() - drain->anchored_ms >= ANCHOR_PERIOD_MS)
+		free_late_threads(drain);
 	if (!err && (!drain->is_noted || now_ms() - drain->anchored_ms >= ANCHOR_PERIOD_MS)) {
 		drain->is_noted = true;
 		err = note_threads(drain);

@@ -356,8 +356,8 @@ void *kernel_ring_main(void *arg)
 	ring->tid = gettid();
 	sem_post(&ring->ready);
 	/*
-	 * The thread runs on the CPU whose caches have the ring's pages. If that CPU goes offline, the thread moves to
-	 * another.
+	 * The thread runs on the CPU whose caches have the ring's pages. If that CPU goes offline, or a real-time
+	 * thread occupies it (leave_cpu() of the drain), the thread moves to another.
 	 */
 	CPU_ZERO(&cpus);
 	CPU_SET(ring->cpu, &cpus);
@@ -365,6 +365,7 @@ void *kernel_ring_main(void *arg)
 		pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
 	do {
 		fills = wait_for_pages(ring, found);
+		atomic_fetch_add_explicit(&ring->turns, 1, memory_order_relaxed);
 		/* Read `end` before taking data, so that all data written before the request are taken. */
 		end = atomic_load(&ring->end);
 		ring->rest = end == KERNEL_RING_FINISH ? pages_max(ring) : 0;

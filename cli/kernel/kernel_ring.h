@@ -56,6 +56,7 @@ struct kernel_ring {
 	atomic_uint_fast64_t bytes;   /* in the side file */
 	atomic_uint_fast64_t turn;    /* the most bytes that a turn found in the ring since the last check */
 	atomic_uint_fast64_t busy_ms; /* when the current turn began; 0: none */
+	atomic_uint turns;	      /* the number of turns, which may wrap */
 
 	/* for the grower's thread */
 	uint64_t kb, max_kb; /* size of the ring, and the size to which it may grow; 0: fixed */
@@ -63,6 +64,7 @@ struct kernel_ring {
 
 	/* for the recorder's thread */
 	int failed; /* the error that was reported */
+	unsigned int turns_seen; /* `turns` at the last check */
 };
 
 /* The caller fills in `side`, `stop` and the sizes. 0 or -errno; kernel_ring_close() releases everything. */
