@@ -56,7 +56,12 @@ static int mount_tracefs(const struct message_sink *sink, bool quiet)
 			REC_TRACEFS_DIR);
 		return -EACCES;
 	}
-	if (errno == ENOENT || errno == ENODEV) {
+	if (errno == ENOENT) {
+		message(sink, "tracefs cannot be mounted: there is no '%s'; mount sysfs: 'mount -t sysfs nodev /sys'",
+			REC_TRACEFS_DIR);
+		return -ENODEV;
+	}
+	if (errno == ENODEV) {
 		message(sink, "this kernel has no tracefs: it was built without tracing (CONFIG_FTRACE)");
 		return -ENODEV;
 	}

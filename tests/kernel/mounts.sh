@@ -40,6 +40,8 @@ is "a user who may not mount it" "$status" 1
 is "the message has the remedy" "$err" "recorder record: no rights to trace the kernel: tracefs is not mounted; mount it: 'sudo mount -t tracefs nodev $tracing'"
 run strace -o strace.log -e trace=mount -e inject=mount:error=ENODEV "$RECORDER" record -o out.dat -e sched true
 is "a kernel without tracefs" "$status $err" "1 recorder record: this kernel has no tracefs: it was built without tracing (CONFIG_FTRACE)"
+run strace -o strace.log -e trace=mount -e inject=mount:error=ENOENT "$RECORDER" record -o out.dat -e sched true
+is "a container without /sys" "$status $err" "1 recorder record: tracefs cannot be mounted: there is no '$tracing'; mount sysfs: 'mount -t sysfs nodev /sys'"
 
 mkdir "$TMP/elsewhere"
 mount -t tracefs nodev "$TMP/elsewhere"
