@@ -14,10 +14,10 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/base/base_name.h"
+#include "cli/base/lock_within.h"
 #include "cli/base/lock_new.h"
 #include "cli/base/message.h"
 #include "cli/base/name_ending.h"
@@ -48,10 +48,6 @@ bool session_buffer_dir(const struct message_sink *sink, bool create, char *path
 
 /* Sweeps of other recorders may remove or lock the new directory; then another one is made, this number of times. */
 #define CREATE_TRIES 100u
-
-/* The number of further attempts to lock a session that the user has named, and the pause between them. */
-#define LOCK_TRIES   100u
-#define LOCK_WAIT_NS 10000000
 
 /* Make a new directory in `dir`, and lock it. -EAGAIN: another recorder's sweep has just found it; or -errno. */
 static int make_locked(const char *dir, struct session *session)
@@ -169,14 +165,11 @@ int session_lock(const char *path, struct session *ret_session)
 
 int session_lock_named(const char *path, struct session *ret_session)
 {
-	const struct timespec wait = { .tv_nsec = LOCK_WAIT_NS };
-	int err = session_lock(path, ret_session);
+	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	for (unsigned int tries = 0; err == -EBUSY && tries < LOCK_TRIES; tries++) {
-		nanosleep(&wait, NULL);
-		err = session_lock(path, ret_session);
-	}
-	return err;
+	if (fd >= 0)
+		lock_within(fd, LOCK_EX, LOCK_A_MOMENT_MS);
+	return session_lock_fd(fd < 0 ? -errno : fd, path, ret_session);
 }
 
 bool session_is_reason(const char *name)

@@ -11,21 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/base/base_name.h"
+#include "cli/base/lock_within.h"
 #include "cli/base/open_regular.h"
 #include "cli/base/read_at.h"
 #include "cli/recording/dir_watch.h"
-
-/*
- * How long to wait for a stage's lock. Only a sweep can hold the lock, for a moment: the stage's recorder is gone,
- * because otherwise the spool would be locked, too.
- */
-#define LOCK_TRIES   1000u
-#define LOCK_WAIT_NS 1000000
 
 /* An open stage, its head, and its blocks that are not empty, in the order in which they go into the spool. */
 struct left {
@@ -43,8 +35,12 @@ static void close_left(struct left *left)
 		close(left->fd);
 }
 
-/* Open and lock a stage. 0; -EBUSY: another process has the lock; -EBADMSG; -ENOMEM; or an errno. */
-static int open_left(int dir, const char *name, struct left *left)
+/*
+ * Open and lock a stage; wait `ms` ms for the lock. Only a sweep can hold the lock of a stage whose spool is not
+ * locked: its recorder is gone. 0; -EBUSY: another process has the lock; -EBADMSG; -ENOMEM; or an
+ * errno.
+ */
+static int open_left(int dir, const char *name, unsigned int ms, struct left *left)
 {
 	int err;
 
@@ -53,7 +49,7 @@ static int open_left(int dir, const char *name, struct left *left)
 		return left->fd;
 	if (fstat(left->fd, &left->st) < 0)
 		return -errno;
-	if (flock(left->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+	if (lock_within(left->fd, LOCK_EX, ms) == -EBUSY)
 		return -EBUSY;
 	left->head = calloc(1, sizeof(*left->head));
 	if (!left->head)
@@ -135,20 +131,6 @@ static int read_blocks(const struct left *left, struct stage_rest *rest)
 	return err;
 }
 
-/* Like open_left(), but waits for a sweep that has the lock. */
-static int wait_for_left(int dir, const char *path, struct left *left)
-{
-	const struct timespec wait = { .tv_nsec = LOCK_WAIT_NS };
-	int err = open_left(dir, path, left);
-
-	for (unsigned int tries = 0; err == -EBUSY && tries < LOCK_TRIES; tries++) {
-		close_left(left);
-		nanosleep(&wait, NULL);
-		err = open_left(dir, path, left);
-	}
-	return err;
-}
-
 static bool belongs_to(const struct left *left, const struct stat *spool)
 {
 	return (left->st.st_uid == spool->st_uid || left->st.st_uid == geteuid()) && left->head->dev == spool->st_dev &&
@@ -159,7 +141,7 @@ int stage_recover(const char *path, const struct stat *spool, struct stage_rest 
 {
 	struct stage_rest rest = { .bytes = NULL };
 	struct left left;
-	int err = wait_for_left(AT_FDCWD, path, &left);
+	int err = open_left(AT_FDCWD, path, LOCK_A_MOMENT_MS, &left);
 
 	if (!err && !belongs_to(&left, spool))
 		err = -EBADMSG;
@@ -188,7 +170,7 @@ int stage_remove(const char *path, const struct stat *spool)
 	dir = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
-	err = wait_for_left(dir, name, &left);
+	err = open_left(dir, name, LOCK_A_MOMENT_MS, &left);
 	if (!err && !belongs_to(&left, spool))
 		err = -EBADMSG;
 	if (!err && unlinkat(dir, name, 0) < 0)
@@ -235,7 +217,7 @@ static bool is_needed(struct left *left, const char *name, bool moved)
 static bool sweep(int dir, const char *name, bool moved, bool dry_run)
 {
 	struct left left;
-	const int err = open_left(dir, name, &left);
+	const int err = open_left(dir, name, 0, &left);
 	const bool unmade = err == -EBADMSG && left.head && !left.head->magic;
 	bool done = unmade || (!err && !is_needed(&left, name, moved));
 

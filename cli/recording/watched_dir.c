@@ -5,15 +5,10 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "cli/base/lock_within.h"
 #include "cli/recording/session.h"
-
-/* Sweeps lock a directory only for a moment: the number of further attempts, and the pause between them. */
-#define LOCK_TRIES   100u
-#define LOCK_WAIT_NS 10000000
 
 struct buffer *watched_dir_find(struct watched_dir *watched, const char *name, uint64_t inode)
 {
@@ -51,17 +46,11 @@ bool watched_dir_is_session(const struct watched_dir *watched)
 
 bool watched_dir_is_locked(const struct watched_dir *watched)
 {
-	const struct timespec wait = { .tv_nsec = LOCK_WAIT_NS };
-	int got = flock(watched->fd, LOCK_SH | LOCK_NB);
+	const int err = lock_within(watched->fd, LOCK_SH, LOCK_A_MOMENT_MS);
 
-	for (unsigned int tries = 0; got < 0 && errno == EWOULDBLOCK && tries < LOCK_TRIES; tries++) {
-		nanosleep(&wait, NULL);
-		got = flock(watched->fd, LOCK_SH | LOCK_NB);
-	}
-	if (got < 0)
-		return errno == EWOULDBLOCK;
-	flock(watched->fd, LOCK_UN);
-	return false;
+	if (!err)
+		flock(watched->fd, LOCK_UN);
+	return err == -EBUSY;
 }
 
 static void drop(struct watched_dir *watched, struct buffer *buffer)
