@@ -5,7 +5,9 @@
 #include <inttypes.h>
 #include <librecorder/log.h>
 #include <librecorder/pattern.h>
+#include <search.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool same_words(const struct rec_words *a, const struct rec_words *b)
@@ -101,49 +103,83 @@ static bool find_event(const struct spool_entry *entry, uint16_t id, struct rec_
 	return false;
 }
 
-/*
- * Adds up the suppressed events of all processes with this name. Returns the first process's rate that suppressed any.
- */
-static const struct spool_rate *sum_suppressed(const struct spool *spool, const struct rec_words *system,
-					       const struct rec_words *name, uint64_t *ret_sum)
+/* The events of one name that rates suppressed, in all processes. */
+struct suppressed {
+	struct rec_words system, name;
+	uint64_t sum;
+	uint32_t rate; /* of the first process that suppressed any */
+	struct suppressed *next;
+};
+
+/* All of them, in the order in which they were found. A recording may have thousands of processes. */
+struct suppressed_list {
+	struct suppressed *first, **end;
+	void *by_name; /* index */
+};
+
+static int compare_words(const struct rec_words *a, const struct rec_words *b)
 {
-	const struct spool_rate *first = NULL;
-	struct rec_words its_system, its_name;
+	if (a->size != b->size)
+		return a->size < b->size ? -1 : 1;
+	return memcmp(a->text, b->text, a->size);
+}
 
-	*ret_sum = 0;
-	for (unsigned int i = 0; i < spool->nr_entries; i++) {
-		const struct spool_entry *entry = &spool->entries[i];
+static int by_name(const void *a, const void *b)
+{
+	const struct suppressed *left = a, *right = b;
+	const int order = compare_words(&left->system, &right->system);
 
-		for (unsigned int j = 0; j < entry->nr_rates; j++) {
-			const struct spool_rate *rate = &entry->rates[j];
+	return order ? order : compare_words(&left->name, &right->name);
+}
 
-			if (!rate->rate.suppressed || !find_event(entry, rate->id, &its_system, &its_name) ||
-			    !same_words(system, &its_system) || !same_words(name, &its_name))
-				continue;
-			*ret_sum += rate->rate.suppressed;
-			first = first ? first : rate;
+/* Find the events of this name, or add them. False: no memory. */
+static bool add_suppressed(struct suppressed_list *list, const struct suppressed *key, uint64_t suppressed)
+{
+	void *const found = tfind(key, &list->by_name, by_name);
+	struct suppressed *one = found ? *(struct suppressed **)found : malloc(sizeof(*one));
+
+	if (!found) {
+		if (one)
+			*one = *key;
+		if (!one || !tsearch(one, &list->by_name, by_name)) {
+			free(one);
+			return false;
 		}
+		*list->end = one;
+		list->end = &one->next;
 	}
-	return first;
+	one->sum += suppressed;
+	return true;
+}
+
+static bool add_suppressed_of(struct suppressed_list *list, const struct spool_entry *entry)
+{
+	bool good = true;
+
+	for (unsigned int i = 0; i < entry->nr_rates && good; i++) {
+		const struct spool_rate *rate = &entry->rates[i];
+		struct suppressed key = { .rate = rate->rate.rate };
+
+		if (rate->rate.suppressed && find_event(entry, rate->id, &key.system, &key.name))
+			good = add_suppressed(list, &key, rate->rate.suppressed);
+	}
+	return good;
 }
 
 void selections_say_rates(const struct message_sink *sink, const struct spool *spool)
 {
-	struct rec_words system, name;
-	uint64_t sum;
+	struct suppressed_list list = { .end = &list.first };
+	bool good = true;
 
-	for (unsigned int i = 0; i < spool->nr_entries; i++) {
-		const struct spool_entry *entry = &spool->entries[i];
-
-		for (unsigned int j = 0; j < entry->nr_rates; j++)
-			if (find_event(entry, entry->rates[j].id, &system, &name) &&
-			    sum_suppressed(spool, &system, &name, &sum) == &entry->rates[j])
-				message_summary(sink,
-						"  %" PRIu64 " %.*s:%.*s suppressed by %s %" PRIu32
-						", not counted as lost",
-						sum, (int)system.size, system.text, (int)name.size, name.text,
-						message_word(sink, WORD_RATE), entry->rates[j].rate.rate);
-	}
+	for (unsigned int i = 0; i < spool->nr_entries && good; i++)
+		good = add_suppressed_of(&list, &spool->entries[i]);
+	if (!good)
+		message(sink, "out of memory");
+	for (const struct suppressed *one = list.first; one && good; one = one->next)
+		message_summary(sink, "  %" PRIu64 " %.*s:%.*s suppressed by %s %" PRIu32 ", not counted as lost",
+				one->sum, (int)one->system.size, one->system.text, (int)one->name.size,
+				one->name.text, message_word(sink, WORD_RATE), one->rate);
+	tdestroy(list.by_name, free);
 }
 
 bool selections_any_met(const struct selections *selections, const struct spool *spool)
