@@ -78,7 +78,7 @@ static struct drained *find(struct drain *drain, const char *name, uint64_t inod
  */
 static int find_in_spool(const struct spool *spool, const struct spool_process *process)
 {
-	for (unsigned int i = spool->nr_entries; i--;) {
+	for (unsigned int i = spool->nr_found; i--;) {
 		const struct spool_process *other = &spool->entries[i].process;
 
 		if (other->inode == process->inode && other->info.pid == process->info.pid &&

@@ -40,6 +40,7 @@ struct drained {
  */
 struct drain_turn {
 	struct rec_view *view;
+	unsigned int at; /* where the buffer was in the list when the turn was added */
 	unsigned int process, lane;
 	unsigned int flags;   /* REC_READ_ */
 	unsigned int max;     /* pages */

@@ -165,12 +165,22 @@ static void give_up_lane(struct drain *drain, struct drained *one, unsigned int 
 	}
 }
 
-/* The buffer of a turn. A buffer stays in the list while one of its turns is in progress. */
+static bool is_of(const struct drained *one, const struct drain_turn *turn)
+{
+	return one->process == turn->process && one->view == turn->view;
+}
+
+/*
+ * The buffer of a turn. A buffer stays in the list while one of its turns is in progress; if a helper has the turn, the
+ * buffer may have moved in the list meanwhile.
+ */
 static struct drained *whose(struct drain *drain, const struct drain_turn *turn)
 {
 	struct drained *one = drain->list;
 
-	while (one->process != turn->process || one->view != turn->view)
+	if (turn->at < drain->nr && is_of(&drain->list[turn->at], turn))
+		return &drain->list[turn->at];
+	while (!is_of(one, turn))
 		one++;
 	return one;
 }
@@ -274,7 +284,11 @@ int drain_add_turns(struct drain *drain, struct drained *one, unsigned int flags
 	/* The number of lanes is read each time: a thread may just have leased a new one. */
 	for (unsigned int lane = 0; !one->cut && !err && lane < rec_view_lanes(one->view); lane++) {
 		struct drain_turn turn = {
-			.view = one->view, .process = one->process, .lane = lane, .flags = flags
+			.view = one->view,
+			.at = (unsigned int)(one - drain->list),
+			.process = one->process,
+			.lane = lane,
+			.flags = flags,
 		};
 
 		if (lane_is_off(one, lane))

@@ -223,6 +223,7 @@ int spool_open(const char *path, struct spool **ret_spool)
 	if (err)
 		return err;
 	err = spool_take_stage(spool, scan);
+	spool->nr_found = spool->nr_entries;
 	if (err)
 		spool_close(spool);
 	else

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -477,6 +478,23 @@ Test(drain, a_removed_file_s_name_and_number_are_used_again)
 	cr_assert_eq(unlink(spare), 0);
 }
 
+/* Another recorder continues the recording. */
+static void open_again(bool other)
+{
+	char path[PATH_MAX];
+
+	cr_assert_geq(drain_finish(drain), 0);
+	drain_close(drain);
+	if (other) {
+		snprintf(path, sizeof(path), "%s", spool->path);
+		cr_assert_eq(spool_settle(spool), 0);
+		spool_close(spool);
+		cr_assert_eq(spool_open(path, &spool), 0);
+	}
+	cr_assert_eq(drain_open(spool, dir, DRAIN_OWNED, strrchr(buffer, '/') + 1, &drain), 0);
+	cr_assert_geq(drain_run(drain), 0);
+}
+
 /* A recorder that continues such a spool finds both in it: the file is that of the second one. */
 Test(drain, a_spool_has_two_buffers_with_the_same_name_and_number)
 {
@@ -490,11 +508,52 @@ Test(drain, a_spool_has_two_buffers_with_the_same_name_and_number)
 	first = second = spool->entries[0].process;
 	cr_assert_eq(first.inode, st.st_ino);
 	cr_assert_eq(spool_add_process(spool, &second), 1);
-	cr_assert_geq(drain_finish(drain), 0);
-	drain_close(drain);
-	cr_assert_eq(drain_open(spool, dir, DRAIN_OWNED, strrchr(buffer, '/') + 1, &drain), 0);
-	cr_assert_geq(drain_run(drain), 0);
+	open_again(true);
 	cr_assert_eq(spool->nr_entries, 2);
 	cr_expect_eq(drain->list[0].process, 1);
+	kill_program();
+}
+
+/*
+ * Only the processes that another recorder has written are compared with a new buffer: a recorder's own may be 100,000.
+ */
+Test(drain, a_new_buffer_is_not_looked_for_among_the_recorder_s_own)
+{
+	go_on = true;
+	cr_assert_geq(drain_run(drain), 0);
+	cr_assert_eq(spool->nr_found, 0);
+	open_again(false);
+	cr_expect_eq(spool->nr_entries, 2);
+	open_again(true);
+	cr_assert_eq(spool->nr_found, 2);
+	cr_expect_eq(spool->nr_entries, 2);
+	kill_program();
+}
+
+/* With thousands of programs, a round would otherwise take too long. The others of the list cannot be read here. */
+Test(drain, the_buffer_of_a_turn_is_found_without_a_look_at_others)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), others = page / sizeof(struct drained);
+	unsigned char *const pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct drained *list, *one;
+	uint64_t before;
+
+	cr_assert_neq(pages, MAP_FAILED);
+	go_on = true;
+	cr_assert_geq(drain_run(drain), 0);
+	cr_assert_geq(drain_settle_helped(drain, drain->list[0].process), 0);
+	list = drain->list;
+	one = (struct drained *)(void *)(pages + page);
+	*one = list[0];
+	cr_assert_eq(mprotect(pages, page, PROT_NONE), 0);
+	drain->list = one - others;
+	drain->nr = (unsigned int)others + 1;
+	before = spool->events;
+	cr_assert_eq(drain_add_turns(drain, one, 0, PAGES), 0);
+	cr_assert_gt(drain_take_turns(drain, false), 0);
+	cr_expect_gt(spool->events, before);
+	list[0] = *one;
+	drain->list = list;
+	drain->nr = 1;
 	kill_program();
 }
