@@ -62,7 +62,7 @@ static bool is_over(struct record *record, uint64_t end, uint64_t sleep)
 	record->time_is_over = end && now_ms() >= end;
 	if (record->time_is_over || record->command[0])
 		return record->time_is_over;
-	if (record->child.interrupts)
+	if (record->child.interrupted_by)
 		return true;
 	if (!record->attach && !record->kernel.pids.nr)
 		return false;

@@ -349,12 +349,20 @@ static int cannot_run(const struct record *record, int err)
 	return err == -ENOENT ? 127 : 126;
 }
 
+/* A signal came before the command was started. Returns the exit status. */
+static int stopped_early(const struct record *record, int number)
+{
+	if (!record->quiet)
+		complain(RECORD, "stopped by %s before '%s' was started", strsignal(number), record->command[0]);
+	return 128 + number;
+}
+
 static int run_command(struct record *record)
 {
 	struct child_env env[RECORD_LANES_ENV] = { { NULL, NULL } };
 	char left[PATH_MAX];
 	int status = EXIT_FAILURE;
-	int err;
+	int err, early;
 
 	if (record->as_user && !child_user_find(&record_sink, record->as_user, &record->child_user))
 		return EXIT_FAILURE;
@@ -383,6 +391,11 @@ static int run_command(struct record *record)
 	if (record->child.trace_errno)
 		complain(RECORD, "cannot trace the exit of '%s', so its map is missing (--proc-map): %s",
 			 record->command[0], strerror(record->child.trace_errno));
+	early = err ? 0 : child_early_signal(&record->child);
+	if (early) {
+		status = stopped_early(record, early);
+		goto remove;
+	}
 	if (!err)
 		err = child_exec(&record->child);
 	if (err) {

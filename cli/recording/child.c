@@ -270,8 +270,10 @@ void child_close(struct child *child)
 static void note_signal(struct child *child, int number)
 {
 	if (!child->no_terminal && (number == SIGINT || number == SIGQUIT)) {
-		if (child->interrupts++)
+		if (child->interrupted_by)
 			child->stopped_by = number;
+		else
+			child->interrupted_by = number;
 	} else if (number == SIGINT || number == SIGQUIT || number == SIGTERM || number == SIGHUP) {
 		child->stopped_by = number;
 	}
@@ -303,6 +305,12 @@ bool child_wait(struct child *child, uint64_t timeout_us)
 		child->ended = true;
 	reap_orphans(child);
 	return child->ended || child->stopped_by;
+}
+
+int child_early_signal(struct child *child)
+{
+	child_wait(child, 0);
+	return child->stopped_by ? child->stopped_by : child->interrupted_by;
 }
 
 void child_let_go(struct child *child)

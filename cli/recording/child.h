@@ -33,7 +33,7 @@ struct child {
 	void (*at_end)(pid_t pid, void *arg);
 	void *at_end_arg;
 	int trace_errno; /* why it could not be traced: at_end is not called */
-	unsigned int interrupts;
+	int interrupted_by; /* the first SIGINT or SIGQUIT, which the command gets, too; 0: none */
 	int stopped_by; /* the signal that ended the recording before the command; 0: none */
 };
 
@@ -64,6 +64,9 @@ bool child_is_missing(const char *name);
  * process that still waits, and so does child_close().
  */
 int child_fork(struct child *child, char **argv, const struct child_env *env);
+
+/* Before child_exec(): a signal that has come and ends the recording before the command has begun. 0: none. */
+int child_early_signal(struct child *child);
 
 /* 0; or the errno of exec, or of becoming the user; then nothing was started. */
 int child_exec(struct child *child);

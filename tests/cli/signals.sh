@@ -28,6 +28,27 @@ end_words()
 	wait $recorder || status=$?
 }
 
+# ---- before the command was started
+
+if ! strace -qq -o calls -e inject=getpid:signal=CONT:when=1 true 2>/dev/null; then
+	skip "signals before the command was started" "strace is not installed, or cannot trace here"
+else
+	for signal in TERM INT; do
+		: >calls
+		env --default-signal=INT,TERM strace -D -qq -o calls -e trace=/^mkdir \
+			-e inject=/^mkdir:signal=STOP:when=1 "$RECORDER" record -o early.dat touch started 2>err &
+		recorder=$!
+		ok "SIG$signal: the recording is being prepared" wait_until grep -q 'stopped by SIGSTOP' calls
+		kill -$signal $recorder
+		kill -CONT $recorder
+		status=0
+		wait $recorder || status=$?
+		is "SIG$signal before the command was started: the status" "$status" $((128 + $(kill -l $signal)))
+		is "the command was not started, and nothing is left" "$(ls -d started early.dat* run/* 2>/dev/null)" ""
+		like "which is reported" "$(<err)" "^recorder record: stopped by [A-Z][a-z]+ before 'touch' was started$"
+	done
+fi
+
 # ---- the terminal hangs up
 
 begin_words nohup --ignore-signal=HUP
