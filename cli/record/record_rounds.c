@@ -11,6 +11,7 @@
 #include "cli/base/now.h"
 #include "cli/base/priority.h"
 #include "cli/common/progress.h"
+#include "cli/recording/loans.h"
 
 /*
  * How long the drain of programs sleeps, in us: the time in which the fullest lane fills to SLEEP_PERCENT, at the rate
@@ -135,41 +136,56 @@ void record_go_first(struct record *record)
 }
 
 /*
- * Do rounds until the recording is over. If the drain stops, still wait for the command. If *ret_taken is negative, it
- * is the error that stopped the drain of programs. Returns 0, or the error that stopped the kernel's drain.
+ * The first round of a recording without a command, and then the search for events that killed recorders have left on.
+ * The search may take a while, but after the round threads may take further lanes. Returns as take().
  */
-static int run_rounds(struct record *record, struct progress *progress, int *ret_taken)
+static int take_first(struct record *record)
+{
+	int taken;
+
+	if (record->command[0])
+		return 0;
+	taken = take(record);
+	loans_sweep(&record_sink, record->programs.dir, record->quiet);
+	return taken;
+}
+
+/*
+ * Do rounds until the recording is over. If the drain stops, still wait for the command. *taken is the result of the
+ * last round; if it is negative, it is the error that stopped the drain of programs. Returns 0, or the error that
+ * stopped the kernel's drain.
+ */
+static int run_rounds(struct record *record, struct progress *progress, int *taken)
 {
 	const uint64_t end = record->duration ? now_ms() + record->duration : 0;
 	uint64_t sleep = SLEEP_MIN_US, before = now_us(), now;
-	int taken = 0, err = 0, last;
+	int err = 0, last;
 
-	while (((taken >= 0 && !err) || record->command[0]) && !is_over(record, end, sleep)) {
+	while (((*taken >= 0 && !err) || record->command[0]) && !is_over(record, end, sleep)) {
 		now = now_us();
 		/* COMMAND has not ended since the error. */
-		if (taken < 0 || err) {
+		if (*taken < 0 || err) {
 			progress_clear(progress);
-			record_say_failing(record, taken, err);
+			record_say_failing(record, *taken, err);
 		}
-		if (taken >= 0)
-			taken = take(record);
+		if (*taken >= 0)
+			*taken = take(record);
 		spool_tick(record->spool);
 		last = record_kernel_run(&record->kernel);
 		err = err ? err : last;
-		sleep = next_sleep(record, end, sleep, now - before, taken);
+		sleep = next_sleep(record, end, sleep, now - before, *taken);
 		before = now;
 		say_full(record);
-		if (taken >= 0 && !err)
+		if (*taken >= 0 && !err)
 			show(progress, record);
 	}
-	*ret_taken = taken;
 	return err;
 }
 
 int record_drain(struct record *record)
 {
 	struct progress progress;
-	int taken = 0, err, last;
+	int taken, err, last;
 
 	progress_init(&progress, record->quiet);
 	if (record->user) {
@@ -177,6 +193,8 @@ int record_drain(struct record *record)
 		file_limit_raise();
 		spool_stage(record->spool, 0, record->priority);
 	}
+	taken = take_first(record);
+	background_begun(&record->background);
 	err = run_rounds(record, &progress, &taken);
 	if (taken >= 0)
 		taken = take_rest(record);

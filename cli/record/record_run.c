@@ -252,7 +252,6 @@ static bool record_events(struct record *record)
 	const struct drain_trouble *trouble = &none;
 	int err;
 
-	background_begun(&record->background);
 	err = record_drain(record);
 	if (!err)
 		err = save_maps(record);
@@ -329,6 +328,8 @@ static int run_without_command(struct record *record)
 		remove_traces(record);
 		return EXIT_FAILURE;
 	}
+	/* If programs have left many buffers, this takes a while: do it before events are switched on. */
+	sweep_left(record);
 	record_go_first(record);
 	if (!record_kernel_start(&record_sink, &record->kernel, 0) ||
 	    (record->user && !attach_begin(record->attach, &record->selections, record->spool)) || !take_maps(record)) {
@@ -337,8 +338,6 @@ static int run_without_command(struct record *record)
 	}
 	if (record->attach && !record->quiet)
 		attach_say_stopped(record->attach);
-	loans_sweep(&record_sink, record->programs.dir, record->quiet);
-	sweep_left(record);
 	return record_events(record) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

@@ -109,4 +109,21 @@ like "that loss is not the recording's" "$(cat err)" "recorded 30 events from 1 
 unlike "and has no reason" "$(cat err)" "without a lane"
 end_told
 
+# The search for what others left comes before the events are switched on, or after the first round.
+if ! strace -qq -o calls -e inject=getpid:signal=CONT:when=1 true 2>/dev/null; then
+	skip "when the recorder looks for leftovers" "strace is not installed, or cannot trace here"
+else
+	RECORDER_KEEP=1 RECORDER_ENABLE='*' "$top_builddir/tests/programs/producer" 1 10 >/dev/null &
+	dead=$!
+	wait $dead
+	start_told
+	run strace -y -qq -o calls -e trace=openat,fcntl,mmap \
+		"$RECORDER" record -P "$pid" --duration 0.1 -o order.dat
+	end_told
+	# The loan; then the stage's file, the permission to grow, and the dead program's buffer.
+	is "first the lanes, then the leftovers" "$(sed -n '/F_OFD_SETLK, {l_type=F_WRLCK, l_whence=SEEK_SET, l_start=1,/,$p' calls |
+		sed -nE "s|^openat.*/stage-.*|stage|p; s|^mmap.*PROT_WRITE.*/$pid-.*, 0\\) = .*|grow|p; s|^openat.*\"$dead-.*|dead|p" |
+		sed -n '/stage/,$p; /dead/p' | uniq | head -n 3 | paste -sd ' ')" "stage grow dead"
+fi
+
 done_testing
