@@ -196,6 +196,7 @@ int record_drain(struct record *record)
 	taken = take_first(record);
 	background_begun(&record->background);
 	err = run_rounds(record, &progress, &taken);
+	child_let_go(&record->child);
 	if (taken >= 0)
 		taken = take_rest(record);
 	/*

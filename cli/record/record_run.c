@@ -174,7 +174,6 @@ static int save_maps(struct record *record)
 {
 	if (!record->proc_map)
 		return 0;
-	child_let_go(&record->child);
 	proc_maps_take_again(&record->maps);
 	return proc_maps_save(&record->maps, record->spool);
 }

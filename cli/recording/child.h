@@ -72,7 +72,10 @@ int child_early_signal(struct child *child);
 int child_exec(struct child *child);
 void child_drop(struct child *child);
 
-/* The recording has ended: if the command is traced and still runs, call at_end, and let it go. */
+/*
+ * The recording has ended: if the command is traced and still runs, call at_end, and let it go. From the last
+ * child_wait() until then a signal stops it.
+ */
 void child_let_go(struct child *child);
 
 /* Wait for the command's end or a signal, at most this number of microseconds. True: the recording must end. */

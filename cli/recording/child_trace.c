@@ -5,6 +5,14 @@
 #include <poll.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
+#include <time.h>
+
+/*
+ * How often the recorder checks whether the process has stopped, and the pause between. It does not stop if its first
+ * thread has ended before the others, or waits for a child of vfork().
+ */
+#define STOP_TRIES   1000u
+#define STOP_WAIT_NS 1000000
 
 /* The PTRACE_EVENT_ of a stop; 0: the process stopped because a signal is about to be delivered. */
 static int event_of(int status)
@@ -46,20 +54,34 @@ void child_trace_stopped(const struct child *child, int status)
 		ptrace(PTRACE_CONT, child->pid, 0, event ? 0 : WSTOPSIG(status));
 }
 
+/* False: the process has neither stopped nor ended within a second. */
+static bool wait_stop(const struct child *child, int *ret_status)
+{
+	const struct timespec wait = { .tv_nsec = STOP_WAIT_NS };
+	pid_t got = 0;
+
+	for (unsigned int tries = 0; !got && tries < STOP_TRIES; tries++) {
+		got = waitpid(child->pid, ret_status, WNOHANG);
+		if (!got)
+			nanosleep(&wait, NULL);
+	}
+	return got == child->pid;
+}
+
 bool child_trace_end(const struct child *child, int *ret_status)
 {
 	int status = 0;
-	pid_t got;
 
-	ptrace(PTRACE_INTERRUPT, child->pid, 0, 0);
-	do
-		got = waitpid(child->pid, &status, 0);
-	while (got < 0 && errno == EINTR);
-	if (got == child->pid && WIFSTOPPED(status)) {
+	/* If another thread has executed a program, that program is not traced. */
+	if (ptrace(PTRACE_INTERRUPT, child->pid, 0, 0) < 0 || !wait_stop(child, &status)) {
+		child->at_end(child->pid, child->at_end_arg);
+		return false;
+	}
+	if (WIFSTOPPED(status)) {
 		child->at_end(child->pid, child->at_end_arg);
 		ptrace(PTRACE_DETACH, child->pid, 0, event_of(status) ? 0 : WSTOPSIG(status));
 		return false;
 	}
 	*ret_status = status;
-	return got == child->pid;
+	return true;
 }

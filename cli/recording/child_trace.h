@@ -19,8 +19,9 @@ int child_trace_begin(const struct child *child);
 void child_trace_stopped(const struct child *child, int status);
 
 /*
- * The recording ends before the command: call child->at_end and stop tracing. Returns whether the process has ended
- * meanwhile, with *ret_status as of waitpid().
+ * The recording ends before the command: call child->at_end and stop tracing. If the first thread cannot be stopped, it
+ * remains traced until the recorder ends. Returns whether the process has ended meanwhile, with *ret_status as of
+ * waitpid().
  */
 bool child_trace_end(const struct child *child, int *ret_status);
 

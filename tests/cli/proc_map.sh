@@ -93,6 +93,7 @@ has_ended()
 
 if ! strace -qq -o calls -e inject=getpid:signal=CONT:when=1 true 2>/dev/null; then
 	skip "signals before the command is executed" "strace is not installed, or cannot trace here"
+	skip "the end of the recording" "strace is not installed, or cannot trace here"
 	skip "a program that ends when its recording begins" "strace is not installed, or cannot trace here"
 else
 	# The traced process stops at a signal, even if it ignores it.
@@ -112,6 +113,18 @@ else
 	else
 		skip "SIGINT before the command is executed, with the kernel's events" "not root"
 	fi
+	mkfifo idle
+	exec 6<>idle
+	strace -D -q -o calls -e trace=ptrace,getdents64,pwritev "$RECORDER" record -q --proc-map -o go.dat "$told" \
+		<idle >log 2>&1 6>&- &
+	recorder=$!
+	wait_until is_attached go.dat.spool "$told" 2
+	kill -TERM $recorder
+	wait_until grep -q '^+++ exited' calls
+	wait $recorder
+	is "the command continues before the directory is searched for the last time" \
+		"$(sed -n '/PTRACE_DETACH/,$p' calls | grep -oE '^(getdents64|pwritev)' | head -n 1)" getdents64
+	exec 6>&-
 	start_told
 	# The third write to the spool is that of the program, whose events are on then.
 	stopped_at pwritev 3 -o short.dat -P "$pid"
@@ -142,6 +155,52 @@ is "a recording that ends first: the status" $? 143
 ok "the command keeps running" kill -0 "$child"
 is "and is not traced any more" "$(awk '/^TracerPid/ { print $2 }' "/proc/$child/status")" 0
 kill "$child"
+
+# ---- the first thread, which alone is traced, does not stop
+
+cat >threads.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+static pthread_t first;
+
+/* exec: this thread executes another program; otherwise it outlives the first thread. */
+static void *run(void *exec)
+{
+	if (exec)
+		execlp("sh", "sh", "-c", "echo >begun; exec sleep 1000", (char *)NULL);
+	pthread_join(first, NULL);
+	fclose(fopen("begun", "w"));
+	for (;;)
+		pause();
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+
+	(void)argc;
+	first = pthread_self();
+	pthread_create(&thread, NULL, run, argv[1]);
+	pthread_exit(NULL);
+}
+END
+# shellcheck disable=SC2086
+ok "a program with two threads" $CC $CFLAGS_FOR_TEST threads.c -pthread -o threads
+for how in exec ""; do
+	rm -f begun
+	"$RECORDER" record -q --proc-map -o "threads$how.dat" ./threads $how &>log &
+	recorder=$!
+	wait_until test -e begun
+	child=$(pgrep -P $recorder)
+	kill -TERM $recorder
+	ok "${how:-pthread_exit}: the recording ends" wait_until is_gone $recorder || kill -KILL $recorder
+	status=0
+	wait $recorder || status=$?
+	is "${how:-pthread_exit}: its status" "$status" 143
+	kill -KILL "$child"
+done
 
 # ---- command lines
 
