@@ -20,6 +20,7 @@
 #include "cli/recording/leftovers.h"
 #include "cli/recording/loans.h"
 #include "cli/recording/stage.h"
+#include "cli/recording/survivors.h"
 
 const struct message_sink record_sink = COMMAND_SINK(RECORD);
 
@@ -178,11 +179,12 @@ static int save_maps(struct record *record)
 	return proc_maps_save(&record->maps, record->spool);
 }
 
-/* Remove the recording's temporary files. */
+/* Remove the recording's temporary files. Programs that are still running do not lose their buffers by that. */
 static void remove_traces(struct record *record)
 {
 	if (record->spool)
 		output_remove_spool(&record->output, record->spool);
+	survivors_release(&record->session, &record->selections);
 	session_remove(&record->session);
 }
 

@@ -66,8 +66,9 @@ bool session_is_session(const char *path);
 void session_close(struct session *session);
 
 /*
- * Remove the directory and the buffers in it, and release the lock. Programs that still write keep their memory until
- * they end. Other files, which another program put there, stay, and so does the directory.
+ * Remove the directory and the buffers in it, and release the lock. Programs that still use such a buffer keep its
+ * memory until they end (see survivors.h). Other files, which another program put there, stay, and then so does the
+ * directory.
  */
 void session_remove(struct session *session);
 

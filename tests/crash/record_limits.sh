@@ -4,6 +4,7 @@
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"
+. "$top_srcdir/tests/told.sh"
 
 producer=$top_builddir/tests/programs/producer
 cd "$TMP" || exit 1
@@ -149,8 +150,36 @@ ok "the child lives" kill -0 "$(cat pid)"
 touch go
 ok "a program starts after the recording" wait_until test -e done
 is "it does its work" "$(cat after)" "$(printf 'produced 10\nproduced 20')"
-is "and leaves nothing in the buffer directory" "$(ls "$RECORDER_DIR")" ""
+like "the buffer directory has only the child's buffer" "$(ls "$RECORDER_DIR")" "^$(cat pid)-[0-9]+\\.rec$"
+ok "the child is found" "$RECORDER" ps -P "$(cat pid)"
+like "its events are off" "$out" "$(cat pid) +[^ ]+ +0/1"
 kill -KILL "$(cat pid)"
+
+mkfifo words
+exec 7<>words
+"$RECORDER" record -q -u 'kv:*' -u net:idle --rate 5 -o first.dat "$told" <words >answers 7>&- &
+recorder=$!
+wait_until is_attached first.dat.spool "$told" 2
+pid=$(pgrep -P $recorder)
+kill -TERM $recorder
+wait $recorder
+echo go >&7
+ok "the command itself continues" wait_until grep -q go answers
+ok "and is found" "$RECORDER" ps -P "$pid"
+like "its events are off, too" "$out" "$pid +started +0/3"
+"$RECORDER" record -o second.dat -P "$pid" 2>err &
+recorder=$!
+wait_until is_attached second.dat.spool "$told"
+echo go >&7
+echo end >&7
+wait_until grep -q end answers
+kill -INT $recorder
+wait $recorder
+is "it is recorded again" "$(counts second.dat)" "get 10 idle 10 put 10"
+exec 7>&-
+wait_until is_gone "$pid"
+run "$RECORDER" ps
+is "when it has ended, nothing is left of it" "$(ls "$RECORDER_DIR")" ""
 
 # ---- a terminal
 

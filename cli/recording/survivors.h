@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs that are still running when the recording that started them ends. */
+#ifndef CLI_SURVIVORS_H
+#define CLI_SURVIVORS_H
+
+#include "cli/recording/selection.h"
+#include "cli/recording/session.h"
+
+/*
+ * Make them ordinary running programs: the events of the selections are switched off, events that are still in the
+ * lanes are skipped, and the buffers move from the session to the user's buffer directory, where all commands find
+ * them. If a buffer cannot be moved, it stays in the session. Nothing is done without a session.
+ */
+void survivors_release(const struct session *session, const struct selections *selections);
+
+#endif
