@@ -12,6 +12,7 @@
 #include <stddef.h>
 
 #include "cli/base/message.h"
+#include "librecorder/core/dir_rules.h"
 
 struct session {
 	int fd; /* holds the lock; -1: none */
@@ -19,7 +20,7 @@ struct session {
 };
 
 #define SESSION_INIT { -1, "" }
-#define SESSION_PREFIX "session-"
+#define SESSION_PREFIX REC_SESSION_PREFIX
 #define SESSION_SPOOL_LINK "spool"
 
 /*

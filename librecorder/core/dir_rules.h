@@ -12,6 +12,9 @@
 #define REC_RUN_DIR    "/run/user"
 #define REC_RUN_NAME   "librecorder"
 
+/* The name of a session, the directory of one recording in a buffer directory, begins with this. */
+#define REC_SESSION_PREFIX "session-"
+
 /* Any owner. */
 #define REC_ANY_UID ((uid_t)-1)
 

@@ -176,15 +176,18 @@ static int make_buffer(const struct rec_options *given, struct rec_geometry *g)
 static void make_first_buffer(void)
 {
 	struct rec_process *process = &rec_process;
+	const bool in_session = rec_options_keep();
 	struct rec_geometry geometry;
 
 	rec_debug_start();
 	/* The parent's start time is not looked up: that takes 10 us, and is not needed here. */
 	process->parent_pid = getppid();
-	process->keep = rec_options_keep();
+	process->keep = in_session;
 	process->error = make_buffer(NULL, &geometry);
+	/* If the recording has ended, its events are not wanted any more. */
 	if (process->error == 0)
-		rec_events_begin(&geometry, secure_getenv("RECORDER_ENABLE"));
+		rec_events_begin(&geometry,
+				 in_session && !process->keep ? NULL : secure_getenv("RECORDER_ENABLE"));
 	show_buffer(NULL);
 }
 

@@ -6,6 +6,7 @@
  * children can run it, and the children of a raw clone in a signal handler, too.
  */
 #include "librecorder/core/decimal.h"
+#include "librecorder/core/dir_rules.h"
 #include "librecorder/core/atomic.h"
 #include "librecorder/process/process_private.h"
 #include "librecorder/process/debug.h"
@@ -217,6 +218,23 @@ static int open_dir(bool create)
 	return fd;
 }
 
+/*
+ * After the end of its recording a session is gone. Then this process uses the directory in which the session was, as
+ * other programs do, and removes its file at the exit. False: the directory is not a session.
+ */
+static bool leave_session(void)
+{
+	struct rec_process *process = &rec_process;
+	char *name = strrchr(process->path, '/');
+
+	if (!process->keep || !name || strncmp(name + 1, REC_SESSION_PREFIX, strlen(REC_SESSION_PREFIX)) != 0)
+		return false;
+	*name = '\0';
+	process->dir_size = (size_t)(name - process->path);
+	process->keep = false;
+	return true;
+}
+
 int rec_process_map_file(const struct rec_geometry *geometry)
 {
 	struct rec_process *process = &rec_process;
@@ -224,13 +242,17 @@ int rec_process_map_file(const struct rec_geometry *geometry)
 	 * A session's directory is made only by its recorder: a program that outlives the recording must not recreate
 	 * it.
 	 */
-	const int dir = open_dir(!process->keep);
-	const size_t size = strlen(process->path);
-	char *name = process->path + size + 1;
+	int dir = open_dir(!process->keep);
+	size_t size;
+	char *name;
 	int fd, r;
 
+	if (dir == -ENOENT && leave_session())
+		dir = open_dir(false);
 	if (dir < 0)
 		return dir;
+	size = strlen(process->path);
+	name = process->path + size + 1;
 	process->path[size] = '/';
 	fd = create_file(dir, name);
 	r = fd < 0 ? fd : map_file(geometry, fd);

@@ -181,6 +181,26 @@ wait_until is_gone "$pid"
 run "$RECORDER" ps
 is "when it has ended, nothing is left of it" "$(ls "$RECORDER_DIR")" ""
 
+# Programs that begin after the end: one forked by a program of the recording, and one that a shell starts.
+mkfifo fork begin leave
+exec 7<>words
+# shellcheck disable=SC2016
+"$RECORDER" record -q -o late.dat sh -c '"$0" wait fork heir wait leave leaf & (read -r _ <begin; exec "$1" <words) & wait' \
+	"$top_builddir/tests/programs/family" "$told" >answers 2>err 7>&- &
+recorder=$!
+wait_until is_attached late.dat.spool programs/family
+kill -TERM $recorder
+wait $recorder
+: >fork
+ok "a child that was forked after the recording has a buffer" \
+	wait_until eval '[ "$("$RECORDER" ps -P family 2>/dev/null | grep -c " 0/3 ")" = 2 ]'
+: >begin
+ok "and so has a program that was started after it" \
+	wait_until eval '[ "$("$RECORDER" ps -P told 2>/dev/null | grep -c " 0/3 ")" = 1 ]'
+exec 7>&-
+: >leave
+ok "nothing is left of them" wait_until eval '"$RECORDER" ps >ps 2>&1; [ -z "$(ls "$RECORDER_DIR")" ]'
+
 # ---- a terminal
 
 if command -v script >/dev/null; then
