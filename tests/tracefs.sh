@@ -4,7 +4,7 @@
 # To be sourced after tests/tap.sh, for tests that let recorder trace this kernel. Sets $tracing to the tracefs
 # directory, and defines
 #
-#	record ARGUMENT...		runs recorder record -o out.dat ARGUMENT...; sets $pid, $status and $err
+#	record ARGUMENT...		removes out.dat and runs recorder record -o out.dat ARGUMENT...; sets $pid, $status and $err
 #	refused NAME REGEX ARGUMENT...	the same: it fails, prints one matching line, does not start the command and leaves nothing
 #	left PID		the instances of that recorder
 #	is_left PID		whether it has any: for wait_until
@@ -18,6 +18,7 @@ cd "$TMP" || exit 1
 
 record()
 {
+	rm -f out.dat
 	# shellcheck disable=SC2016
 	run sh -c 'echo $$ >pid; exec "$@"' sh "$RECORDER" record -o out.dat "$@"
 	pid=$(<pid)
@@ -49,7 +50,7 @@ refused()
 	local name=$1 regex=$2
 
 	shift 2
-	rm -f out.dat started
+	rm -f started
 	record "$@"
 	like "$name: its status" "$status" '^(1|2)$'
 	like "$name: its message" "$err" "^recorder record: $regex"

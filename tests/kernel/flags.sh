@@ -73,7 +73,8 @@ like "a stack with each event" "$("$RECORDER" report out.dat)" 'kernel_stack:'
 # ---- sizes, clock, options
 
 record -e sched_switch -u none -b 512 --subbuf-size 16 -C local --mode discard -M 0x1 -O nomarkers --option stacktrace \
-	./see tracing_on buffer_size_kb buffer_subbuf_size_kb tracing_cpumask trace_options trace_clock
+	taskset -c 0 ./see tracing_on buffer_size_kb buffer_subbuf_size_kb tracing_cpumask trace_options trace_clock
+is "a command on the CPU of -M is recorded" "$status" 0 || diag "$err"
 like "it is on while the command runs, with -b, --subbuf-size and -M" "$out" $'^1\n5[0-9][0-9]\n16\n1\n'
 like "-C" "$out" '\[local\]'
 like "-O, to clear" "$out" $'\nnomarkers\n'
