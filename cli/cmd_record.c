@@ -121,6 +121,19 @@ static bool read_size(struct record_buffer *buffer)
 	return false;
 }
 
+/* Histograms of times convert them to microseconds if the clock counts nanoseconds, as the TSC does not. */
+static void choose_clock(struct record *record)
+{
+	const char *clock = record->clock != UINT32_MAX ? clocks[record->clock] : NULL;
+	struct record_buffers *buffers = &record->kernel.buffers;
+	struct record_buffer *buffer;
+
+	for (unsigned int i = 0; !clock && (buffer = record_buffers_get(buffers, i)); i++)
+		clock = kernel_request_sets_clock(&buffer->request) ? "mono" : NULL;
+	for (unsigned int i = 0; (buffer = record_buffers_get(buffers, i)); i++)
+		buffer->request.clock = clock;
+}
+
 /* Complete the settings of each of the kernel's buffers. False: one line was printed. */
 static bool read_buffers(struct record *record)
 {
@@ -137,13 +150,15 @@ static bool read_buffers(struct record *record)
 		if (!read_size(buffer) ||
 		    !kernel_options_lists(RECORD, &buffer->functions, &buffer->options, request))
 			return false;
-		request->clock = record->clock != UINT32_MAX ? clocks[record->clock] : NULL;
 		request->discard = record->mode == 1;
 		request->subbuf_kb = record->subbuf_kb;
 		request->quiet = record->quiet;
 		request->wake_each = !record->sleep_us;
 	}
-	return kernel_options_events(RECORD, &record->events, requests, &record->user_events);
+	if (!kernel_options_events(RECORD, &record->events, requests, &record->user_events))
+		return false;
+	choose_clock(record);
+	return true;
 }
 
 /* Evaluate the options together. False: one line was printed. */

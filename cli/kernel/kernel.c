@@ -146,19 +146,37 @@ struct kernel *kernel_close(struct kernel *kernel)
 
 /* ----------------------------------------------------------------------------------------------------- the switch */
 
+/* Check that no trigger has set another clock than the recording's. 0; or -EINVAL, and one line was printed. */
+static int check_clock(const struct kernel *kernel)
+{
+	char *clock = tracefs_get_clock(kernel->instance.tracefs);
+	const int err = clock && strcmp(clock, kernel->clock) != 0 ? -EINVAL : 0;
+
+	if (err)
+		message(kernel->sink, "a trigger has set the kernel's clock to '%s'; the recording's is '%s'%s", clock,
+			kernel->clock, message_remark(kernel->sink, WORD_CLOCK).text);
+	free(clock);
+	return err;
+}
+
 /*
  * Triggers fire while tracing is off, too: if they were set earlier, their counts would be used up, and traceon would
  * start the recording.
  */
 int kernel_start(struct kernel *kernel)
 {
-	if (tracefs_trace_on_fd(kernel->on) < 0) {
-		const int err = -errno;
+	int err;
 
+	if (tracefs_trace_on_fd(kernel->on) < 0) {
+		err = -errno;
 		message(kernel->sink, "cannot start the kernel's tracing: %s", strerror(-err));
 		return err;
 	}
-	return kernel_events_set_triggers(kernel->sink, &kernel->instance, kernel->request, &kernel->events);
+	if (!kernel_request_has_triggers(kernel->request))
+		return 0;
+	err = kernel_events_set_triggers(kernel->sink, &kernel->instance, kernel->request, &kernel->events,
+					 kernel->clock);
+	return err ? err : check_clock(kernel);
 }
 
 int kernel_stop(struct kernel *kernel)

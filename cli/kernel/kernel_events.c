@@ -8,6 +8,7 @@
 
 #include "cli/kernel/kernel_error.h"
 #include "cli/kernel/kernel_filter.h"
+#include "cli/kernel/kernel_triggers.h"
 #include "cli/base/message.h"
 
 struct setting {
@@ -195,21 +196,26 @@ int kernel_events_set(const struct message_sink *sink, const struct instance *in
 	return err;
 }
 
-static int set_trigger(const struct setting *setting, const struct kernel_pattern *pattern, const char *trigger)
+static int set_trigger(const struct setting *setting, const struct kernel_pattern *pattern, const char *trigger,
+		       const char *clock)
 {
-	int err = 0;
+	char *text = kernel_trigger_text(trigger, clock);
+	int err = text ? 0 : -ENOMEM;
 
+	if (err)
+		message(setting->sink, "out of memory");
 	for (unsigned int i = 0; i < setting->events->nr && !err; i++) {
 		const struct kernel_name *name = &setting->events->names[i];
 
 		if (kernel_pattern_matches(pattern, name))
-			err = set_file(setting, name->system, name->event, "trigger", trigger);
+			err = set_file(setting, name->system, name->event, "trigger", text);
 	}
+	free(text);
 	return err;
 }
 
 int kernel_events_set_triggers(const struct message_sink *sink, const struct instance *instance,
-			       const struct kernel_request *request, struct kernel_names *events)
+			       const struct kernel_request *request, struct kernel_names *events, const char *clock)
 {
 	const struct setting setting = { sink, instance, events, request->ignore_missing, request->quiet };
 	struct kernel_pattern pattern;
@@ -222,7 +228,7 @@ int kernel_events_set_triggers(const struct message_sink *sink, const struct ins
 			if (event->excluded != excluded || !kernel_pattern_parse(event->pattern, &pattern))
 				continue;
 			for (unsigned int j = 0; j < event->nr_triggers && !err; j++)
-				err = set_trigger(&setting, &pattern, event->triggers[j]);
+				err = set_trigger(&setting, &pattern, event->triggers[j], clock);
 		}
 	return err;
 }

@@ -19,9 +19,11 @@
 int kernel_events_set(const struct message_sink *sink, const struct instance *instance,
 		      const struct kernel_request *request, struct kernel_names *events);
 
-/* Then set the triggers, which take effect at once. 0; or -errno, and one line was printed. */
+/*
+ * Then set the triggers, which take effect at once; `clock` is the recording's. 0; or -errno, and one line was printed.
+ */
 int kernel_events_set_triggers(const struct message_sink *sink, const struct instance *instance,
-			       const struct kernel_request *request, struct kernel_names *events);
+			       const struct kernel_request *request, struct kernel_names *events, const char *clock);
 
 /* Whether one of a system's events is on, or may be switched on by a trigger. */
 bool kernel_events_has_system(const struct kernel_names *events, const struct kernel_request *request,

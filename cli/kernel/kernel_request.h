@@ -54,6 +54,8 @@ struct kernel_request {
 bool kernel_request_is_any(const struct kernel_request *request);
 /* Whether an event has a trigger. */
 bool kernel_request_has_triggers(const struct kernel_request *request);
+/* Whether a trigger is a histogram of times, for which the kernel sets the clock of the whole instance. */
+bool kernel_request_sets_clock(const struct kernel_request *request);
 void kernel_request_free(struct kernel_request *request);
 
 #endif

@@ -18,6 +18,27 @@
 /* The characters of a variable's name. */
 #define NAME "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 
+static const char histogram[] = "hist:";
+
+static bool is_histogram(const char *trigger)
+{
+	return !strncmp(trigger, histogram, strlen(histogram));
+}
+
+bool kernel_trigger_sets_clock(const char *trigger)
+{
+	return is_histogram(trigger) && strstr(trigger, "common_timestamp");
+}
+
+char *kernel_trigger_text(const char *trigger, const char *clock)
+{
+	char *text;
+
+	if (!kernel_trigger_sets_clock(trigger) || strstr(trigger, ":clock="))
+		return strdup(trigger);
+	return asprintf(&text, "%sclock=%s:%s", histogram, clock, trigger + strlen(histogram)) < 0 ? NULL : text;
+}
+
 /* Remove from a histogram's line what the kernel does not accept. */
 static void clean(char *line)
 {
@@ -47,7 +68,7 @@ static unsigned int clear_lines(struct tracefs_instance *instance, const char *f
 		if (*line == '#')
 			continue;
 		nr++;
-		if (!strncmp(line, "hist:", 5))
+		if (is_histogram(line))
 			clean(line);
 		if (asprintf(&words, "!%s", line) < 0)
 			continue;

@@ -71,4 +71,43 @@ for way in splice read; do
 	wait_until is_swept "$pid"
 done
 
+# ---- histograms of times, for which the kernel sets the clock of the instance
+
+# The kernel's clocks that recorder's main thread sets with these arguments, and the histogram; kernels without histograms refuse it.
+sets()
+{
+	strace -qq -s 200 -o calls -e trace=write "$RECORDER" record -q -o out.dat "$@" true 2>log
+	sed -nE 's/^write\([0-9]+, "(hist:[^"]*|mono|x86-tsc|global|boot)".*/\1/p' calls | paste -sd ' '
+}
+
+if strace -o calls true 2>log; then
+	times='keys=next_pid:at=common_timestamp.usecs'
+	is "a histogram of times has the clock of the recording" "$(sets -e sched_switch -R "hist:$times if prev_pid > 0")" \
+		"mono hist:clock=mono:$times if prev_pid > 0"
+	is "that of -C" "$(sets -u none -C boot -e sched_switch -R "hist:$times")" "boot hist:clock=boot:$times"
+	is "one that names a clock keeps it" "$(sets -u none -C boot -e sched_switch -R "hist:$times:clock=boot")" \
+		"boot hist:$times:clock=boot"
+	is "all buffers have its clock" "$(sets -e sched_wakeup -B one -e sched_switch -R "hist:$times")" \
+		"mono mono hist:clock=mono:$times"
+	unlike "others have none" "$(sets -e sched_switch -R hist:keys=next_pid)" clock=
+
+	# The recorder stops itself when it has set the trigger, and the clock becomes another.
+	# shellcheck disable=SC2016
+	sh -c 'start=$(cut -d " " -f 22 </proc/$$/stat)
+		exec strace -D -qq -o calls -e trace=write -e inject=write:signal=STOP:when=1 \
+			-P "$0/instances/recorder-$$-$start/events/sched/sched_wakeup_new/trigger" "$@"' \
+		$tracing "$RECORDER" record -u none -C mono -e sched_wakeup_new -R stacktrace -o clock.dat touch started 2>log &
+	recorder=$!
+	wait_until grep -q 'stopped by SIGSTOP' calls
+	echo boot >"$(echo $tracing/instances/recorder-$recorder-*[0-9])/trace_clock"
+	kill -CONT $recorder
+	wait $recorder
+	is "a trigger that sets another clock: status" $? 1
+	is "is refused" "$(<log)" \
+		"recorder record: a trigger has set the kernel's clock to 'boot'; the recording's is 'mono' (-C)"
+	is "and nothing is left" "$(left $recorder; ls started clock.dat* 2>/dev/null)" ""
+else
+	skip "histograms of times" "strace cannot trace here"
+fi
+
 done_testing

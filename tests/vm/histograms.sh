@@ -18,6 +18,24 @@ is "variables of other triggers: nothing is left" "$status $err $(left "$pid")" 
 refused "a trigger that is wrong after one that is right" "trigger of 'sched:sched_switch': " \
 	-e sched_waking -R "$begin" -e sched_switch -R 'hist:keys=nosuch' touch started
 
+# The clock is that of the recording, so the kernel's times fit those of the program.
+cat >look <<'END'
+#!/bin/bash
+cat /sys/kernel/tracing/instances/recorder-$PPID-*[0-9]/trace_clock
+exec "$@"
+END
+chmod +x look
+for clock in "" mono tsc; do
+	record ${clock:+-C $clock} -u '*' -e sched_waking -R "$begin" -e sched_switch -R "$end" \
+		./look "$top_builddir/tests/programs/producer" 2 100
+	is "-C ${clock:-mono is the default}: status" "$status" 0 || diag "$err"
+	like "-C ${clock:-mono is the default}: the clock" "$out" "\\[(${clock:-mono}|x86-$clock)\\]"
+	ok "-C ${clock:-mono is the default}: the file passes verify" "$RECORDER" verify out.dat
+done
+record -u none -e sched_waking -R "$begin:clock=boot" true
+is "another clock in the trigger" "$status $err" \
+	"1 recorder record: a trigger has set the kernel's clock to 'boot'; the recording's is 'mono' (-C)"
+
 "$RECORDER" record -q -u none -o killed.dat -e sched_waking -R "$begin" -e sched_switch -R "$end" sleep 1000 2>log &
 recorder=$!
 has_triggers()
