@@ -24,7 +24,8 @@ struct kernel {
 	unsigned int page_size;
 	unsigned int *cpus;
 	unsigned int nr_cpus;
-	int on; /* tracing_on */
+	int on;	       /* tracing_on */
+	bool *changed; /* which options (-O) */
 };
 
 /* ---------------------------------------------------------------------------------------------------- open, close */
@@ -95,7 +96,12 @@ static int prepare(struct kernel *kernel)
 			strerror(-err));
 		return err;
 	}
-	err = kernel_settings_set(kernel->sink, &kernel->instance, kernel->request);
+	kernel->changed = calloc(kernel->request->nr_options + 1, sizeof(*kernel->changed));
+	if (!kernel->changed) {
+		message(kernel->sink, "out of memory");
+		return -ENOMEM;
+	}
+	err = kernel_settings_set(kernel->sink, &kernel->instance, kernel->request, kernel->changed);
 	if (!err)
 		err = kernel_events_set(kernel->sink, &kernel->instance, kernel->request, &kernel->events);
 	if (err)
@@ -137,6 +143,9 @@ struct kernel *kernel_close(struct kernel *kernel)
 		kernel_stop(kernel);
 		close(kernel->on);
 	}
+	if (kernel->changed)
+		kernel_settings_undo(&kernel->instance, kernel->request, kernel->changed);
+	free(kernel->changed);
 	instance_destroy(kernel->sink, &kernel->instance);
 	kernel_names_free(&kernel->events);
 	free(kernel->cpus);

@@ -16,6 +16,7 @@ struct setting {
 	const struct message_sink *sink;
 	const struct instance *instance;
 	const struct kernel_request *request;
+	bool *changed; /* for each option (-O) */
 };
 
 /* 0 or -errno, nothing printed. */
@@ -237,26 +238,49 @@ static int set_wake(const struct setting *setting)
 				     : 0;
 }
 
+static int set_option(const struct setting *setting, const char *option, bool *changed)
+{
+	char *words;
+	const bool has = has_word(setting->instance, "trace_options", option, &words);
+	const int err = write_file(setting->instance, "trace_options", option);
+
+	free(words);
+	*changed = !err && !has;
+	if (err == -EINVAL)
+		message(setting->sink, "this kernel has no option '%s'%s; %s/trace_options lists its options", option,
+			message_remark(setting->sink, WORD_OPTION).text, tracefs_tracing_dir());
+	else if (err)
+		say(setting, (struct label){ "an option", WORD_OPTION }, option, err);
+	return err;
+}
+
 static int set_options(const struct setting *setting)
 {
 	const struct kernel_request *request = setting->request;
 	int err = 0;
 
-	for (unsigned int i = 0; i < request->nr_options && !err; i++) {
-		err = write_file(setting->instance, "trace_options", request->options[i]);
-		if (err == -EINVAL)
-			message(setting->sink,
-				"this kernel has no option '%s'%s; %s/trace_options lists its options",
-				request->options[i], message_remark(setting->sink, WORD_OPTION).text,
-				tracefs_tracing_dir());
-		else if (err)
-			say(setting, (struct label){ "an option", WORD_OPTION }, request->options[i], err);
-	}
+	for (unsigned int i = 0; i < request->nr_options && !err; i++)
+		err = set_option(setting, request->options[i], &setting->changed[i]);
 	if (!err && request->stacktrace)
 		err = set(setting, (struct label){ "stacks", WORD_STACKS }, "trace_options", "stacktrace");
 	if (!err && request->discard)
 		err = set(setting, (struct label){ "the mode", WORD_NONE }, "trace_options", "nooverwrite");
 	return err;
+}
+
+void kernel_settings_undo(const struct instance *instance, const struct kernel_request *request, const bool *changed)
+{
+	char text[64];
+
+	for (unsigned int i = request->nr_options; i--;) {
+		const char *option = request->options[i];
+		const bool clears = !strncmp(option, "no", 2);
+
+		if (!changed[i])
+			continue;
+		snprintf(text, sizeof(text), "%s%s", clears ? "" : "no", option + (clears ? 2 : 0));
+		write_file(instance, "trace_options", text);
+	}
 }
 
 /* ---------------------------------------------------------------------------------------------- processes */
@@ -390,9 +414,9 @@ static int set_tracer(const struct setting *setting)
 }
 
 int kernel_settings_set(const struct message_sink *sink, const struct instance *instance,
-			const struct kernel_request *request)
+			const struct kernel_request *request, bool *changed)
 {
-	const struct setting setting = { sink, instance, request };
+	const struct setting setting = { sink, instance, request, changed };
 	int err;
 
 	err = set_size(&setting, (struct label){ "the size of sub-buffers", WORD_SUBBUF_SIZE }, "buffer_subbuf_size_kb",
@@ -406,8 +430,9 @@ int kernel_settings_set(const struct message_sink *sink, const struct instance *
 	if (!err)
 		err = set_cpus(&setting);
 	if (!err)
-		err = set_options(&setting);
-	if (!err)
 		err = set_processes(&setting);
-	return err ? err : set_tracer(&setting);
+	if (!err)
+		err = set_tracer(&setting);
+	/* The kernel knows only the options of the tracer that is set. */
+	return err ? err : set_options(&setting);
 }

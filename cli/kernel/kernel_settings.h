@@ -10,9 +10,18 @@
 #include "cli/kernel/kernel_instance.h"
 #include "cli/kernel/kernel_request.h"
 
-/* Write the requested settings, and the clock. 0; or -errno, and one line was printed. */
+/*
+ * Write the requested settings, and the clock. `changed` has room for each option (-O), and is false before. 0; or
+ * -errno, and one line was printed.
+ */
 int kernel_settings_set(const struct message_sink *sink, const struct instance *instance,
-			const struct kernel_request *request);
+			const struct kernel_request *request, bool *changed);
+
+/*
+ * Set the options back that have changed, before the instance is removed: before Linux 6.19 a tracer has one set of
+ * options for all instances.
+ */
+void kernel_settings_undo(const struct instance *instance, const struct kernel_request *request, const bool *changed);
 
 /* The requested clock; by default the one that stamps programs' events, if the kernel has it, too. */
 const char *kernel_settings_clock(const struct instance *instance, const struct kernel_request *request);

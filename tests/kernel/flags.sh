@@ -88,6 +88,20 @@ like "-M -1" "$out" "
 $(<$tracing/tracing_cpumask)
 "
 like "--mode overwrite" "$out" $'\noverwrite\n'
+# This option belongs to the tracer nop, and tracers may have one set of options for all instances. Tests that change the
+# top level do it one at a time.
+(
+	flock 9
+	cat $tracing/trace_options >before
+	record -e sched_process_exec -O test_nop_refuse -u none true
+	echo "$status" >refused
+	record -e sched_process_exec -O test_nop_accept ./see trace_options
+	cat $tracing/trace_options >after
+	echo "$out" >during
+) 9<$tracing
+is "-O of a tracer that refuses it" "$(<refused)" 1
+like "-O of the tracer nop" "$(<during)" $'\ntest_nop_accept(\n|$)'
+ok "the top level has its options again" diff before after
 for clock in counter mono boot; do
 	record -e sched_switch -u none -C $clock ./see trace_clock
 	like "-C $clock" "$out" "\\[$clock\\]"
@@ -140,6 +154,8 @@ trap remove_instance EXIT
 if echo function 2>/dev/null >"$tracing/instances/recorder-test-$$/current_tracer"; then
 	seen "-p" function current_tracer -p function
 	seen "-l" vfs_read set_ftrace_filter -p function -l vfs_read
+	record -p function -l vfs_read -O func_stack_trace ./see trace_options
+	like "-O of a tracer" "$out" $'\nfunc_stack_trace(\n|$)' || diag "$err"
 	seen "-n" vfs_read set_ftrace_notrace -p function -n vfs_read
 	if [ -e "$tracing/instances/recorder-test-$$/max_graph_depth" ]; then
 		seen "--max-graph-depth" 3 max_graph_depth -p function --max-graph-depth 3
@@ -155,6 +171,8 @@ if echo function 2>/dev/null >"$tracing/instances/recorder-test-$$/current_trace
 		skip "--module" "no function of a module can be traced here"
 	fi
 else
+	refused "-O of a tracer, and the kernel has none: the tracer is set first" "cannot set the tracer \\(-p\\) to 'function': " \
+		-p function -O func_stack_trace touch started
 	refused "-p, and the kernel will not" "cannot set the tracer \\(-p\\) to 'function': " -p function touch started
 	refused "-l" "cannot set the function filter 'vfs_read' \\(-l\\): " -p function -l vfs_read touch started
 	refused "-n" "cannot set the function filter 'vfs_read' \\(-n\\): " -p function -n vfs_read touch started

@@ -43,6 +43,9 @@ same_text "-p function -l -l"
 record -p function -l '*_sys_get*' -n '*_sys_getppid' -F bash look "./$calls" 50
 is "-l without those of -n" "$(calls_of getppid) $(($(calls_of getrandom) > 0))" "0 1"
 ok "the top level is not changed meanwhile" diff before during
+record -p function -l '*_sys_getppid' -O func_stack_trace -F "./$calls" 5
+is "-O func_stack_trace: a stack with each call" "$(calls_of getppid) $("$RECORDER" report out.dat | grep -c 'kernel_stack:')" "5 5" ||
+	diag "$err"
 record -p function -l '*_sys_getppid' -e raw_syscalls:sys_enter -f "$mine" -F -c sh -c '"$0" 20; "$0" 20; :' "./$calls"
 is "with an event, and children" "$("$RECORDER" report out.dat |
 	sed -nE "s/^ *$calls-.*: (sys_enter|function): .*/\1/p" | uniq | sort | uniq -c | tr -s ' \n' ' ')" " 40 function 40 sys_enter "
