@@ -361,12 +361,15 @@ static int set_function(const struct setting *setting, char letter, const char *
 	return got ? no_function(setting, word, function, errno ? -errno : -EINVAL) : 0;
 }
 
-/* Trace all functions of a module, unless some of them are selected. */
+/* Trace all functions of a module, unless some of them are selected (-l). */
 static int set_module(const struct setting *setting)
 {
 	const struct kernel_request *request = setting->request;
 
-	if (!request->module || request->nr_functions)
+	for (unsigned int i = 0; i < request->nr_functions; i++)
+		if (request->functions[i].kind == 'l')
+			return 0;
+	if (!request->module)
 		return 0;
 	errno = 0;
 	if (tracefs_function_filter(setting->instance->tracefs, NULL, request->module, 0) == 0)
@@ -398,16 +401,15 @@ static int set_depth(const struct setting *setting)
 static int set_tracer(const struct setting *setting)
 {
 	const struct kernel_request *request = setting->request;
-	int err = 0;
+	int err;
 
 	if (!request->tracer)
 		return 0;
 	if (!check_word(setting, "available_tracers", "tracer", request->tracer))
 		return -EINVAL;
+	err = set_module(setting);
 	for (unsigned int i = 0; i < request->nr_functions && !err; i++)
 		err = set_function(setting, request->functions[i].kind, request->functions[i].pattern);
-	if (!err)
-		err = set_module(setting);
 	if (!err)
 		err = set_depth(setting);
 	return err ? err : set(setting, (struct label){ "the tracer", WORD_TRACER }, "current_tracer", request->tracer);

@@ -178,6 +178,7 @@ else
 	refused "-n" "cannot set the function filter 'vfs_read' \\(-n\\): " -p function -n vfs_read touch started
 fi
 refused "--module, of none" "cannot trace functions of the module 'nosuch' alone" -p function --module nosuch touch started
+refused "--module -n" "cannot trace functions of the module 'nosuch' alone" -p function --module nosuch -n vfs_read touch started
 rmdir "$tracing/instances/recorder-test-$$"
 trap tap_exit EXIT
 

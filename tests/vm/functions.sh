@@ -66,6 +66,10 @@ ok "--module: functions" [ -s functions ]
 is "--module: only functions of the module" "$(grep -vxFf <(sed -n 's/^[^ ]* . \([^\t]*\)\t\[binfmt_misc]$/\1/p' /proc/kallsyms) functions)" ""
 same_text "--module"
 name=$(head -n 1 functions)
+record -p function -n "$name" --module binfmt_misc -F mount -t binfmt_misc none mounted
+umount mounted
+is "-n --module" "$("$RECORDER" report out.dat | sed -nE 's/.*: function: +([^ ]+) <-- .*/\1/p' | sort -u)" \
+	"$(tail -n +2 functions)"
 record -p function -l "$name" --module binfmt_misc -F mount -t binfmt_misc none mounted
 umount mounted
 is "-l --module" "$("$RECORDER" report out.dat | sed -nE 's/.*: function: +([^ ]+) <-- .*/\1/p' | sort -u)" "$name"
