@@ -115,7 +115,6 @@ static int set_clock(const struct setting *setting)
 
 /* ----------------------------------------------------------------------------------------------------------- CPUs */
 
-/* The kernel expects the mask without "0x". */
 static const char *digits_of(const char *mask)
 {
 	return mask + (!strncmp(mask, "0x", 2) ? 2 : 0);
@@ -145,6 +144,32 @@ bool kernel_mask_has(const char *mask, unsigned int cpu)
 		cpu -= 4;
 	}
 	return false;
+}
+
+/* Write a mask as the kernel expects it: no "0x", and a comma before each 8 digits from the right. 0 or -errno. */
+static int write_mask(const struct setting *setting, const char *mask)
+{
+	const char *digits = digits_of(mask);
+	char *text = malloc(2 * strlen(mask) + 1), *end = text;
+	unsigned int left = 0;
+	int err;
+
+	if (!text)
+		return say(setting, (struct label){ "the mask of CPUs", WORD_CPUS }, mask, -ENOMEM);
+	digits += strspn(digits, "0,");
+	for (const char *at = digits; *at; at++)
+		left += *at != ',';
+	for (const char *at = digits; *at; at++) {
+		if (*at == ',')
+			continue;
+		*end++ = *at;
+		if (--left && left % 8 == 0)
+			*end++ = ',';
+	}
+	*end = '\0';
+	err = set(setting, (struct label){ "the mask of CPUs", WORD_CPUS }, "tracing_cpumask", text);
+	free(text);
+	return err;
 }
 
 /* Whether a list such as "0-3,5" has a number. */
@@ -188,7 +213,7 @@ static int set_cpus(const struct setting *setting)
 				message_remark(setting->sink, WORD_CPUS).text, online);
 			return -ENXIO;
 		}
-	return set(setting, (struct label){ "the mask of CPUs", WORD_CPUS }, "tracing_cpumask", digits_of(mask));
+	return write_mask(setting, mask);
 }
 
 /* ---------------------------------------------------------------------------------------------- sizes and options */

@@ -41,6 +41,12 @@ refused "a CPU that is not there" "CPU [0-9]+ of the mask '[0-9]+' \\(-M\\) is o
 	-e sched -M 1000000000000000000000000000000000 touch started
 refused "no mask" "'0-1' is not a mask of CPUs \\(-M\\): hexadecimal digits, or -1 for all" -e sched -M 0-1 touch started
 refused "an empty mask" "'0' is not a mask of CPUs" -e sched -M 0 touch started
+# More CPUs than this machine has, if the recorder cannot know them: the kernel refuses them. The text is the one that it
+# wants.
+run strace -o strace.log -P /sys/devices/system/cpu/online -e trace=openat -e inject=openat:error=ENOENT \
+	"$RECORDER" record -o out.dat -e sched -u none -M 0x01000000000000000a touch started
+is "a mask of CPUs is written with commas" "$err" \
+	"recorder record: cannot set the mask of CPUs (-M) to '1,00000000,0000000a': Value too large for defined data type"
 share=$(awk -v cpus="$(nproc --all)" '/^MemTotal:/ { print int($2 / cpus) + 1 }' /proc/meminfo)
 if [ "$share" -le 16777216 ]; then
 	refused "too large" "cannot give each of [0-9]+ CPUs a ring of $share KB \\(-b\\): there are [0-9]+ KB of memory" \

@@ -82,6 +82,8 @@ like "-O, to set" "$out" $'\nstacktrace\n'
 like "--mode discard" "$out" $'\nnooverwrite\n'
 # JSON is used because in the text a thread named "[001]" looks like a CPU.
 is "-M: all events are of its CPU" "$("$RECORDER" report --json out.dat | sed -nE 's/^\{"ts":[0-9]+,("cpu":[0-9]+),.*/\1/p' | sort -u)" '"cpu":0'
+record -e sched_switch -M 0x0000000000001 taskset -c 0 ./see tracing_cpumask
+like "-M of more than 8 digits" "$out" '^[0,]*1$' || diag "$err"
 record -e sched_switch --mode overwrite -M -1 ./see trace_clock tracing_cpumask trace_options
 like "without -C" "$out" '\[(x86-tsc|mono)\]'
 like "-M -1" "$out" "
