@@ -97,7 +97,7 @@ static int measure(const struct measuring *m, struct clock_probe *probe)
 {
 	const int err = clock_probe_measure(probe, (uint32_t)m->cpu, (unsigned int)m->rounds);
 
-	if (err == -EINVAL && m->cpu != CLOCK_ALL_CPUS)
+	if (err == -ENXIO && m->cpu != CLOCK_ALL_CPUS)
 		complain(COMMAND, "CPU %" PRIu64 " does not exist, or this process may not use it", m->cpu);
 	else if (err)
 		complain(COMMAND, "cannot measure: %s", strerror(-err));

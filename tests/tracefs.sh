@@ -6,6 +6,14 @@
 #
 #	record ARGUMENT...		removes out.dat and runs recorder record -o out.dat ARGUMENT...; sets $pid, $status and $err
 #	refused NAME REGEX ARGUMENT...	the same: it fails, prints one matching line, does not start the command and leaves nothing
+#	inject CALL ACTION FILE ARGUMENT...
+#				starts recorder ARGUMENT... with this ACTION of strace's --inject at each CALL for FILE, the end of a
+#				path that begins with the recorder's instance; sets $recorder; its output is in said and log
+#	is_stopped		whether ACTION signal=STOP has stopped it: for wait_until
+#	inject CALL ACTION FILE ARGUMENT...
+#				starts recorder ARGUMENT... with this ACTION of strace's --inject at each CALL for FILE, the end of a
+#				path that begins with the recorder's instance; sets $recorder; its output is in said and log
+#	is_stopped		whether ACTION signal=STOP has stopped it: for wait_until
 #	left PID		the instances of that recorder
 #	is_left PID		whether it has any: for wait_until
 #	is_swept PID		makes a recording, and tells whether that has removed it: for wait_until
@@ -22,6 +30,23 @@ record()
 	# shellcheck disable=SC2016
 	run sh -c 'echo $$ >pid; exec "$@"' sh "$RECORDER" record -o out.dat "$@"
 	pid=$(<pid)
+}
+
+inject()
+{
+	rm -f calls
+	# An instance is named after the process and the time of its start.
+	# shellcheck disable=SC2016
+	sh -c 'call=$1 action=$2 path=$0/instances/recorder-$$-$(cut -d " " -f 22 "/proc/$$/stat")$3
+		shift 3
+		exec strace -D -qq -o calls -e trace="$call" -e inject="$call:$action" -P "$path" "$@"' \
+		$tracing "$1" "$2" "$3" "$RECORDER" "${@:4}" >said 2>log &
+	recorder=$!
+}
+
+is_stopped()
+{
+	grep -qs 'stopped by SIGSTOP' calls
 }
 
 left()

@@ -161,7 +161,7 @@ static int measure_cpu(struct clock_probe *probe, struct clock_offset *offset, u
 	CPU_ZERO(&set);
 	CPU_SET(offset->cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set) < 0)
-		return -errno;
+		return errno == EINVAL ? -ENXIO : -errno;
 	err = take_anchor(probe);
 	if (!err)
 		err = write_rounds(probe, nr);
@@ -181,7 +181,7 @@ static int measure_cpu(struct clock_probe *probe, struct clock_offset *offset, u
 int clock_probe_measure(struct clock_probe *probe, uint32_t cpu, unsigned int rounds)
 {
 	cpu_set_t before;
-	int err = cpu == CLOCK_ALL_CPUS ? 0 : -EINVAL;
+	int err = cpu == CLOCK_ALL_CPUS ? 0 : -ENXIO;
 
 	if (sched_getaffinity(0, sizeof(before), &before) < 0)
 		return -errno;
@@ -194,7 +194,7 @@ int clock_probe_measure(struct clock_probe *probe, uint32_t cpu, unsigned int ro
 			continue;
 		err = measure_cpu(probe, &probe->offsets[i], rounds);
 		/* A CPU that went offline meanwhile is not measured, which is not a failure. */
-		if (err == -EINVAL && cpu == CLOCK_ALL_CPUS)
+		if (err == -ENXIO && cpu == CLOCK_ALL_CPUS)
 			err = 0;
 		if (err)
 			break;
@@ -231,6 +231,9 @@ static int set_up(const struct message_sink *sink, struct clock_probe *probe)
 		message(sink, "%s", strerror(-err));
 		return err;
 	}
+	err = kernel_settings_clear_options(sink, &probe->instance);
+	if (err)
+		return err;
 	if (!kernel_settings_has_clock(sink, &probe->instance, probe->clock_name))
 		return -EINVAL;
 	if (tracefs_instance_file_write(tracefs, "trace_clock", probe->clock_name) < 0) {

@@ -26,7 +26,7 @@ bool clock_probe_close(const struct message_sink *sink, struct clock_probe *prob
 
 /*
  * Measure on one CPU, or (CLOCK_ALL_CPUS) on all that this thread may use, one after the other. Later measurements are
- * combined with earlier ones. 0; or -errno, and nothing was printed: -EINVAL, this thread cannot use the CPU; -EPROTO,
+ * combined with earlier ones. 0; or -errno, and nothing was printed: -ENXIO, this thread cannot use the CPU; -EPROTO,
  * the event that was read back was not ours.
  */
 #define CLOCK_ALL_CPUS UINT32_MAX

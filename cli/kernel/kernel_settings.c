@@ -263,6 +263,23 @@ static int set_wake(const struct setting *setting)
 				     : 0;
 }
 
+int kernel_settings_clear_options(const struct message_sink *sink, const struct instance *instance)
+{
+	static const char *const options[] = { "overwrite", "nostacktrace", "nouserstacktrace", "markers" };
+	const struct setting setting = { .sink = sink, .instance = instance };
+	int err = 0;
+
+	for (unsigned int i = 0; i < sizeof(options) / sizeof(*options) && !err; i++) {
+		err = write_file(instance, "trace_options", options[i]);
+		/* The kernel may have been built without it. */
+		if (err == -EINVAL)
+			err = 0;
+		else if (err)
+			say(&setting, (struct label){ "an option", WORD_NONE }, options[i], err);
+	}
+	return err;
+}
+
 static int set_option(const struct setting *setting, const char *option, bool *changed)
 {
 	char *words;
@@ -282,7 +299,7 @@ static int set_option(const struct setting *setting, const char *option, bool *c
 static int set_options(const struct setting *setting)
 {
 	const struct kernel_request *request = setting->request;
-	int err = 0;
+	int err = kernel_settings_clear_options(setting->sink, setting->instance);
 
 	for (unsigned int i = 0; i < request->nr_options && !err; i++)
 		err = set_option(setting, request->options[i], &setting->changed[i]);

@@ -5,14 +5,12 @@
 
 . "$top_srcdir/tests/tap.sh"
 
-[ "$(id -u)" = 0 ] || skip_all "only root may trace the kernel"
-cd "$TMP" || exit 1
-tracefs=$(awk '$3 == "tracefs" { print $2; exit }' /proc/mounts)
+. "$top_srcdir/tests/tracefs.sh"
 
 # The instances for measuring clocks, without those of other tests.
 left()
 {
-	find "${tracefs:-/sys/kernel/tracing}/instances" -maxdepth 1 -name "recorder-$1-*-clock" 2>/dev/null
+	find $tracing/instances -maxdepth 1 -name "recorder-$1-*-clock" 2>/dev/null
 }
 
 numbers()
@@ -53,7 +51,7 @@ is "a CPU that is not there" "$err" "recorder clock: CPU 100000 does not exist, 
 run "$RECORDER" clock -C sundial
 is "no such clock: status" "$status" 1
 like "no such clock, with a list of those that exist" "$err" "^recorder clock: this kernel has no clock 'sundial' for an instance; it has: local global .* mono "
-if grep -qw x86-tsc "${tracefs:-/sys/kernel/tracing}/trace_clock"; then
+if grep -qw x86-tsc $tracing/trace_clock; then
 	like "tsc is x86-tsc" "$("$RECORDER" clock -C tsc)" "^the kernel's x86-tsc minus the programs' tsc:"
 else
 	fails "there is no tsc" "$RECORDER" clock -C tsc
@@ -62,6 +60,25 @@ fi
 pid=$!
 wait $pid
 is "no instance is left" "$(left $pid)" ""
+
+# A new instance has the options of the top level, which another user may have set.
+if strace -o calls true 2>log; then
+	inject mkdir signal=STOP:when=1 -clock clock -n 100
+	wait_until is_stopped
+	for option in nomarkers stacktrace; do
+		echo $option >"$(echo $tracing/instances/recorder-$recorder-*-clock)/trace_options"
+	done
+	kill -CONT $recorder
+	wait $recorder
+	is "options of others: status" $? 0
+	is "options of others: each CPU" "$(grep -cE '^CPU [0-9]+: .*; 100 rounds$' said)" "$(nproc)"
+	inject write error=EINVAL:when=1 -clock/trace_marker clock
+	wait $recorder
+	is "a marker that cannot be written: status" $? 1
+	is "a marker that cannot be written" "$(<log)" "recorder clock: cannot measure: Invalid argument"
+else
+	skip "options of others" "strace cannot trace here"
+fi
 
 # ---- what a recording stores
 

@@ -109,6 +109,22 @@ for clock in counter mono boot; do
 	like "-C $clock" "$out" "\\[$clock\\]"
 done
 
+# A new instance has the options of the top level, which another user may have set.
+if strace -o calls true 2>log; then
+	inject mkdir signal=STOP:when=1 "" record -e sched_process_exec -o out.dat ./see trace_options
+	wait_until is_stopped
+	for option in nooverwrite stacktrace userstacktrace; do
+		echo $option >"$(echo $tracing/instances/recorder-$recorder-*[0-9])/trace_options"
+	done
+	kill -CONT $recorder
+	wait $recorder
+	is "options of others: status" $? 0
+	is "options of others are not the recording's" "$(grep -xE '(no)?(overwrite|(user)?stacktrace)' said | sort | paste -sd ' ')" \
+		"nostacktrace nouserstacktrace overwrite"
+else
+	skip "options of others" "strace cannot trace here"
+fi
+
 # ---- -s: what the threads of the drain wait for, as strace shows it
 
 if strace -o log true 2>log; then

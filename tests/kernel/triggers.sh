@@ -92,13 +92,9 @@ if strace -o calls true 2>log; then
 	unlike "others have none" "$(sets -e sched_switch -R hist:keys=next_pid)" clock=
 
 	# The recorder stops itself when it has set the trigger, and the clock becomes another.
-	# shellcheck disable=SC2016
-	sh -c 'start=$(cut -d " " -f 22 </proc/$$/stat)
-		exec strace -D -qq -o calls -e trace=write -e inject=write:signal=STOP:when=1 \
-			-P "$0/instances/recorder-$$-$start/events/sched/sched_wakeup_new/trigger" "$@"' \
-		$tracing "$RECORDER" record -u none -C mono -e sched_wakeup_new -R stacktrace -o clock.dat touch started 2>log &
-	recorder=$!
-	wait_until grep -q 'stopped by SIGSTOP' calls
+	inject write signal=STOP:when=1 /events/sched/sched_wakeup_new/trigger \
+		record -u none -C mono -e sched_wakeup_new -R stacktrace -o clock.dat touch started
+	wait_until is_stopped
 	echo boot >"$(echo $tracing/instances/recorder-$recorder-*[0-9])/trace_clock"
 	kill -CONT $recorder
 	wait $recorder
