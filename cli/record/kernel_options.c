@@ -115,6 +115,21 @@ bool kernel_options_events(const char *command, const struct opt_list *given, st
 	return good;
 }
 
+/*
+ * Options that the kernel accepts for an instance, but that change something for all users of tracing: whether and
+ * where it writes the texts of trace_printk(), and whether it notes the names and processes of threads.
+ */
+static bool is_of_all(const char *option)
+{
+	static const char *const names[] = { "trace_printk", "trace_printk_dest", "record-cmd", "record-tgid" };
+
+	option += strncmp(option, "no", 2) ? 0 : 2;
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(option, names[i]))
+			return true;
+	return false;
+}
+
 bool kernel_options_lists(const char *command, const struct opt_list *functions, const struct opt_list *options,
 			  struct kernel_request *request)
 {
@@ -127,7 +142,16 @@ bool kernel_options_lists(const char *command, const struct opt_list *functions,
 			.kind = functions->opts[request->nr_functions]->letter,
 			.pattern = functions->items[request->nr_functions],
 		};
-	for (; request->nr_options < options->nr; request->nr_options++)
-		request->options[request->nr_options] = options->items[request->nr_options];
+	for (; request->nr_options < options->nr; request->nr_options++) {
+		const char *option = options->items[request->nr_options];
+
+		if (is_of_all(option)) {
+			complain(command,
+				 "the option '%s' (-O) applies to all users of tracing, not only to a recording",
+				 option);
+			return false;
+		}
+		request->options[request->nr_options] = option;
+	}
 	return true;
 }

@@ -36,6 +36,10 @@ refused "a trigger with a wrong condition" "trigger of 'sched:sched_switch': Fie
 
 refused "no such tracer" "this kernel has no tracer 'frob' for an instance; it has: .*nop" -p frob touch started
 refused "no such option" "this kernel has no option 'frob' \\(-O\\)" -e sched -O frob touch started
+for option in {,no}{trace_printk,trace_printk_dest,record-cmd,record-tgid}; do
+	refused "the whole machine's option $option" "the option '$option' \\(-O\\) applies to all users of tracing" \
+		-e sched_process_exec -O $option touch started
+done
 refused "no such clock" "option '-C' takes tsc\\|mono\\|.*\\|tai, not 'sundial'" -e sched -C sundial touch started
 refused "a CPU that is not there" "CPU [0-9]+ of the mask '[0-9]+' \\(-M\\) is offline or does not exist; online are [0-9]" \
 	-e sched -M 1000000000000000000000000000000000 touch started
