@@ -164,7 +164,7 @@ static int add_span(void *arg, const struct model_span *span)
 		why->has_interrupts = true;
 		cpu = add_cpu(why, span->cpu);
 		if (cpu && (span->flags & MODEL_CUT) && (span->flags & MODEL_NO_END))
-			cpu->is_doubtful = true;
+			cpu->has_cut = true;
 		return cpu ? add_inner(why, &cpu->inner, span) : -ENOMEM;
 	}
 	if (span->rule->is_kernel)
@@ -213,6 +213,7 @@ static int add_loss(void *arg, const struct model_loss *loss)
 	cpu = add_cpu(why, loss->cpu);
 	if (!cpu)
 		return -ENOMEM;
+	cpu->is_doubtful = cpu->is_doubtful || cpu->has_cut;
 	blob_put(&cpu->losses, &l, sizeof(l));
 	blob_put(&why->losses, &l, sizeof(l));
 	return cpu->losses.error ? -ENOMEM : why->losses.error;
@@ -311,12 +312,15 @@ static void extend_loss(struct why_cpu *cpu, uint64_t ts)
 int why_event(struct why *why, const struct dat_event *event)
 {
 	const int err = model_event(why->model, event);
+	struct why_cpu *cpu = event->cpu < why->nr_cpus ? &why->cpus[event->cpu] : NULL;
 
 	why->last_ts = event->ts;
 	dat_gaps_note(&why->gaps, event);
-	if (!err && event->cpu < why->nr_cpus && why->cpus[event->cpu].is_doubtful &&
+	if (!err && cpu && cpu->is_doubtful &&
 	    !(event_flags(why->table, event->data, event->size) & EVENT_IN_INTERRUPT))
-		extend_loss(&why->cpus[event->cpu], event->ts);
+		extend_loss(cpu, event->ts);
+	if (cpu)
+		cpu->has_cut = false;
 	return err;
 }
 

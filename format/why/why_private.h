@@ -71,6 +71,7 @@ struct why_cpu {
 	struct blob runs;   /* why_run */
 	struct blob inner;  /* why_inner: interrupts */
 	struct blob losses; /* why_loss */
+	bool has_cut;	    /* an interrupt has ended unseen since the CPU's last event */
 	bool is_doubtful;   /* an interrupt was running when events were lost, and may still be running */
 };
 

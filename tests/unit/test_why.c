@@ -17,6 +17,7 @@ static struct why *why;
 static struct machine machine;
 static uint64_t ts;
 static uint32_t cpu; /* of the next events */
+static int64_t lost; /* before the next event */
 
 static void setup(void)
 {
@@ -24,6 +25,7 @@ static void setup(void)
 	cr_assert_eq(why_begin(table, &why), 0);
 	ts = 1000;
 	cpu = 0;
+	lost = 0;
 }
 
 static void teardown(void)
@@ -43,8 +45,12 @@ static struct machine_event *event(enum machine_id id, int pid)
 static void feed(const struct machine_event *e)
 {
 	struct dat_buffer buffer = { .name = (char[]){ "" } };
-	const struct dat_event event = { .ts = ts++, .cpu = cpu, .size = e->size, .data = e->bytes, .buffer = &buffer };
+	const struct dat_event event = {
+		.ts = ts, .raw = ts, .cpu = cpu, .lost = lost, .size = e->size, .data = e->bytes, .buffer = &buffer
+	};
 
+	ts++;
+	lost = 0;
 	cr_assert_eq(why_event(why, &event), 0);
 }
 
@@ -216,6 +222,60 @@ Test(why, an_interrupt_in_a_thread_that_was_recorded)
 {
 	choose_threads();
 	wakes_in_interrupt(3, "an interrupt woke it; which one was not recorded: add -e irq -e timer", false);
+}
+
+/* --------------------------------------------------------------------------------------------- what is not recorded */
+
+static void expect_sums(uint64_t running, uint64_t interrupted, uint64_t unknown)
+{
+	const struct why_piece *pieces;
+	uint64_t sums[WHY_CLASSES];
+
+	cr_assert_eq(why_end(why), 0);
+	cr_assert_gt(why_explain(why, span_of(7), &pieces, sums), 0);
+	cr_expect_eq(sums[WHY_RUNNING], running, "%llu", (unsigned long long)sums[WHY_RUNNING]);
+	cr_expect_eq(sums[WHY_INTERRUPTED], interrupted, "%llu", (unsigned long long)sums[WHY_INTERRUPTED]);
+	cr_expect_eq(sums[WHY_UNKNOWN], unknown, "%llu", (unsigned long long)sums[WHY_UNKNOWN]);
+}
+
+/* An interrupt is open where a time without events of the kernel begins. */
+static void interrupt_and_gap(void)
+{
+	struct machine_event *e = event(ID_SOFTIRQ_ENTRY, 1);
+
+	machine_put32(e, 7);
+	feed(e);
+	ts = 1060;
+	feed(event(ID_REQUEST_END, 1));
+}
+
+static void lacks_kernel(uint64_t since, uint64_t until)
+{
+	dat_losses_add(&table->absent.no_kernel, since, until);
+	why_close(why);
+	cr_assert_eq(why_begin(table, &why), 0);
+}
+
+Test(why, an_interrupt_before_a_time_that_no_file_has)
+{
+	lacks_kernel(1010, 1049);
+	feed_switch(0, 0, 1);
+	feed_number(ID_REQUEST_BEGIN, 1, 7);
+	interrupt_and_gap();
+	expect_sums(11, 8, 40);
+}
+
+/* The loss ends before the interrupt begins. */
+Test(why, a_loss_before_a_time_that_no_file_has)
+{
+	lacks_kernel(1010, 1049);
+	feed_switch(0, 0, 1);
+	feed_number(ID_REQUEST_BEGIN, 1, 7);
+	lost = 1;
+	feed_wake(1, 3);
+	ts += 2;
+	interrupt_and_gap();
+	expect_sums(13, 5, 41);
 }
 
 /* ------------------------------------------------------------------------------------------------------ handed over */
