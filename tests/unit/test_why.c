@@ -278,6 +278,29 @@ Test(why, a_loss_before_a_time_that_no_file_has)
 	expect_sums(13, 5, 41);
 }
 
+/* The thread sleeps while other CPUs lose events. */
+Test(why, many_losses_in_a_sleep)
+{
+	const struct why_piece *pieces;
+	long nr;
+
+	feed_switch(0, 0, 1);
+	feed_number(ID_REQUEST_BEGIN, 1, 7);
+	feed_switch(1, 1, 0);
+	for (unsigned int i = 0; i < 1000; i++) {
+		cpu = 1 + i % 2;
+		feed_wake(0, 3);
+		lost = 1;
+		feed_wake(0, 3);
+	}
+	cpu = 0;
+	feed_switch(0, 0, 1);
+	feed(event(ID_REQUEST_END, 1));
+	cr_assert_eq(why_end(why), 0);
+	nr = why_explain(why, span_of(7), &pieces, NULL);
+	cr_expect(nr > 2 && nr < 8, "%ld", nr);
+}
+
 /* ------------------------------------------------------------------------------------------------------ handed over */
 
 /* Threads 1 to n, each on a CPU of its own; all except the first one sleep. */
