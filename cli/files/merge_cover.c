@@ -5,6 +5,9 @@
  * files with sched_switch count; for the kernel's events, only files with a format of such an event, and the same for
  * programs' events. A file that recorded only a few of the kernel's events counts as if it had all.
  *
+ * A piece that 'recorder split' made covers the time since the last event of the piece before, too. It counts as having
+ * switches if another piece of the recording has them: a short piece may have none.
+ *
  * The result lacks a CPU if one of the files lacks it, unless another file has the CPU at all times of that file. Files
  * that 'recorder split -C' made of one recording have the same times, although their first events differ.
  *
@@ -16,6 +19,8 @@
 #include "cli/files/merge_cover.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,6 +66,42 @@ uint64_t merge_raw_time(const struct merge *merge, const struct merge_file *file
 	return moved < 0 ? 0 : moved >= (__int128)DAT_LOSS_NO_END ? DAT_LOSS_NO_END - 1 : (uint64_t)moved;
 }
 
+/* ----------------------------------------------------------------------------------------------------------- pieces */
+
+static bool is_same_recording(const struct merge_file *a, const struct merge_file *b)
+{
+	struct dat_notes x, y;
+
+	dat_notes_of(a->file, &x);
+	dat_notes_of(b->file, &y);
+	return x.nr_readings && x.nr_readings == y.nr_readings && x.readings[0].mono == y.readings[0].mono &&
+	       x.readings[0].realtime == y.readings[0].realtime;
+}
+
+/* Read what a piece notes about itself. */
+static void read_piece(const struct merge *merge, struct merge_file *file, const struct dat_notes *notes)
+{
+	struct merge_cover *cover = &file->cover;
+	uint64_t since, first;
+
+	cover->since = cover->first;
+	cover->is_whole = notes->whole && sscanf(notes->whole, "%" SCNu64 " to %" SCNu64, &since, &first) == 2;
+	if (!cover->is_whole || merge_raw_time(merge, file, 0, first) < cover->first)
+		return;
+	since = merge_raw_time(merge, file, 0, since);
+	cover->since = since < cover->since ? since : cover->since;
+}
+
+/* Whether other pieces of its recording have switches. */
+static bool has_piece_switches(const struct merge *merge, const struct merge_file *file)
+{
+	for (unsigned int i = 0; i < merge->nr && file->cover.is_whole; i++) {
+		if (merge->files[i].cover.has_switch && is_same_recording(file, &merge->files[i]))
+			return true;
+	}
+	return false;
+}
+
 /* ------------------------------------------------------------------------------------------------------------ times */
 
 /* Add a file's times, converted to those of the result. */
@@ -91,8 +132,8 @@ static void add_absence(const struct merge *merge, const struct merge_file *file
 {
 	const struct dat_absent *absent = &file->cover.absent;
 
-	if (file->cover.first)
-		dat_losses_add(all, 0, file->cover.first - 1);
+	if (file->cover.since)
+		dat_losses_add(all, 0, file->cover.since - 1);
 	dat_losses_add(all, file->cover.last + 1, DAT_LOSS_NO_END);
 	add_times(merge, file, what == PROGRAMS ? &absent->no_programs : &absent->no_kernel, all);
 	if (what == SWITCHES || what == ALL_SWITCHES)
@@ -107,7 +148,7 @@ static void add_absence(const struct merge *merge, const struct merge_file *file
 /* The times that are in both lists; they replace the first one. */
 static int intersect(struct dat_losses *times, const struct dat_losses *other)
 {
-	struct dat_losses both = { 0 };
+	struct dat_losses both = { .is_exact = true };
 
 	for (size_t i = 0, j = 0; i < times->nr && j < other->nr;) {
 		const struct dat_loss_time *a = &times->all[i], *b = &other->all[j];
@@ -137,6 +178,7 @@ static int find_times(const struct merge *merge, enum what what, struct dat_loss
 	bool is_there = false;
 	int err = 0;
 
+	ret_times->is_exact = true;
 	for (unsigned int i = 0; i < merge->nr; i++) {
 		const struct merge_cover *cover = &merge->files[i].cover;
 
@@ -151,7 +193,7 @@ static int find_times(const struct merge *merge, enum what what, struct dat_loss
 	err = ret_times->error;
 	for (unsigned int i = 0; i < merge->nr && !err; i++) {
 		const struct merge_file *file = &merge->files[i];
-		struct dat_losses absence = { 0 };
+		struct dat_losses absence = { .is_exact = true };
 
 		if (!has(&file->cover, what))
 			continue;
@@ -185,16 +227,6 @@ static int find_switches(const struct merge *merge, struct dat_absent *absent)
 }
 
 /* ------------------------------------------------------------------------------------------------------------- CPUs */
-
-static bool is_same_recording(const struct merge_file *a, const struct merge_file *b)
-{
-	struct dat_notes x, y;
-
-	dat_notes_of(a->file, &x);
-	dat_notes_of(b->file, &y);
-	return x.nr_readings && x.nr_readings == y.nr_readings && x.readings[0].mono == y.readings[0].mono &&
-	       x.readings[0].realtime == y.readings[0].realtime;
-}
 
 static bool has_cpu(const struct merge *merge, const struct merge_file *file, uint32_t cpu)
 {
@@ -241,10 +273,13 @@ int merge_cover(const struct merge *merge, struct dat_absent *ret_absent)
 
 	*ret_absent = (struct dat_absent){ .some_threads = false };
 	for (unsigned int i = 0; i < merge->nr && !err; i++) {
+		struct merge_file *file = &merge->files[i];
 		struct dat_notes notes;
 
-		dat_notes_of(merge->files[i].file, &notes);
-		err = dat_absent_read(&notes, &merge->files[i].cover.absent);
+		dat_notes_of(file->file, &notes);
+		err = dat_absent_read(&notes, &file->cover.absent);
+		read_piece(merge, file, &notes);
+		file->cover.has_switch = file->cover.has_switch || has_piece_switches(merge, file);
 	}
 	if (!err)
 		err = find_times(merge, KERNEL, &ret_absent->no_kernel);

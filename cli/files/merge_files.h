@@ -22,6 +22,8 @@ struct merge_sites;
 /* What a file has, in the times of the result: merge_cover.c. */
 struct merge_cover {
 	uint64_t first, last; /* times of its events, if has_event */
+	uint64_t since; /* at most `first`: of a piece, nothing was left out in between */
+	bool is_whole; /* it is a piece with all events of its time */
 	bool has_event, has_switch;
 	bool has_kernel, has_programs; /* it has formats of their events */
 	unsigned int switch_type; /* the id of sched_switch in the file */

@@ -19,6 +19,7 @@ struct split_source {
 	struct dat_event event; /* the next event, if has_event */
 	bool has_event;
 	bool is_done;
+	uint64_t since; /* time of the event before, left out or written, in the units of the pages; 0: there is none */
 };
 
 /* A file that is being written. */
@@ -202,8 +203,10 @@ static bool find_event(struct split_source *source)
 			source->is_done = true;
 			break;
 		}
-		if (event->ts < split->start)
+		if (event->ts < split->start) {
+			source->since = event->raw;
 			continue;
+		}
 		source->has_event = carry(
 			split, &split->carried[event->buffer - split->file->buffers][event->cpu], event);
 	}
@@ -244,6 +247,7 @@ static int put_part(struct split *split, struct split_source *source, struct pie
 		part.pages += dat_repage_begins(piece->repage, &out);
 		err = dat_repage_put(piece->repage, &out);
 		part.events++;
+		source->since = event->raw;
 		source->has_event = false;
 	}
 	piece->events += part.events;
@@ -259,13 +263,23 @@ static int put_parts(struct split *split, struct piece *piece)
 	return err ? err : dat_repage_flush(piece->repage);
 }
 
-static bool is_any_left(struct split *split)
+/* Whether there is a next event; *absent gets its time, and since when there was no other one. */
+static bool find_first(struct split *split, struct dat_copy_absent *absent)
 {
-	bool any = false;
+	const struct split_source *first = NULL;
 
-	for (unsigned int i = 0; i < split->nr_sources; i++)
-		any = find_event(&split->sources[i]) || any;
-	return any;
+	for (unsigned int i = 0; i < split->nr_sources; i++) {
+		struct split_source *source = &split->sources[i];
+
+		if (find_event(source) && (!first || source->event.ts < first->event.ts))
+			first = source;
+	}
+	if (!first)
+		return false;
+	absent->is_whole = !split->select.table;
+	absent->first = first->event.raw;
+	absent->since = first->since ? first->since : first->event.raw;
+	return true;
 }
 
 int split_piece(struct split *split, const char *path, uint64_t *ret_events, struct dat_error *ret_error)
@@ -274,21 +288,24 @@ int split_piece(struct split *split, const char *path, uint64_t *ret_events, str
 	const struct dat_packing packing = dat_pack_zstd(DAT_PACK_LEVEL);
 	const bool is_packed = file->compression && strcmp(file->compression, "none") != 0;
 	struct piece piece = { .events = 0 };
-	const struct dat_copy_absent absent = {
+	struct dat_copy_absent absent = {
 		.some_threads = event_select_has_threads(&split->select),
 		.threads = split->select.tasks.tids,
 		.nr_threads = split->select.tasks.nr,
 		.no_cpus = split->no_cpus,
 		.nr_no_cpus = split->no_cpus ? file_cpus(file) : 0,
 	};
+	bool has_notes;
 	unsigned int nr = 1;
 	int err;
 
 	ret_error->text[0] = '\0';
-	if (!is_any_left(split))
+	if (!find_first(split, &absent))
 		return 0;
+	/* A file without notes, of which events are selected, gets none. */
+	has_notes = absent.some_threads || absent.no_cpus || absent.is_whole || dat_option(file, DAT_VERSION);
 	err = dat_copy_open(file, path, file->version, DAT_COPY_EVENTS, is_packed ? &packing : NULL,
-			    absent.some_threads || absent.no_cpus ? &absent : NULL, &piece.copy, ret_error);
+			    has_notes ? &absent : NULL, &piece.copy, ret_error);
 	if (err)
 		return err;
 	split->page_sizes[0] = file->page_size;

@@ -120,11 +120,24 @@ static int put_cpus(struct blob *list, const struct dat_absent *before, const st
 	return list->error;
 }
 
-/* The notes of a copy that lacks the events of threads or CPUs. */
+/*
+ * Since when nothing was left out before the first event of the copy. If the copy begins with the file, and the file is
+ * a piece, what the file notes holds.
+ */
+static void put_whole(struct blob *whole, const struct dat_notes *notes, const struct dat_copy_absent *absent)
+{
+	if (absent->is_whole && notes->whole && absent->since >= absent->first)
+		blob_printf(whole, "%s", notes->whole);
+	else if (absent->is_whole)
+		blob_printf(whole, "%" PRIu64 " to %" PRIu64, absent->since, absent->first);
+	blob_put(whole, "", 1);
+}
+
+/* The notes of a copy that lacks the events of threads, CPUs or times. */
 static int put_notes(const struct dat_file *file, struct dat_writer *writer, const struct dat_copy_absent *absent)
 {
 	const struct dat_option *version = dat_option(file, DAT_VERSION);
-	struct blob text = BLOB_INIT, threads = BLOB_INIT, cpus = BLOB_INIT;
+	struct blob text = BLOB_INIT, threads = BLOB_INIT, cpus = BLOB_INIT, whole = BLOB_INIT;
 	struct dat_absent before = { 0 };
 	struct dat_notes notes;
 	int err;
@@ -139,9 +152,13 @@ static int put_notes(const struct dat_file *file, struct dat_writer *writer, con
 		notes.listed = (const char *)threads.data;
 		err = threads.error;
 	}
+	put_whole(&whole, &notes, absent);
+	if (!err)
+		err = whole.error;
 	if (!err) {
 		notes.program = version ? (const char *)version->data : "unknown";
 		notes.no_cpus = (const char *)cpus.data;
+		notes.whole = (const char *)whole.data;
 		dat_notes_put(&text, &notes);
 		blob_put(&text, "", 1);
 		err = text.error;
@@ -152,6 +169,7 @@ static int put_notes(const struct dat_file *file, struct dat_writer *writer, con
 	blob_free(&text);
 	blob_free(&threads);
 	blob_free(&cpus);
+	blob_free(&whole);
 	return err;
 }
 

@@ -22,17 +22,20 @@ struct dat_copy {
  */
 #define DAT_COPY_EVENTS 1u
 
-/* The caller leaves out all events of some threads or CPUs: the notes of the copy state this. */
+/* Which events the caller leaves out: the notes of the copy state this. */
 struct dat_copy_absent {
 	bool some_threads;
 	const int32_t *threads; /* with some_threads: the events of these, and about them, are in the copy */
 	size_t nr_threads;
 	const bool *no_cpus; /* by CPU: its events are left out; NULL: none are */
 	uint32_t nr_no_cpus;
+	bool is_whole; /* the copy has all events of its time, except those of no_cpus */
+	/* With is_whole, in the units of the pages: its first event, and since when nothing was left out before it. */
+	uint64_t first, since;
 };
 
 /*
- * Begin the copy of a file. packing NULL: uncompressed; absent NULL: no thread and no CPU is left out. 0; -EOPNOTSUPP
+ * Begin the copy of a file. packing NULL: uncompressed; absent NULL: the notes are those of the file. 0; -EOPNOTSUPP
  * with ret_error filled in: the version cannot hold what the file has; or the error of dat_write_open() or
  * dat_write_pack(), with ret_error->text empty.
  */

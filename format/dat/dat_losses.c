@@ -9,7 +9,7 @@
 
 #include "format/io/blob.h"
 
-/* A list has at most this number of intervals: ten KiB of text. Twice this number are collected. */
+/* A list that is not exact has at most this number of intervals: ten KiB of text. Twice this number are collected. */
 #define LOSSES_MAX 256u
 
 void dat_losses_free(struct dat_losses *losses)
@@ -49,7 +49,7 @@ void dat_losses_join(struct dat_losses *losses)
 	if (losses->nr)
 		qsort(losses->all, losses->nr, sizeof(losses->all[0]), by_begin);
 	join(losses);
-	while (losses->nr > LOSSES_MAX) {
+	while (losses->nr > LOSSES_MAX && !losses->is_exact) {
 		losses->hole = losses->hole ? 2 * losses->hole : 1;
 		join(losses);
 	}
@@ -57,7 +57,7 @@ void dat_losses_join(struct dat_losses *losses)
 
 void dat_losses_add(struct dat_losses *losses, uint64_t since, uint64_t until)
 {
-	if (losses->nr == 2 * LOSSES_MAX)
+	if (losses->nr == 2 * LOSSES_MAX && !losses->is_exact)
 		dat_losses_join(losses);
 	if (losses->nr == losses->room) {
 		const size_t room = losses->room ? 2 * losses->room : 16;
@@ -88,7 +88,7 @@ void dat_losses_put(const struct dat_losses *losses, struct blob *text)
 
 int dat_losses_read(const char *text, struct dat_losses *ret_losses)
 {
-	struct dat_losses losses = { 0 };
+	struct dat_losses losses = { .is_exact = true };
 	const char *at = text;
 	char *end;
 

@@ -4,6 +4,9 @@
  * next event, which may come long after the loss began; so recordings of recorder have the times in their notes: a list
  * of intervals for the kernel, and one for all programs together. A list has a few hundred intervals at most: if there
  * are more losses, two are joined to an interval that includes the time between them.
+ *
+ * Times at which nothing was recorded have the same form. Their lists are exact, and as long as it takes: the time
+ * between two of them may be that of a whole file.
  */
 #ifndef FORMAT_DAT_LOSSES_H
 #define FORMAT_DAT_LOSSES_H
@@ -26,6 +29,7 @@ struct dat_losses {
 	struct dat_loss_time *all; /* after dat_losses_join(): in time order, and disjoint */
 	size_t nr, room;
 	uint64_t hole; /* losses with at most this time between them are joined */
+	bool is_exact; /* only losses that overlap are joined, however many there are */
 	int error;     /* 0 or -ENOMEM, from the first failure on */
 };
 
@@ -35,7 +39,9 @@ void dat_losses_free(struct dat_losses *losses);
 void dat_losses_add(struct dat_losses *losses, uint64_t since, uint64_t until);
 void dat_losses_join(struct dat_losses *losses);
 
-/* Writes or reads the text of the notes: "100 to 200, 300 on". Reading ends at damage. 0; -ENOMEM. */
+/*
+ * Writes or reads the text of the notes: "100 to 200, 300 on". Reading ends at damage; the list is exact. 0; -ENOMEM.
+ */
 void dat_losses_put(const struct dat_losses *losses, struct blob *text);
 int dat_losses_read(const char *text, struct dat_losses *ret_losses);
 

@@ -9,7 +9,7 @@
  *	read within 50 ns; time of day within 2000000 ns; boot 1b4e28ba-2fa1-11d2-883f-0016d3cca427; merged within
  *	4000100 ns and errors that are not stated; events of the kernel lost from 100 to 200, 300 on; events of programs
  *	lost from 150 to 160; CPUs not recorded: 1-3,5; no switches from 800 to 899; no events of the kernel from 810 to
- *	889; no events of programs from 820 to 849
+ *	889; no events of programs from 820 to 849; nothing left out from 900 to 950
  *
  * "processes" has the process of each program and its further threads, and those of the threads to which the kernel
  * was restricted: trace.dat has no other place for that. "clocks" has readings of the clocks at the beginning and at
@@ -23,6 +23,10 @@
  * or all of programs at some times, which is what no file of a merged one covers. These times are those of all machines
  * together: if a file of another machine covers a time, it is not noted. The first and the last ns of a time are
  * included; "800 on": until the end.
+ *
+ * "nothing left out" is in a piece that recorder split made, if the piece has all events of its time. The two times are
+ * those of the last event before the piece and of the piece's first event: so no time is missing between the pieces if
+ * they are merged.
  */
 #ifndef FORMAT_DAT_NOTES_H
 #define FORMAT_DAT_NOTES_H
@@ -89,6 +93,7 @@ struct dat_notes {
 	const char *no_switches; /* when no switch was recorded, in the form of dat_losses.h; NULL: never */
 	const char *no_kernel;	/* when no event of the kernel was recorded; NULL: never */
 	const char *no_programs; /* when no event of a program was recorded; NULL: never */
+	const char *whole; /* of a piece: when nothing was left out before its first event; NULL: not known */
 	const char *hidden;  /* numbers of threads whose events are left out, separated by blanks; NULL: none */
 	const char
 		*other_pids;   /* ids of threads that have other ids for the kernel, separated by blanks; NULL: none */

@@ -42,6 +42,30 @@ done
 is "$nr files are the same after split and merge" "${broken:-no}" no
 ok "there were files" test "$nr" -gt 35
 
+# ---- what is noted of the times of pieces
+
+times()
+{
+	"$RECORDER" report --version out.dat | sed -nE "s/.*; no events of the kernel from ([^;]*).*/\1/p" | grep -o ' to ' | wc -l
+}
+"$mkdat" v6-plain >in.dat
+rm -f part.*
+"$RECORDER" split -i in.dat -o part -r -e 1 >/dev/null
+ok "all pieces" "$RECORDER" merge -o out.dat part.*
+unlike "lack no time" "$("$RECORDER" report --version out.dat)" "; no "
+ok "every other piece" "$RECORDER" merge -o out.dat part.*[13579]
+ok "lacks the times between them, and no more" test "$(times)" -gt 256
+"$RECORDER" split -i part.0002 -o again >/dev/null
+ok "a piece of a piece, with the piece before" "$RECORDER" merge -o out.dat part.0001 again.1
+is "lacks no time" "$(times)" 0
+"$RECORDER" split -i in.dat -o first 0 5.0001 >/dev/null
+"$RECORDER" split -i in.dat -o second 5.0001 >/dev/null
+ok "two pieces by time" "$RECORDER" merge -o out.dat first.1 second.1
+is "lack no time" "$(times)" 0
+"$RECORDER" split -i in.dat -o second 5.00011 >/dev/null
+ok "two pieces, and events in between are left out" "$RECORDER" merge -o out.dat first.1 second.1
+is "lack this time" "$(times)" 1
+
 # ---- ids
 
 "$mkdat" v6-plain >a.dat

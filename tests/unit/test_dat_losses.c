@@ -83,6 +83,24 @@ Test(dat_losses, very_many)
 	dat_losses_free(&again);
 }
 
+/* Times that no file has: between two of them there may be a file. */
+Test(dat_losses, very_many_that_are_exact)
+{
+	struct dat_losses times = { .is_exact = true }, again;
+	char *text;
+
+	for (uint64_t i = 0; i < 1000; i++)
+		dat_losses_add(&times, 100 * i, 100 * i + 2);
+	text = text_of(&times);
+	cr_assert_eq(dat_losses_read(text, &again), 0);
+	cr_assert_eq(again.nr, 1000);
+	for (uint64_t i = 0; i < 1000; i++)
+		cr_assert_not(dat_losses_between(&again, 100 * i + 2, 100 * i + 100));
+	free(text);
+	dat_losses_free(&times);
+	dat_losses_free(&again);
+}
+
 Test(dat_losses, damaged_texts)
 {
 	static const char *const texts[] = {

@@ -30,7 +30,8 @@ Test(dat_notes, of_a_copy)
 		"recorder 1.0; switches of some threads alone from 3 to 4",
 		("recorder 1.0; events of the kernel lost from 3 to 4; events of programs lost from 5 on; "
 		 "CPUs not recorded: 1-3,5; no switches from 7 to 8, 10 on; "
-		 "no events of the kernel from 7 to 8; no events of programs from 5 to 6, 9 on"),
+		 "no events of the kernel from 7 to 8; no events of programs from 5 to 6, 9 on; "
+		 "nothing left out from 11 to 12"),
 		"recorder 1.0; kernel - programs: CPU 0 -1 to 2 ns in 3 rounds; CPUs not recorded: 1",
 	};
 
