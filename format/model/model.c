@@ -263,6 +263,11 @@ int model_event(struct model *model, const struct dat_event *event)
 	return err;
 }
 
+bool model_has_switches(const struct model *model)
+{
+	return model->has_switch;
+}
+
 int model_end(struct model *model)
 {
 	const uint64_t ts = model->last_ts;

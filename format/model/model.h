@@ -310,6 +310,9 @@ struct model *model_close(struct model *model);
 /* The next event. 0; -ENOMEM; what the sink returned. The event's bytes are copied where they must outlive the call. */
 int model_event(struct model *model, const struct dat_event *event);
 
+/* Whether there were switches, whatever could be derived from them. */
+bool model_has_switches(const struct model *model);
+
 /* Call it after the last event: open items are given to the sink, and end with that event. 0; as model_event(). */
 int model_end(struct model *model);
 

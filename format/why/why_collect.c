@@ -52,7 +52,6 @@ static int add_state(void *arg, const struct model_thread_state *s)
 
 	if (!thread || (s->state == MODEL_RUNNING && !cpu))
 		return -ENOMEM;
-	why->has_switches = true;
 	if (s->waker >= 0)
 		why->has_wakes = true;
 	blob_put(&thread->states, &state, sizeof(state));
@@ -333,6 +332,7 @@ int why_end(struct why *why)
 			extend_loss(&why->cpus[i], why->last_ts + 1);
 	}
 	err = model_end(why->model);
+	why->has_switches = model_has_switches(why->model);
 	why->model = model_close(why->model);
 	if (err || why->error)
 		return err ? err : why->error;

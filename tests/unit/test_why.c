@@ -278,6 +278,23 @@ Test(why, a_loss_before_a_time_that_no_file_has)
 	expect_sums(13, 5, 41);
 }
 
+/* There are switches, but none at a time that has them all. */
+Test(why, switches_without_states)
+{
+	const struct why_piece *pieces;
+
+	dat_losses_add(&table->absent.no_switches, 1, DAT_LOSS_NO_END);
+	why_close(why);
+	cr_assert_eq(why_begin(table, &why), 0);
+	feed_switch(0, 0, 1);
+	feed_number(ID_REQUEST_BEGIN, 1, 7);
+	feed(event(ID_REQUEST_END, 1));
+	cr_assert_eq(why_end(why), 0);
+	cr_assert_eq(why_explain(why, span_of(7), &pieces, NULL), 1);
+	cr_expect_str_eq(pieces[0].what, "the trace has no switch of this thread here");
+	cr_expect_str_eq(why_missing(why), "");
+}
+
 /* The thread sleeps while other CPUs lose events. */
 Test(why, many_losses_in_a_sleep)
 {
