@@ -120,10 +120,7 @@ static int put_cpus(struct blob *list, const struct dat_absent *before, const st
 	return list->error;
 }
 
-/*
- * Since when nothing was left out before the first event of the copy. If the copy begins with the file, and the file is
- * a piece, what the file notes holds.
- */
+/* If the file is a piece itself, and the copy begins with the same event, the note of the file is copied. */
 static void put_whole(struct blob *whole, const struct dat_notes *notes, const struct dat_copy_absent *absent)
 {
 	if (absent->is_whole && notes->whole && absent->since >= absent->first)
@@ -133,7 +130,7 @@ static void put_whole(struct blob *whole, const struct dat_notes *notes, const s
 	blob_put(whole, "", 1);
 }
 
-/* The notes of a copy that lacks the events of threads, CPUs or times. */
+/* The notes of a copy from which events are left out. */
 static int put_notes(const struct dat_file *file, struct dat_writer *writer, const struct dat_copy_absent *absent)
 {
 	const struct dat_option *version = dat_option(file, DAT_VERSION);

@@ -5,8 +5,8 @@
  * of intervals for the kernel, and one for all programs together. A list has a few hundred intervals at most: if there
  * are more losses, two are joined to an interval that includes the time between them.
  *
- * Times at which nothing was recorded have the same form. Their lists are exact, and as long as it takes: the time
- * between two of them may be that of a whole file.
+ * Times at which nothing was recorded have the same form. Their lists are exact, with any number of intervals: a whole
+ * file may lie between two of them.
  */
 #ifndef FORMAT_DAT_LOSSES_H
 #define FORMAT_DAT_LOSSES_H

@@ -28,8 +28,8 @@ struct rec_process {
 extern struct rec_process rec_process;
 
 /*
- * Make and map the file with this layout; path, size and header are set then. If the session of a program with `keep`
- * is gone, the file is in the directory above, and `keep` is cleared. 0 or -errno; then nothing is left.
+ * Make and map the file with this layout; path, size and header are set then. If `keep` is set and the session is gone,
+ * the file is in the directory above, and `keep` is cleared. 0 or -errno; then nothing is left.
  */
 int rec_process_map_file(const struct rec_geometry *geometry);
 

@@ -35,14 +35,14 @@ is "no state is known there" "$(ask m.dat "SELECT count(*) FROM sched WHERE stat
 like "elsewhere they are" "$(ask m.dat "SELECT count(*) FROM sched WHERE state = 'running' AND ts > $begin")" '^[1-9]'
 
 rm -f piece.*
-ok "a recording in pieces" "$RECORDER" split -i a.dat -o piece -r -e $(($(ask a.dat 'SELECT count(*) FROM events') / 300 + 1))
+ok "a recording in pieces" "$RECORDER" split -i a.dat -o piece -r -e $(($(ask a.dat 'SELECT count(*) FROM events') / 8 + 1))
 ok "as one file again" "$RECORDER" merge -o whole.dat piece.*
 unlike "lacks no time" "$(notes whole.dat)" '; no '
 states='SELECT ts, dur, tid, state, cpu, waker FROM sched ORDER BY ts, tid'
 is "its states are those of the recording" "$(ask whole.dat "$states" | cksum)" "$(ask a.dat "$states" | cksum)"
 
 rm -f piece.*
-"$RECORDER" split -i a.dat -o head -e 300 >head.txt
+"$RECORDER" split -i a.dat -o head -e 12 >head.txt
 ok "pieces of one event, so most have no switch" "$RECORDER" split -i head.1 -o piece -r -e 1
 ok "as one file again" "$RECORDER" merge -o whole.dat piece.*
 unlike "lacks no switches" "$(notes whole.dat)" '; no '
