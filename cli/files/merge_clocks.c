@@ -86,6 +86,14 @@ static bool are_peers(const struct dat_file *one, const struct dat_file *other)
 	return is_peer(one, other) || is_peer(other, one);
 }
 
+/* Whether both files are of one recording, such as the parts of a guest's file, whose times were moved alike. */
+static bool are_of_one_recording(const struct dat_file *one, const struct dat_file *other)
+{
+	const struct dat_option *a = dat_option(one, DAT_TRACEID), *b = dat_option(other, DAT_TRACEID);
+
+	return one == other || (a && b && a->size == 8 && b->size == 8 && !memcmp(a->data, b->data, 8));
+}
+
 enum boot { BOOT_UNKNOWN, BOOT_SAME, BOOT_OTHER };
 
 #define BOOTS_APART INT64_C(60000000000) /* ns; a boot takes some seconds, and corrections of a clock are smaller */
@@ -175,7 +183,10 @@ int merge_clock_find(const struct dat_file *file, const struct dat_file *first, 
 	const bool is_one = !strcmp(a.clock, b.clock);
 	const enum boot boot = compare_boots(&a, &b);
 
-	*ret_clock = (struct merge_clock){ .is_elsewhere = boot == BOOT_OTHER || are_peers(file, first) };
+	*ret_clock = (struct merge_clock){
+		.is_elsewhere = boot == BOOT_OTHER ||
+				(are_peers(file, first) && !are_of_one_recording(file, first)),
+	};
 	if (has_offset(file) != has_offset(first))
 		return refuse(ret_error,
 			      "only one of this file and the first one has an offset added to its times "

@@ -16,7 +16,8 @@ struct merge_clock {
 	uint64_t error;	  /* of the result, ns */
 	bool by_readings; /* else the files have one clock, and error is 0 */
 	bool by_day;	  /* by readings of the time of day: another machine, or another boot */
-	bool is_elsewhere; /* recorded on another machine or in another boot, if the files state that */
+	/* recorded on another machine or in another boot than the other file, if the files state that */
+	bool is_elsewhere;
 	bool is_open;	  /* `error` does not include the errors that a file does not state */
 	bool is_guessed;  /* both are taken to be of one boot, but at least one of them does not state its id */
 };

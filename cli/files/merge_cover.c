@@ -214,7 +214,7 @@ static int find_switches(const struct merge *merge, struct dat_absent *absent)
 		const struct merge_cover *cover = &merge->files[i].cover;
 		const bool is_always_some = cover->absent.some_threads && !cover->absent.some_times.nr;
 
-		has_machines = has_machines || merge->files[i].clock.by_day;
+		has_machines = has_machines || merge->files[i].clock.is_elsewhere;
 		has_all = has_all || (cover->has_switch && !is_always_some);
 		absent->some_threads = absent->some_threads || cover->absent.some_threads;
 	}
@@ -234,7 +234,7 @@ static bool has_cpu(const struct merge *merge, const struct merge_file *file, ui
 		const struct merge_file *other = &merge->files[i];
 		const struct merge_cover *a = &file->cover, *b = &other->cover;
 
-		if (file->clock.by_day || other->clock.by_day)
+		if (file->clock.is_elsewhere || other->clock.is_elsewhere)
 			continue;
 		if (!b->has_event || dat_absent_has_cpu(&b->absent, cpu) || (a->has_switch && !b->has_switch))
 			continue;

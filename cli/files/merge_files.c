@@ -58,7 +58,7 @@ static int join_clock(struct merge *merge, unsigned int number, unsigned int *re
 		return err;
 	file->has_event = dat_merge_next(file->merge, &file->event) > 0;
 	merge->is_moved = merge->is_moved || clock->by_readings;
-	merge->split = merge->split || (merge->buffers == MERGE_BY_MACHINE && clock->by_day);
+	merge->split = merge->split || (merge->buffers == MERGE_BY_MACHINE && clock->is_elsewhere);
 	return 0;
 }
 

@@ -19,6 +19,12 @@ events()
 		tail -n +2 "$at"
 }
 
+# buffers FILE: the names of its buffers, except the top one
+buffers()
+{
+	"$RECORDER" dump "$1" | sed -nE 's/^buffer "(.+)": .*/\1/p' | xargs
+}
+
 nr=0
 for name in $("$mkdat"); do
 	[ "$name" != v6-shifts ] || continue # its times go back on a CPU
@@ -126,6 +132,12 @@ done
 # The times of shift.dat were moved to the clock of a machine with the id 0x1234: that of host.dat.
 sed 's/\x88\x77\x66\x55\x44\x33\x22\x11/\x34\x12\x00\x00\x00\x00\x00\x00/' a.dat >host.dat
 ok "times that were moved to those of the other file" "$RECORDER" merge -o out.dat host.dat shift.dat
+is "each machine has buffers of its own" "$(buffers out.dat)" "host.dat shift.dat"
+sed 's/\x88\x77\x66\x55\x44\x33\x22\x11/\x87\x77\x66\x55\x44\x33\x22\x11/' shift.dat >guest.dat
+ok "two machines whose times were moved to those of a third" "$RECORDER" merge -o out.dat shift.dat guest.dat
+is "have buffers of their own" "$(buffers out.dat)" "shift.dat guest.dat"
+ok "two parts of one machine's recording" "$RECORDER" merge -o out.dat shift.dat shift.dat
+is "are put together" "$(buffers out.dat)" ""
 "$mkdat" v6-clocks >clocks.dat
 sed 's/realtime 17000/realtime 17009/g' clocks.dat >later.dat
 ok "another boot" "$RECORDER" merge -o out.dat clocks.dat later.dat
