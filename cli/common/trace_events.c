@@ -31,6 +31,12 @@ void trace_report_cpus(const char *command, const char *path, const struct event
 	blob_free(&cpus);
 }
 
+void trace_report_machines(const char *command, const char *path, const struct event_table *table)
+{
+	if (table->absent.several_machines)
+		complain(command, "%s: merged from files of several machines; states of threads are unknown", path);
+}
+
 int trace_events_open(const char *command, const char *path, const struct dat_file *file, unsigned int flags,
 		      struct event_table **ret_table)
 {

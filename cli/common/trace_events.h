@@ -18,4 +18,7 @@ void trace_report_left_out(const char *command, const char *path, const struct e
 /* If CPUs were not recorded, reports on standard error that results may lack what happened there. */
 void trace_report_cpus(const char *command, const char *path, const struct event_table *table);
 
+/* If the file is of several machines, reports on standard error that states of threads are unknown. */
+void trace_report_machines(const char *command, const char *path, const struct event_table *table);
+
 #endif

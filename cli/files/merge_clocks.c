@@ -176,6 +176,13 @@ static int join_one_clock(const struct facts *file, const struct facts *first, b
 	return 0;
 }
 
+bool merge_clock_is_elsewhere(const struct dat_file *file, const struct dat_file *other)
+{
+	const struct facts a = facts_of(file), b = facts_of(other);
+
+	return compare_boots(&a, &b) == BOOT_OTHER || (are_peers(file, other) && !are_of_one_recording(file, other));
+}
+
 int merge_clock_find(const struct dat_file *file, const struct dat_file *first, struct merge_clock *ret_clock,
 		     struct dat_error *ret_error)
 {
@@ -183,10 +190,7 @@ int merge_clock_find(const struct dat_file *file, const struct dat_file *first, 
 	const bool is_one = !strcmp(a.clock, b.clock);
 	const enum boot boot = compare_boots(&a, &b);
 
-	*ret_clock = (struct merge_clock){
-		.is_elsewhere = boot == BOOT_OTHER ||
-				(are_peers(file, first) && !are_of_one_recording(file, first)),
-	};
+	*ret_clock = (struct merge_clock){ .is_elsewhere = merge_clock_is_elsewhere(file, first) };
 	if (has_offset(file) != has_offset(first))
 		return refuse(ret_error,
 			      "only one of this file and the first one has an offset added to its times "

@@ -16,8 +16,7 @@ struct merge_clock {
 	uint64_t error;	  /* of the result, ns */
 	bool by_readings; /* else the files have one clock, and error is 0 */
 	bool by_day;	  /* by readings of the time of day: another machine, or another boot */
-	/* recorded on another machine or in another boot than the other file, if the files state that */
-	bool is_elsewhere;
+	bool is_elsewhere; /* merge_clock_is_elsewhere() */
 	bool is_open;	  /* `error` does not include the errors that a file does not state */
 	bool is_guessed;  /* both are taken to be of one boot, but at least one of them does not state its id */
 };
@@ -28,6 +27,9 @@ struct merge_clock {
  * "tsc2nsec", because no other name makes viewers show nanoseconds.
  */
 void merge_clock_name(const struct dat_file *file, char *ret_name, size_t size);
+
+/* Whether a file was recorded on another machine or in another boot than the other one, if the files state that. */
+bool merge_clock_is_elsewhere(const struct dat_file *file, const struct dat_file *other);
 
 /* 0; -EOPNOTSUPP with ret_error filled in: the files have no common time. */
 int merge_clock_find(const struct dat_file *file, const struct dat_file *first, struct merge_clock *ret_clock,

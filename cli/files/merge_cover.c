@@ -14,7 +14,8 @@
  * Notes and readers do not distinguish the machines of threads. If the files are of several machines, a file never
  * supplies a CPU that a file of another machine lacks; and if one file has only the switches of some threads, the
  * result states this for all times. But a time counts as lacking only if no file of any machine covers it: where only
- * another machine's file covers it, states and spans seem to continue.
+ * another machine's file covers it, spans seem to continue. If files of different machines cover the same time, the
+ * result states that it is of several machines, and readers take the states of all threads for unknown.
  */
 #include "cli/files/merge_cover.h"
 
@@ -267,6 +268,30 @@ static int find_cpus(const struct merge *merge, struct dat_absent *absent)
 	return 0;
 }
 
+/* --------------------------------------------------------------------------------------------------------- machines */
+
+/* Whether two files, at least one of which has events of the kernel, are of different machines at the same time. */
+static bool are_mixed(const struct merge_file *one, const struct merge_file *other)
+{
+	const struct merge_cover *a = &one->cover, *b = &other->cover;
+
+	return a->has_event && b->has_event && (a->has_kernel || b->has_kernel) && a->first <= b->last &&
+	       b->first <= a->last && merge_clock_is_elsewhere(one->file, other->file);
+}
+
+static bool has_several_machines(const struct merge *merge)
+{
+	for (unsigned int i = 0; i < merge->nr; i++) {
+		if (merge->files[i].cover.absent.several_machines)
+			return true;
+		for (unsigned int j = 0; j < i; j++) {
+			if (are_mixed(&merge->files[i], &merge->files[j]))
+				return true;
+		}
+	}
+	return false;
+}
+
 int merge_cover(const struct merge *merge, struct dat_absent *ret_absent)
 {
 	int err = 0;
@@ -281,6 +306,7 @@ int merge_cover(const struct merge *merge, struct dat_absent *ret_absent)
 		read_piece(merge, file, &notes);
 		file->cover.has_switch = file->cover.has_switch || has_piece_switches(merge, file);
 	}
+	ret_absent->several_machines = !err && has_several_machines(merge);
 	if (!err)
 		err = find_times(merge, KERNEL, &ret_absent->no_kernel);
 	if (!err)

@@ -183,6 +183,7 @@ static void put_absent(struct collected *all)
 	dat_losses_put(&absent->no_programs, &all->no_programs);
 	dat_notes_put_cpus(&all->no_cpus, absent->no_cpus, absent->nr_no_cpus);
 	all->notes.some_threads = absent->some_threads;
+	all->notes.several_machines = absent->several_machines;
 }
 
 static int put(struct collected *all, const struct merge *merge)
@@ -235,7 +236,8 @@ static bool has_notes(const struct merge *merge, const struct dat_absent *absent
 		if (*text_of(&merge->files[i]))
 			return true;
 	}
-	return absent->no_kernel.nr || absent->no_programs.nr || absent->no_switches.nr || absent->some_threads;
+	return absent->no_kernel.nr || absent->no_programs.nr || absent->no_switches.nr || absent->some_threads ||
+	       absent->several_machines;
 }
 
 int merge_put_notes(const struct merge *merge)

@@ -39,6 +39,7 @@ int dat_absent_read(const struct dat_notes *notes, struct dat_absent *ret_absent
 	*ret_absent = (struct dat_absent){
 		.some_threads = notes->some_threads,
 		.is_listed_only = notes->is_listed_only,
+		.several_machines = notes->several_machines,
 	};
 	err = read_threads(notes, ret_absent);
 	if (!err)

@@ -29,6 +29,7 @@
 #define NO_KERNEL    "no events of the kernel from "
 #define NO_PROGRAMS  "no events of programs from "
 #define WHOLE	     "nothing left out from "
+#define MACHINES     "several machines"
 
 #define CPUS_MAX (1u << 20) /* the limit of the reader */
 
@@ -258,6 +259,8 @@ void dat_notes_put(struct blob *text, const struct dat_notes *notes)
 	put_value(text, NO_KERNEL, notes->no_kernel);
 	put_value(text, NO_PROGRAMS, notes->no_programs);
 	put_value(text, WHOLE, notes->whole);
+	if (notes->several_machines)
+		blob_printf(text, "; " MACHINES);
 }
 
 /* The text after `what`; NULL: `what` does not occur. */
@@ -340,5 +343,6 @@ bool dat_notes_read(const char *text, struct dat_notes *ret_notes)
 	ret_notes->no_kernel = value_after(text, "; " NO_KERNEL);
 	ret_notes->no_programs = value_after(text, "; " NO_PROGRAMS);
 	ret_notes->whole = value_after(text, "; " WHOLE);
+	ret_notes->several_machines = strstr(text, "; " MACHINES);
 	return !strncmp(text, "recorder ", 9) || !strncmp(text, "librecorder ", 12);
 }

@@ -27,6 +27,9 @@
  * "nothing left out" is in a piece that recorder split made, if the piece has all events of its time. The two times are
  * those of the last event before the piece and of the piece's first event: so no time is missing between the pieces if
  * they are merged.
+ *
+ * "several machines", at the end, is in files that were merged from files of different machines or boots, of which at
+ * least two cover the same time. There, a thread's id, and the number of a CPU, may be that of several ones.
  */
 #ifndef FORMAT_DAT_NOTES_H
 #define FORMAT_DAT_NOTES_H
@@ -94,6 +97,7 @@ struct dat_notes {
 	const char *no_kernel;	/* when no event of the kernel was recorded; NULL: never */
 	const char *no_programs; /* when no event of a program was recorded; NULL: never */
 	const char *whole; /* of a piece: when nothing was left out before its first event; NULL: not known */
+	bool several_machines;	 /* ids of threads, and numbers of CPUs, are those of several machines */
 	const char *hidden;  /* numbers of threads whose events are left out, separated by blanks; NULL: none */
 	const char
 		*other_pids;   /* ids of threads that have other ids for the kernel, separated by blanks; NULL: none */

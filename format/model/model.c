@@ -40,6 +40,7 @@ struct model *model_close(struct model *model)
 	model_threads_free(model);
 	for (uint32_t i = 0; i < model->nr_cpus; i++)
 		number_map_free(&model->cpus[i].rings);
+	number_map_free(&model->places);
 	free(model->cpus);
 	free(model->changes);
 	free(model);
@@ -52,8 +53,35 @@ void model_count_given_up(const struct model *model)
 		++*model->sink.given_up;
 }
 
-static struct model_cpu *cpu_of(struct model *model, uint32_t cpu)
+/*
+ * The place of an event's CPU in the list: its number. If the file is of several machines, so are the CPUs of a number;
+ * then each buffer, which is of one machine, has CPUs of its own. UINT32_MAX: out of memory.
+ */
+static uint32_t place_of(struct model *model, const struct dat_event *event)
 {
+	uint64_t key, place;
+
+	if (!model->absent->several_machines)
+		return event->cpu;
+	if (!model->first_buffer)
+		model->first_buffer = event->buffer;
+	/* The buffers of a file are one array. */
+	key = (uint64_t)(uint32_t)(event->buffer - model->first_buffer) << 32 | event->cpu;
+	place = number_map_get(&model->places, key);
+	if (!place) {
+		place = model->places.used + 1;
+		if (number_map_set(&model->places, key, place))
+			return UINT32_MAX;
+	}
+	return (uint32_t)place - 1;
+}
+
+static struct model_cpu *cpu_of(struct model *model, const struct dat_event *event)
+{
+	const uint32_t cpu = place_of(model, event);
+
+	if (cpu == UINT32_MAX)
+		return NULL;
 	if (cpu >= model->nr_cpus) {
 		const uint32_t nr = cpu + 1;
 		struct model_cpu *more = reallocarray(model->cpus, nr, sizeof(*more));
@@ -190,7 +218,7 @@ static void note_thread(const struct model *m, const struct model_step *step)
 		thread->program_loss_ts = later(program_loss, thread->program_loss_ts);
 	if (kernel_loss > thread->last_ts)
 		thread->kernel_loss_ts = later(kernel_loss, thread->kernel_loss_ts);
-	thread->cpu = step->event->cpu;
+	thread->cpu = (uint32_t)(step->cpu - m->cpus);
 	thread->last_ts = step->event->ts;
 }
 
@@ -237,7 +265,7 @@ int model_event(struct model *model, const struct dat_event *event)
 	step.rule = model_rule(model->rules, event_id(table, event->data, event->size));
 	step.record = (struct model_record){ .type = step.rule->type, .data = event->data, .size = event->size };
 	step.thread = model_thread(model, event_pid(table, event->data, event->size));
-	step.cpu = cpu_of(model, event->cpu);
+	step.cpu = cpu_of(model, event);
 	if (!step.thread || !step.cpu)
 		return -ENOMEM;
 	err = model_absent_pass(model, event);

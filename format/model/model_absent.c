@@ -7,6 +7,9 @@
  * again, as after a loss. If no file with events of the kernel covers a time, open spans of the kernel may have ended
  * there; the same holds for programs and their spans.
  *
+ * If a file was merged from files of several machines, a record does not show the machine of a thread's id or a CPU's
+ * number: no state is known.
+ *
  * If a CPU was not recorded, a thread that waits for another CPU may be moved to the unrecorded one, run there, sleep
  * and come back without an event. So only a thread that runs on a recorded CPU, or that sleeps until a recorded
  * wake-up, is known. A thread that sleeps, and then runs without having been woken, was woken on such a CPU; it may
@@ -26,7 +29,7 @@ static enum model_scope scope_at(const struct dat_absent *absent, uint64_t raw)
 {
 	if (has_time(&absent->no_kernel, raw))
 		return MODEL_NO_KERNEL;
-	if (has_time(&absent->no_switches, raw))
+	if (absent->several_machines || has_time(&absent->no_switches, raw))
 		return MODEL_NO_SWITCHES;
 	if (absent->some_threads && (!absent->some_times.nr || has_time(&absent->some_times, raw)))
 		return MODEL_SOME;

@@ -67,7 +67,7 @@ struct model_stack {
 
 struct model_thread {
 	int32_t tid;
-	uint32_t cpu;	      /* of its last event */
+	uint32_t cpu;	      /* of its last event: the place in model.cpus */
 	uint64_t last_ts;     /* of its last event */
 	uint64_t program_loss_ts; /* events of its program may be missing before this time; 0: none are */
 	uint64_t kernel_loss_ts; /* the same for events of the kernel that concern it */
@@ -156,8 +156,10 @@ struct model {
 	struct number_map threads; /* address of struct model_thread */
 	struct model_thread **list;
 	size_t nr_list, room_list;
-	struct model_cpu *cpus;
+	struct model_cpu *cpus; /* by number, or by `places` */
 	uint32_t nr_cpus;
+	struct number_map places; /* of a file of several machines: by buffer and number, the place in `cpus` plus 1 */
+	const struct dat_buffer *first_buffer; /* with `places`: the buffer of the first event */
 	struct model_keyed keyed;
 	struct model_open *unused;
 	struct model_items *items; /* states and flows */

@@ -396,7 +396,7 @@ static int learn_writer(struct verify *v)
 	int err = 0;
 
 	v->is_foreign = !dat_notes_of(v->file, &notes);
-	v->has_some = notes.some_threads || notes.no_switches;
+	v->has_some = notes.some_threads || notes.no_switches || notes.several_machines;
 	at = notes.hidden ? notes.hidden : "";
 	while (!err && dat_notes_next_thread(&at, &tid))
 		err = verify_thread_hide(v, tid);

@@ -22,9 +22,9 @@
  * The three rules about threads compare the clocks of CPUs: the kernel orders these events by its locks. They need all
  * of these events. So they are not applied across a loss on any CPU, or across switches that contradict each other; nor
  * at all if a CPU has no events of the kernel, because it may have been masked. If only the switches of some threads
- * were recorded, no rule about threads is applied, and events outside the time of their thread are unchecked. Our files
- * state that. Files of other programs do not; so a thread is checked only after a switch between it and the idle task,
- * or another event of its own, was seen.
+ * were recorded, or if the file was merged from files of several machines, no rule about threads is applied, and events
+ * outside the time of their thread are unchecked. Our files state that. Files of other programs do not; so a thread is
+ * checked only after a switch between it and the idle task, or another event of its own, was seen.
  *
  * Memory: at most a page of kept events for each CPU and each thread seen, and some more for the threads that have
  * events outside. Threads: one at a time per verify.

@@ -192,6 +192,8 @@ static const char *reason_of(struct why *why, const struct why_state *state, uin
 	const struct why_loss *losses = why_items(struct why_loss, &why->losses, nr);
 	const size_t i = why_loss_from(&why->losses, begin);
 
+	if (why->table->absent.several_machines)
+		return "the file is of several machines, and an event does not show of which";
 	if (!why->has_switches) {
 		/* Without switches, it is unknown whether the other events are needed: report all that are missing. */
 		why->lacks |= LACK_SWITCHES | (why->has_wakes ? 0 : LACK_WAKES) | (why->has_calls ? 0 : LACK_CALLS) |

@@ -54,6 +54,12 @@ same()
 	cmp -s <(times "$file" | sort) <(copies "$@") && test -n "$(times "$file")"
 }
 
+# notes FILE
+notes()
+{
+	"$RECORDER" report --version "$1" 2>/dev/null | grep '^recorder '
+}
+
 # has NAME TEXT LINE: the text has this line
 has()
 {
@@ -79,6 +85,17 @@ notes=$(grep -a -o "recorder 1.0; .*boot $boot_a" out.dat)
 like "the hidden threads of both" "$notes" "hidden threads: 12 13 14;"
 like "the processes of both; of a thread of two, that of the first" "$notes" "; processes: 101 102, 300 301, 100 101, 200;"
 like "some switches are missing" "$notes" "switches of some threads alone"
+like "it is of several machines" "$(notes out.dat)" "; several machines$"
+ok "states of threads in it" "$RECORDER" sql --csv out.dat "SELECT count(*) FROM sched WHERE state != 'unknown'"
+is "there are none" "$(tail -n +2 <<<"$out" | tr -d '\r')" 0
+is "because it is of several machines" "$err" "recorder sql: out.dat: merged from files of several machines; states of threads are unknown"
+"$RECORDER" split -i out.dat -o split >/dev/null
+"$RECORDER" merge -o again.dat split* a.dat
+like "a part, merged again, is still noted" "$(notes again.dat)" "; several machines$"
+unlike "a file of one is not" "$(notes a.dat)" "several machines"
+made next.dat 1000000000000 mono "recorder 1.0; clocks: $(reading 1005000000000 $((day + 3600000000000)) 2000000000000); boot $boot_b"
+ok "the next boot, an hour later" "$RECORDER" merge -o next_out.dat a.dat next.dat
+unlike "at no time are there two" "$(notes next_out.dat)" "several machines"
 ok "recorder check" "$RECORDER" check --strict out.dat
 ok "woven, if asked for" "$RECORDER" merge --buffers woven -o woven.dat a.dat b.dat
 is "one buffer" "$("$RECORDER" dump woven.dat | grep -c '^buffer "[^"]')" 0

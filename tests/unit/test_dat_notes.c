@@ -33,6 +33,7 @@ Test(dat_notes, of_a_copy)
 		 "no events of the kernel from 7 to 8; no events of programs from 5 to 6, 9 on; "
 		 "nothing left out from 11 to 12"),
 		"recorder 1.0; kernel - programs: CPU 0 -1 to 2 ns in 3 rounds; CPUs not recorded: 1",
+		"recorder 1.0; no events of programs from 5 to 6, 9 on; several machines",
 	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

@@ -139,3 +139,25 @@ Test(model_absent, programs_on_a_cpu_that_was_not_recorded)
 		     "4 ? 10-50 open\n"
 		     "5 S 40-50 open\n");
 }
+
+/*
+ * Thread 5 runs on a machine's CPU 0, in the first buffer, and a thread of the same number on that of another machine,
+ * whose interrupts overlap the first one's.
+ */
+Test(model_absent, several_machines)
+{
+	model_fixture_reopen("recorder 1.0.0; several machines");
+	switch_to(10, 0, 4, 1, 5);
+	wake(20, 0, 5, 4);
+	feed_int(30, IRQ_ENTRY, 5, 7);
+	model_fixture_buffer(1);
+	switch_to(40, 0, 6, 1, 5);
+	feed_int(50, IRQ_ENTRY, 5, 7);
+	model_fixture_buffer(0);
+	feed_int(60, IRQ_EXIT, 5, 7);
+	model_fixture_buffer(1);
+	feed_int(80, IRQ_EXIT, 5, 7);
+	switch_to(90, 0, 5, 1, 0);
+	expect_items("irq:irq_handler 5 30-60 own 30 depth 0\n"
+		     "irq:irq_handler 5 50-80 own 30 depth 0\n");
+}

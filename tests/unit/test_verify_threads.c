@@ -276,6 +276,24 @@ Test(verify_threads, switches_of_some_threads_alone)
 	cr_assert_eq(figures.unchecked, 2);
 }
 
+/* The switches and the program's events are of different machines. */
+Test(verify_threads, a_file_of_several_machines)
+{
+	static char version[] = "recorder 1; several machines";
+
+	options[0] = (struct dat_option){ .id = DAT_VERSION, .size = sizeof(version), .data = version };
+	file.nr_options = 1;
+	begin_running();
+	into = &buffers[1];
+	user(0, 110, 6);
+	sw(0, 120, 6, S, 8);
+	into = &buffers[0];
+	sw(0, 200, 5, S, 0);
+	end_idle(0, 0);
+	finish_clean();
+	cr_assert_eq(figures.unchecked, 1);
+}
+
 static char trace_cmd[] = "3.1.6 not-a-git-repo";
 
 /*

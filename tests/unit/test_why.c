@@ -318,6 +318,23 @@ Test(why, many_losses_in_a_sleep)
 	cr_expect(nr > 2 && nr < 8, "%ld", nr);
 }
 
+Test(why, a_file_of_several_machines)
+{
+	const struct why_piece *pieces;
+
+	table->absent.several_machines = true;
+	why_close(why);
+	cr_assert_eq(why_begin(table, &why), 0);
+	feed_switch(0, 0, 1);
+	feed_number(ID_REQUEST_BEGIN, 1, 7);
+	feed(event(ID_REQUEST_END, 1));
+	cr_assert_eq(why_end(why), 0);
+	cr_assert_eq(why_explain(why, span_of(7), &pieces, NULL), 1);
+	cr_expect_eq(pieces[0].class, WHY_UNKNOWN);
+	cr_expect_str_eq(pieces[0].what, "the file is of several machines, and an event does not show of which");
+	cr_expect_str_eq(why_missing(why), "");
+}
+
 /* ------------------------------------------------------------------------------------------------------ handed over */
 
 /* Threads 1 to n, each on a CPU of its own; all except the first one sleep. */
