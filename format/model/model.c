@@ -259,12 +259,14 @@ int model_event(struct model *model, const struct dat_event *event)
 	const struct event_table *table = model_rules_table(model->rules);
 	struct model_step step = { .event = event };
 	int err = model->nr_list < MODEL_KNOWN_MAX ? 0 : model_threads_bound(model);
+	int32_t tid;
 
 	if (err)
 		return err;
 	step.rule = model_rule(model->rules, event_id(table, event->data, event->size));
 	step.record = (struct model_record){ .type = step.rule->type, .data = event->data, .size = event->size };
-	step.thread = model_thread(model, event_pid(table, event->data, event->size));
+	tid = event_pid(table, event->data, event->size);
+	step.thread = step.rule->is_program ? model_program_thread(model, tid) : model_thread(model, tid);
 	step.cpu = cpu_of(model, event);
 	if (!step.thread || !step.cpu)
 		return -ENOMEM;

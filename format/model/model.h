@@ -231,6 +231,7 @@ enum model_absent {
 	MODEL_RECORDED,
 	MODEL_NO_CPU,  /* the thread was on a CPU that was not recorded */
 	MODEL_NO_TIME, /* no switch of the thread was recorded at that time: the file was merged of others */
+	MODEL_OTHER_IDS, /* it is the state of another thread, which has the id for the kernel: event_is_ambiguous() */
 };
 
 struct model_thread_state {
@@ -239,7 +240,8 @@ struct model_thread_state {
 	/*
 	 * MODEL_RUNNING: where the thread runs. MODEL_RUNNABLE: the CPU that it waits for: where it was preempted, or
 	 * that of sched_wakeup; without that event, where it ran next. MODEL_UNKNOWN with is_lost: the CPU whose events
-	 * were lost; with MODEL_NO_CPU: the CPU that was not recorded. UINT32_MAX: not known.
+	 * were lost; with MODEL_NO_CPU: the CPU that was not recorded; with MODEL_OTHER_IDS: where the kernel's thread
+	 * of this id ran. UINT32_MAX: not known, or it did not run.
 	 */
 	uint32_t cpu;
 	uint64_t begin, end;
@@ -255,6 +257,12 @@ struct model_thread_state {
 	uint64_t waker_span; /* innermost span open on the waker */
 	bool waker_irq;	     /* an interrupt woke it; the waker is the thread that was interrupted */
 };
+
+/* Whether a thread of this id, which may be another one than that of the program's events, ran on the state's CPU. */
+static inline bool model_state_runs(const struct model_thread_state *state)
+{
+	return state->state == MODEL_RUNNING || (state->absent == MODEL_OTHER_IDS && state->cpu != UINT32_MAX);
+}
 
 struct model_loss {
 	uint64_t ts;   /* time of the event after the loss */

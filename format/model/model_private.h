@@ -67,6 +67,8 @@ struct model_stack {
 
 struct model_thread {
 	int32_t tid;
+	uint64_t key; /* in model.threads */
+	bool is_ambiguous; /* event_is_ambiguous(): the id is that of two threads, each with a struct of its own */
 	uint32_t cpu;	      /* of its last event: the place in model.cpus */
 	uint64_t last_ts;     /* of its last event */
 	uint64_t program_loss_ts; /* events of its program may be missing before this time; 0: none are */
@@ -179,10 +181,12 @@ struct model_step {
 bool model_is_end_of_program(const struct model_step *step);
 
 /*
- * model_threads.c. The thread with this number; NULL: out of memory. model_threads_bound() gives up half of them: call
- * it if there are too many, when no thread is in use. 0; -ENOMEM; what the sink returned.
+ * model_threads.c. The thread with this number for the kernel, or for programs; NULL: out of memory.
+ * model_threads_bound() gives up half of them: call it if there are too many, when no thread is in use. 0; -ENOMEM;
+ * what the sink returned.
  */
 struct model_thread *model_thread(struct model *model, int32_t tid);
+struct model_thread *model_program_thread(struct model *model, int32_t tid);
 int model_threads_bound(struct model *model);
 void model_threads_free(struct model *model);
 

@@ -223,6 +223,9 @@ int model_run_note(struct model *model, const struct model_step *step)
 	struct model_cpu *cpu = step->cpu;
 	int err = 0;
 
+	/* The switches are of another thread. */
+	if (step->rule->is_program && step->thread->is_ambiguous)
+		return 0;
 	if (dat_absent_has_cpu(model->absent, step->event->cpu) && !model_is_end_of_program(step))
 		note_hidden(step->thread, step->event->cpu);
 	else if (model->scope == MODEL_SOME)

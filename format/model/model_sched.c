@@ -39,8 +39,27 @@ static enum model_run run_of(uint64_t prev_state)
 	return bits & (STATE_INTERRUPTIBLE | STATE_IDLE) ? MODEL_SLEEPING : MODEL_STOPPED;
 }
 
+/* The state of the kernel's thread if it may not be taken for that of a program's thread of this id. */
+static struct model_thread_state hide(const struct model_thread_state *state)
+{
+	return (struct model_thread_state){
+		.tid = state->tid,
+		.state = MODEL_UNKNOWN,
+		.absent = MODEL_OTHER_IDS,
+		.cpu = state->state == MODEL_RUNNING ? state->cpu : UINT32_MAX,
+		.begin = state->begin,
+		.end = state->end,
+		.is_open = state->is_open,
+		.prio = state->prio,
+		.waker = -1,
+		.waker_cpu = UINT32_MAX,
+	};
+}
+
 int model_state_give(const struct model *m, struct model_thread *thread, uint64_t ts, bool is_open)
 {
+	struct model_thread_state hidden;
+
 	thread->state.end = ts;
 	thread->state.is_open = is_open;
 	/*
@@ -50,7 +69,10 @@ int model_state_give(const struct model *m, struct model_thread *thread, uint64_
 	if (!thread->has_state || !m->sink.thread_state || thread->state.state == MODEL_DEAD ||
 	    ts <= thread->state.begin || !m->has_switch || (m->scope == MODEL_SOME && !thread->is_listed))
 		return 0;
-	return m->sink.thread_state(m->sink.arg, &thread->state);
+	if (!thread->is_ambiguous)
+		return m->sink.thread_state(m->sink.arg, &thread->state);
+	hidden = hide(&thread->state);
+	return m->sink.thread_state(m->sink.arg, &hidden);
 }
 
 void model_state_set(struct model_thread *thread, enum model_run state, uint32_t cpu, uint64_t ts, uint32_t prio)

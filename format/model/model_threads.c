@@ -10,9 +10,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-static struct model_thread *add(struct model *model, int32_t tid)
+/* Part of the key of a program's thread whose id is that of another thread for the kernel. */
+#define OF_PROGRAM (UINT64_C(1) << 32)
+
+static struct model_thread *add(struct model *model, int32_t tid, uint64_t key)
 {
-	const uint64_t key = (uint64_t)(uint32_t)tid;
 	struct model_thread *thread;
 
 	if (model->nr_list == model->room_list) {
@@ -30,17 +32,31 @@ static struct model_thread *add(struct model *model, int32_t tid)
 		return NULL;
 	}
 	thread->tid = tid;
+	thread->key = key;
+	thread->is_ambiguous = event_is_ambiguous(model_rules_table(model->rules), tid);
 	/* The thread may have been known before, and given up: so its events may be missing until then. */
 	thread->program_loss_ts = thread->kernel_loss_ts = model->given_up_ts;
 	model->list[model->nr_list++] = thread;
 	return thread;
 }
 
+static struct model_thread *find(struct model *model, int32_t tid, uint64_t key)
+{
+	const uint64_t known = number_map_get(&model->threads, key);
+
+	return known ? (struct model_thread *)(uintptr_t)known : add(model, tid, key);
+}
+
 struct model_thread *model_thread(struct model *model, int32_t tid)
 {
-	const uint64_t known = number_map_get(&model->threads, (uint64_t)(uint32_t)tid);
+	return find(model, tid, (uint32_t)tid);
+}
 
-	return known ? (struct model_thread *)(uintptr_t)known : add(model, tid);
+struct model_thread *model_program_thread(struct model *model, int32_t tid)
+{
+	const bool is_ambiguous = event_is_ambiguous(model_rules_table(model->rules), tid);
+
+	return find(model, tid, is_ambiguous ? (uint32_t)tid | OF_PROGRAM : (uint32_t)tid);
 }
 
 static uint64_t last_of(const struct model_thread *thread)
@@ -56,7 +72,7 @@ static int newest_first(const void *a, const void *b)
 
 	if (last_of(x) != last_of(y))
 		return last_of(x) < last_of(y) ? 1 : -1;
-	return x->tid < y->tid ? -1 : x->tid > y->tid;
+	return x->key < y->key ? -1 : x->key > y->key;
 }
 
 /* The thread's open spans, its task and its state end at the last event. */
@@ -96,8 +112,7 @@ int model_threads_bound(struct model *model)
 	model->given_up_ts = model->last_ts;
 	number_map_free(&model->threads);
 	for (size_t i = 0; !err && i < kept; i++)
-		err = number_map_set(&model->threads, (uint64_t)(uint32_t)model->list[i]->tid,
-				     (uint64_t)(uintptr_t)model->list[i]);
+		err = number_map_set(&model->threads, model->list[i]->key, (uint64_t)(uintptr_t)model->list[i]);
 	return err;
 }
 

@@ -397,10 +397,13 @@ static int prepare_functions(struct event_table *t, const struct dat_file *file,
 static int read_notes(const struct dat_file *file, struct event_table *t)
 {
 	struct dat_notes notes;
+	int32_t tid;
 	int err;
 
 	dat_notes_of(file, &notes);
 	err = dat_absent_read(&notes, &t->absent);
+	while (!err && notes.other_pids && dat_notes_next_thread(&notes.other_pids, &tid))
+		err = number_map_set(&t->other_pids, (uint32_t)tid, 1);
 	if (!err)
 		err = dat_losses_read(notes.kernel_losses, &t->kernel_losses);
 	return err ? err : dat_losses_read(notes.program_losses, &t->program_losses);
@@ -468,6 +471,7 @@ struct event_table *event_table_close(struct event_table *table)
 	dat_losses_free(&table->kernel_losses);
 	dat_losses_free(&table->program_losses);
 	dat_absent_free(&table->absent);
+	number_map_free(&table->other_pids);
 	free(table->types);
 	free(table->all);
 	free(table);

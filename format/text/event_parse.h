@@ -11,6 +11,7 @@
 #include "format/dat/dat_process.h"
 #include "format/dat/dat_read.h"
 #include "format/io/function_list.h"
+#include "format/io/number_map.h"
 
 #include <event-parse.h>
 
@@ -59,6 +60,7 @@ struct event_table {
 	uint32_t pid_offset, pid_size;
 	uint32_t flags_offset, flags_size;
 	struct dat_processes processes;
+	struct number_map other_pids; /* by thread: 1 if a program in another pid namespace has a thread of this id */
 	/* when events were lost; empty: the file does not have these times */
 	struct dat_losses kernel_losses, program_losses;
 	struct dat_absent absent;
@@ -118,6 +120,15 @@ static inline bool event_ids_lead(const struct event_table *table)
 
 /* The process of a thread, as dat_process(). */
 int32_t event_process(const struct event_table *table, int32_t tid);
+
+/*
+ * Whether the events of programs and those of the kernel are of different threads of this id: the program is in a pid
+ * namespace other than the one whose ids the kernel's events have.
+ */
+static inline bool event_is_ambiguous(const struct event_table *table, int32_t tid)
+{
+	return table->other_pids.used && number_map_get(&table->other_pids, (uint32_t)tid);
+}
 
 /* The name of a thread, or of a process, which is that of its first thread. Empty: the file has no name. */
 const char *event_comm(const struct event_table *table, int32_t tid);

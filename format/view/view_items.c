@@ -319,12 +319,13 @@ static int add_thread_state(void *arg, const struct model_thread_state *state)
 		.begin = state->begin, .end = state->end, .name = (uint32_t)state->state, .event = VIEW_NO_EVENT
 	};
 
-	if (state->state == MODEL_UNKNOWN)
+	if (state->state == MODEL_UNKNOWN && !model_state_runs(state))
 		return 0;
 	item.cpu = state->cpu <= UINT16_MAX ? (uint16_t)state->cpu : 0;
 	item.flags = (uint16_t)((state->is_open ? VIEW_NO_END : 0) | (state->is_preempted ? VIEW_PREEMPTED : 0));
-	view_add(trace, row, VIEW_STATES, 0, &item);
-	if (state->state == MODEL_RUNNING) {
+	if (state->state != MODEL_UNKNOWN)
+		view_add(trace, row, VIEW_STATES, 0, &item);
+	if (model_state_runs(state)) {
 		item.name = view_thread_name(trace, items->table, state->tid);
 		view_add(trace, view_cpu_row(trace, state->cpu), VIEW_SPANS, 0, &item);
 	}

@@ -44,13 +44,13 @@ static int add_state(void *arg, const struct model_thread_state *s)
 {
 	struct why *why = arg;
 	struct why_thread *thread = add_thread(why, s->tid);
-	struct why_cpu *cpu = s->state == MODEL_RUNNING ? add_cpu(why, s->cpu) : NULL;
+	struct why_cpu *cpu = model_state_runs(s) ? add_cpu(why, s->cpu) : NULL;
 	const struct why_state state = { s->begin,     s->end,	     s->state,	 s->cpu,     s->waker,
 					 s->waker_cpu, s->waker_irq, s->is_open, s->is_lost, s->is_inferred,
 					 s->absent };
 	const struct why_run run = { s->begin, s->end, s->tid };
 
-	if (!thread || (s->state == MODEL_RUNNING && !cpu))
+	if (!thread || (model_state_runs(s) && !cpu))
 		return -ENOMEM;
 	if (s->waker >= 0)
 		why->has_wakes = true;
@@ -168,6 +168,8 @@ static int add_span(void *arg, const struct model_span *span)
 	}
 	if (span->rule->is_kernel)
 		why->has_calls = true;
+	if (span->rule->is_kernel && event_is_ambiguous(why->table, span->tid))
+		return 0;
 	thread = add_thread(why, span->tid);
 	if (!thread || (!span->rule->is_keyed && add_inner(why, &thread->inner, span)))
 		return -ENOMEM;

@@ -186,7 +186,8 @@ static const char *no_cpu(struct why *why, uint32_t cpu)
  * The reason why the state of a thread is unknown in a part of its time; `state` NULL: the trace has no state of the
  * thread there.
  */
-static const char *reason_of(struct why *why, const struct why_state *state, uint64_t begin, uint64_t end)
+static const char *reason_of(struct why *why, int32_t tid, const struct why_state *state, uint64_t begin,
+			     uint64_t end)
 {
 	size_t nr;
 	const struct why_loss *losses = why_items(struct why_loss, &why->losses, nr);
@@ -194,6 +195,8 @@ static const char *reason_of(struct why *why, const struct why_state *state, uin
 
 	if (why->table->absent.several_machines)
 		return "the file is of several machines, and an event does not show of which";
+	if (event_is_ambiguous(why->table, tid))
+		return "its thread id is that of another pid namespace, not the kernel's";
 	if (!why->has_switches) {
 		/* Without switches, it is unknown whether the other events are needed: report all that are missing. */
 		why->lacks |= LACK_SWITCHES | (why->has_wakes ? 0 : LACK_WAKES) | (why->has_calls ? 0 : LACK_CALLS) |
@@ -214,7 +217,7 @@ static const char *reason_of(struct why *why, const struct why_state *state, uin
 static void unknown(struct why_walk *walk, const struct why_thread *thread, const struct why_state *state,
 		    uint64_t begin, uint64_t end)
 {
-	const char *reason = begin < end ? reason_of(walk->why, state, begin, end) : "";
+	const char *reason = begin < end ? reason_of(walk->why, thread->tid, state, begin, end) : "";
 
 	/* Without the scheduler's events, the program's own spans still show where its time went. */
 	while (begin < end) {

@@ -154,3 +154,26 @@ Test(model, a_first_switch_of_a_cpu_is_from_a_thread_that_was_seen)
 		     "5 ? 20-50\n"
 		     "6 R 20-50 open\n");
 }
+
+/* The kernel's thread 7 is not the program's: its spans do not nest in the program's, and its states are not given. */
+Test(model, a_thread_of_another_pid_namespace)
+{
+	model_fixture_reopen("recorder 1.0.0; threads of other pid namespaces: 7");
+	feed_bare(5, INNER_BEGIN, 7);
+	switch_to(10, 0, 4, 1, 7);
+	feed_long(15, CALL_ENTER, 7, 0);
+	feed_bare(20, INNER_BEGIN, 7);
+	feed_long(25, CALL_EXIT, 7, 0);
+	feed_bare(30, INNER_END, 7);
+	wake(35, 0, 7, 4);
+	switch_to(40, 0, 7, 16, 4); /* the kernel's thread ends */
+	feed_bare(50, INNER_END, 7);
+	expect_items("4 R 5-10\n"
+		     "raw_syscalls:read 7 15-25 own 10 depth 0\n"
+		     "io:inner 7 20-30 own 10 depth 1 in 1\n"
+		     "4 S 10-35 by 7 in 0\n"
+		     "7 ? 10-40\n"
+		     "4 w 35-40\n"
+		     "io:inner 7 5-50 own 35 depth 0\n"
+		     "4 R 40-50 open\n");
+}

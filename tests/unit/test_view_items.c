@@ -216,6 +216,19 @@ Test(view_items, a_thread_that_runs_is_on_a_cpu_and_its_waker_is_known)
 	cr_assert_eq(trace.rows[trace.arrows[0].from_row].id, 8);
 }
 
+/* The kernel's thread has the id of a program's thread in another pid namespace: only the CPU's row shows its run. */
+Test(view_items, a_thread_of_another_pid_namespace)
+{
+	const struct model_thread_state ran = {
+		.tid = 7, .state = MODEL_UNKNOWN, .absent = MODEL_OTHER_IDS, .cpu = 3, .begin = 10, .end = 20,
+		.waker = -1,
+	};
+
+	cr_assert_eq(sink.thread_state(items, &ran), 0);
+	cr_assert_eq(item_of(row_named("CPU 3"), 0, 0)->end, 20);
+	cr_assert_eq(row_named("<...>-7")->nr_lines, 0);
+}
+
 Test(view_items, threads_stand_under_their_process)
 {
 	const int32_t tids[] = { 7, 8, 9, 10 };

@@ -335,6 +335,31 @@ Test(why, a_file_of_several_machines)
 	cr_expect_str_eq(why_missing(why), "");
 }
 
+/* The kernel's thread 1 is not the program's. */
+Test(why, a_program_in_another_pid_namespace)
+{
+	const struct why_piece *pieces;
+
+	cr_assert_eq(number_map_set(&table->other_pids, 1, 1), 0);
+	feed_switch(0, 0, 2);
+	feed_number(ID_REQUEST_BEGIN, 1, 7);
+	feed_number(ID_REQUEST_BEGIN, 2, 8);
+	feed_switch(2, 0, 1);
+	feed_number(ID_SYS_ENTER, 1, 0);
+	feed_switch(1, 1, 2);
+	feed(event(ID_REQUEST_END, 2));
+	feed(event(ID_REQUEST_END, 1));
+	cr_assert_eq(why_end(why), 0);
+	cr_assert_eq(why_explain(why, span_of(7), &pieces, NULL), 1);
+	cr_expect_eq(pieces[0].class, WHY_UNKNOWN);
+	cr_expect_str_eq(pieces[0].what, "its thread id is that of another pid namespace, not the kernel's");
+	cr_expect_str_eq(why_missing(why), "");
+	/* That thread had the CPU. */
+	cr_assert_eq(why_explain(why, span_of(8), &pieces, NULL), 3);
+	cr_expect_eq(pieces[1].class, WHY_RUNNABLE);
+	cr_expect_str_eq(pieces[1].what, "CPU 0 ran <...>-1");
+}
+
 /* ------------------------------------------------------------------------------------------------------ handed over */
 
 /* Threads 1 to n, each on a CPU of its own; all except the first one sleep. */
