@@ -148,8 +148,12 @@ static int dump_stream(struct dump *d, const struct dat_buffer *buffer, const st
 		complain(COMMAND, "%s: not enough memory", d->path);
 		return 1;
 	}
-	while ((ret = dat_cursor_next(&cursor, &page, &error)) > 0 && !ferror(stdout))
-		dump_page(d, stream, &page, &last);
+	while (((ret = dat_cursor_next(&cursor, &page, &error)) > 0 || cursor.skipped) && !ferror(stdout)) {
+		if (ret > 0)
+			dump_page(d, stream, &page, &last);
+		else
+			problem(d, stream, error.offset, error.text);
+	}
 	if (ret < 0)
 		problem(d, stream, error.offset, error.text);
 	dat_cursor_close(&cursor);

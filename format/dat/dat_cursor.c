@@ -229,6 +229,9 @@ static int unpack(struct dat_cursor *c, struct dat_error *error)
 {
 	const int err = dat_chunk_unpack(c);
 
+	/* The header of the chunk was valid, so the place of the next one is known. */
+	if (err == -EBADMSG)
+		c->skipped = (uint32_t)((c->chunk_size - c->chunk_pos - 1) / c->buffer->page_size + 1);
 	if (err == -EBADMSG)
 		return dat_fail(error, err, c->chunk_offset,
 				"damaged: the compressed data at %" PRIu64 " does not unpack", c->chunk_offset);
@@ -249,7 +252,8 @@ static int find_page(struct dat_cursor *c, struct dat_error *error)
 	if (ret > 0)
 		return ret;
 	c->chunk_pos = c->chunk_size = 0;
-	c->chunks_left = 0;
+	if (!c->skipped)
+		c->chunks_left = 0;
 	return ret;
 }
 
@@ -259,6 +263,7 @@ int dat_cursor_next(struct dat_cursor *cursor, struct dat_page *ret_page, struct
 	size_t size;
 	int ret;
 
+	c->skipped = 0;
 	if (!c->stream->size)
 		return 0;
 	if (!c->buffer->compressed)

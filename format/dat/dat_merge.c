@@ -34,12 +34,13 @@ struct dat_merge {
 	uint32_t first_cpu;
 };
 
-static void note_damage(struct dat_merge *m, struct stream *s, const struct dat_error *error)
+static void note_damage(struct dat_merge *m, struct stream *s, uint32_t pages, const struct dat_error *error)
 {
-	if (!m->damaged++) {
+	if (!m->damaged) {
 		m->first_error = *error;
 		m->first_cpu = s->next.cpu;
 	}
+	m->damaged += pages;
 	s->skipped = true;
 }
 
@@ -51,10 +52,13 @@ static bool next_page(struct dat_merge *m, struct stream *s)
 {
 	struct dat_error error;
 	struct dat_page page;
-	int ret = dat_cursor_next(&s->cursor, &page, &error);
+	int ret;
 
-	if (ret < 0)
-		note_damage(m, s, &error);
+	do {
+		ret = dat_cursor_next(&s->cursor, &page, &error);
+		if (ret < 0)
+			note_damage(m, s, s->cursor.skipped ? s->cursor.skipped : 1, &error);
+	} while (s->cursor.skipped);
 	if (ret <= 0)
 		return false;
 	s->next.page = page.data;
@@ -63,7 +67,7 @@ static bool next_page(struct dat_merge *m, struct stream *s)
 	s->page_size = page.size;
 	ret = dat_walk_open(s->cursor.file, &page, &s->walk, &error);
 	if (ret)
-		note_damage(m, s, &error);
+		note_damage(m, s, 1, &error);
 	s->walking = !ret;
 	s->fresh = true;
 	if (s->walking && s->walk.used <= s->walk.header)
@@ -88,7 +92,7 @@ static bool find_record(struct dat_merge *m, struct stream *s, int ret, struct d
 			s->next.marked = dat_walk_marker(&s->walk, record, s->next.marked);
 		if (ret < 0) {
 			error->offset = s->next.offset;
-			note_damage(m, s, error);
+			note_damage(m, s, 1, error);
 		}
 		if (ret <= 0) {
 			s->walking = false;

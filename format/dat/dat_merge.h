@@ -4,8 +4,8 @@
  * order of buffers and of CPUs within them. One or two blocks of pages of each CPU are in memory at a time: one page if
  * the CPUs of all buffers are very many.
  *
- * A damaged page does not end the walk: the rest of it is skipped, the next event of that CPU reports an unknown
- * number of lost events, and the first damage is kept for the caller to report.
+ * A damaged page or chunk does not end the walk: the rest of it is skipped, the next event of that CPU reports an
+ * unknown number of lost events, and the first damage is kept for the caller to report.
  */
 #ifndef FORMAT_DAT_MERGE_H
 #define FORMAT_DAT_MERGE_H

@@ -201,6 +201,7 @@ struct dat_cursor {
 	size_t chunk_pos;
 	uint64_t chunk_offset;
 	uint32_t chunks_left;
+	uint32_t skipped; /* see dat_cursor_next() */
 	bool started;
 };
 
@@ -218,7 +219,8 @@ int dat_cursor_open(const struct dat_file *file, const struct dat_buffer *buffer
 void dat_cursor_close(struct dat_cursor *cursor);
 
 /*
- * 1: *ret_page is the next page. 0: there are no more. -errno with ret_error filled in: nothing more can be read from
+ * 1: *ret_page is the next page. 0: there are no more. -errno with ret_error filled in: if cursor->skipped is not 0,
+ * this number of pages is damaged, and the next call continues after them; otherwise nothing more can be read from
  * here.
  */
 int dat_cursor_next(struct dat_cursor *cursor, struct dat_page *ret_page, struct dat_error *ret_error);

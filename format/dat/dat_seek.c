@@ -150,10 +150,11 @@ static bool last_from(struct dat_places *p, uint64_t i, uint64_t *ret_ts)
 	struct dat_page page;
 	struct dat_walk walk;
 	bool found = false;
+	int ret;
 
 	dat_places_go(p, i, cursor);
-	while (dat_cursor_next(cursor, &page, &error) > 0) {
-		if (dat_walk_open(cursor->file, &page, &walk, &error))
+	while ((ret = dat_cursor_next(cursor, &page, &error)) > 0 || cursor->skipped) {
+		if (ret < 0 || dat_walk_open(cursor->file, &page, &walk, &error))
 			continue;
 		if (dat_walk_is_empty(&walk))
 			dat_cursor_skip_hole(cursor);

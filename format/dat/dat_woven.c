@@ -16,7 +16,7 @@ struct lanes {
 
 /*
  * Find the first marker of a stream. A marker begins each page of a lane, or follows the page's first event, so if the
- * first page has none, the stream is not a lane.
+ * first page that can be read has none, the stream is not a lane.
  */
 static int find_marker(const struct dat_file *file, const struct dat_buffer *buffer, const struct dat_stream *stream,
 		       uint32_t *ret_cpu)
@@ -26,13 +26,17 @@ static int find_marker(const struct dat_file *file, const struct dat_buffer *buf
 	struct dat_cursor cursor;
 	struct dat_page page;
 	struct dat_walk walk;
+	int ret;
 
 	*ret_cpu = DAT_NO_MARKER;
 	if (!stream->size)
 		return 0;
 	if (dat_cursor_open(file, buffer, stream, &cursor))
 		return -ENOMEM;
-	if (dat_cursor_next(&cursor, &page, &error) > 0 && !dat_walk_open(file, &page, &walk, &error)) {
+	do {
+		ret = dat_cursor_next(&cursor, &page, &error);
+	} while (cursor.skipped);
+	if (ret > 0 && !dat_walk_open(file, &page, &walk, &error)) {
 		while (*ret_cpu == DAT_NO_MARKER && dat_walk_next(&walk, &record, &error) > 0) {
 			if (record.kind == DAT_RECORD_PADDING)
 				*ret_cpu = dat_walk_marker(&walk, &record, DAT_NO_MARKER);

@@ -163,7 +163,11 @@ static int check_stream(struct checking *c, const struct dat_stream *stream)
 	ret = dat_cursor_open(c->file, c->buffer, stream, &cursor);
 	if (ret)
 		return ret;
-	while ((ret = dat_cursor_next(&cursor, &page, &error)) > 0) {
+	while ((ret = dat_cursor_next(&cursor, &page, &error)) > 0 || cursor.skipped) {
+		if (ret < 0) {
+			check_say(c, error.offset, "%s", error.text);
+			continue;
+		}
 		if (c->check->strict && !page.in_chunk && cursor.chunk_size > CHUNK_MAX)
 			check_say(c, page.offset, "a chunk has %zu bytes, more than %u", cursor.chunk_size, CHUNK_MAX);
 		check_page(c, &page, &so_far);

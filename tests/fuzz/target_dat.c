@@ -51,10 +51,13 @@ static void read_stream(const struct dat_file *file, const struct dat_buffer *bu
 	struct dat_error error;
 	struct dat_page page;
 	uint64_t last;
+	int ret;
 
 	if (dat_cursor_open(file, buffer, stream, &cursor) < 0)
 		return;
-	while (dat_cursor_next(&cursor, &page, &error) > 0) {
+	while ((ret = dat_cursor_next(&cursor, &page, &error)) > 0 || cursor.skipped) {
+		if (ret < 0)
+			continue;
 		walk_page(file, &page, true);
 		walk_page(file, &page, false);
 	}

@@ -181,6 +181,18 @@ like "a damaged text: check" "$status $out" "^1 .*page at [0-9]+: $damage"
 run "$RECORDER" dump --validate "$TMP/bad.dat"
 like "a damaged text: dump --validate" "$status $out" "^1 .*page at [0-9]+: $damage"
 
+# Of the two chunks of a CPU, the first one, of two pages, is damaged. The second one is read.
+"$mkdat" v7-zstd > "$TMP/bad.dat"
+at=$("$RECORDER" dump "$TMP/bad.dat" | sed -nE 's/^  CPU 0: [0-9]+ bytes at ([0-9]+)$/\1/p')
+printf '\377' | dd of="$TMP/bad.dat" bs=1 seek=$((at + 12)) conv=notrunc 2>/dev/null
+run "$RECORDER" report "$TMP/bad.dat"
+like "a damaged chunk: report" "$status $err" "^1 recorder report: $TMP/bad.dat: damaged: events of 2 pages are missing"
+is "a damaged chunk: what follows it is printed" "$(printf '%s\n' "$out" | grep -c '\[000\]')" 38
+run "$RECORDER" check "$TMP/bad.dat"
+like "a damaged chunk: check" "$status $out" "^1 .*page at [0-9]+: $damage.* 4 pages, 238 events"
+run "$RECORDER" dump --pages "$TMP/bad.dat"
+is "a damaged chunk: dump" "$status $(grep -c '^  page at ' <<<"$out")" "1 4"
+
 "$mkdat" v6-lost-markers > "$TMP/markers.dat"
 run "$RECORDER" dump --validate "$TMP/markers.dat"
 like "validate finds losses that no viewer shows" "$out" "no viewer shows that events were lost"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading trace.dat: every variant as a whole; cut at every place that matters; with each byte of the headers wrong. */
 #include "format/dat/dat_merge.h"
+#include "format/io/bytes.h"
 #include "tests/golden/dat_make.h"
 #include "tests/unit/stored_frames.h"
 
@@ -294,6 +295,38 @@ Test(dat_read, a_damaged_page_is_a_gap)
 	cr_expect_eq(sum.damaged, 1u);
 	cr_expect_eq(sum.unknown_losses, 1u);
 	cr_expect(sum.events > 450 && sum.events < 600);
+	dat_close(file);
+	free(data);
+}
+
+/* A chunk that does not unpack has two pages. Those of the chunks after it are read. */
+Test(dat_read, a_damaged_chunk_is_a_gap)
+{
+	struct dat_make what = *dat_make_find("v7-zstd");
+	struct dat_file *file = NULL;
+	struct dat_error error;
+	struct bytes b;
+	uint32_t packed;
+	size_t size;
+	unsigned char *data;
+	struct sum sum;
+
+	what.cpus = 1;
+	what.events = 1500;
+	data = dat_make(&what, &size, NULL);
+	cr_assert_eq(open_bytes(data, size, &file, &error), 0);
+	bytes_from_memory(&b, data, size, false);
+	bytes_skip(&b, file->buffers[0].streams[0].offset);
+	cr_assert_gt(bytes_u32(&b), 3u, "there are not enough chunks");
+	packed = bytes_u32(&b);
+	bytes_skip(&b, 4u + packed);
+	data[b.pos + 8] ^= 1;
+	dat_close(file);
+	cr_assert_eq(open_bytes(data, size, &file, &error), 0);
+	sum = read_all(file);
+	cr_expect_eq(sum.damaged, 2u, "%ju pages", (uintmax_t)sum.damaged);
+	cr_expect_eq(sum.unknown_losses, 1u);
+	cr_expect(sum.events > 1000 && sum.events < 1400, "%ju events", (uintmax_t)sum.events);
 	dat_close(file);
 	free(data);
 }
