@@ -256,6 +256,7 @@ struct model_thread_state {
 	uint32_t waker_cpu;
 	uint64_t waker_span; /* innermost span open on the waker */
 	bool waker_irq;	     /* an interrupt woke it; the waker is the thread that was interrupted */
+	bool waker_early;    /* the waker began the wake-up before the thread had left its CPU */
 };
 
 /* Whether a thread of this id, which may be another one than that of the program's events, ran on the state's CPU. */

@@ -65,6 +65,15 @@ struct model_stack {
 	unsigned int nr_ended, room_ended;
 };
 
+/* Who woke a thread, as sched_waking shows it. */
+struct model_waker {
+	bool is_known;
+	int32_t tid;
+	uint32_t cpu;
+	uint64_t span; /* innermost span open on the waker */
+	bool irq;
+};
+
 struct model_thread {
 	int32_t tid;
 	uint64_t key; /* in model.threads */
@@ -86,6 +95,8 @@ struct model_thread {
 	 */
 	uint64_t settled;
 	struct model_thread_state state; /* `end` is not set */
+	/* A wake-up that began while the thread ran, and whose second half has not come: see model_wake_event(). */
+	struct model_waker early;
 	bool is_listed; /* all its switches were recorded: see model_sched.c */
 };
 

@@ -80,6 +80,8 @@ void model_state_set(struct model_thread *thread, enum model_run state, uint32_t
 	thread->has_state = true;
 	thread->is_only_woken = false;
 	thread->settled = 0;
+	if (state == MODEL_RUNNING || state == MODEL_UNKNOWN)
+		thread->early.is_known = false;
 	thread->state = (struct model_thread_state){
 		.tid = thread->tid,
 		.state = state,
@@ -142,6 +144,7 @@ static int leave(struct model *m, const struct model_step *step, struct model_th
 		err = model_state_give(m, thread, ts, false);
 	} else {
 		/* The switch to this thread is missing. */
+		thread->early.is_known = false;
 		err = model_run_stop_elsewhere(m, thread, cpu);
 		if (!err)
 			err = model_run_unknown(m, thread, cpu, ts);
@@ -228,18 +231,34 @@ static bool is_first_half(const struct model_step *step)
 	return !strcmp(step->rule->name, "sched_waking");
 }
 
-/* A sleep ends; sched_waking shows who ended it. */
-static int end_sleep(struct model *m, const struct model_step *step, struct model_thread *thread)
+static struct model_waker waker_of(const struct model_step *step)
 {
 	const struct model_open *top = model_thread_stack(step)->top;
+
+	return (struct model_waker){
+		.is_known = true,
+		.tid = step->thread->tid,
+		.cpu = step->event->cpu,
+		.span = top ? top->span.id : 0,
+		.irq = (number(step, MODEL_WOKEN_FLAGS) & EVENT_IN_INTERRUPT) != 0,
+	};
+}
+
+/* A sleep ends; sched_waking, now or just before the sleep, shows who ended it. */
+static int end_sleep(struct model *m, const struct model_step *step, struct model_thread *thread)
+{
+	const bool is_first = is_first_half(step);
+	const struct model_waker waker = is_first ? waker_of(step) : thread->early;
 	struct model_thread_state *state = &thread->state;
 
-	if (is_first_half(step)) {
-		state->waker = step->thread->tid;
-		state->waker_cpu = step->event->cpu;
-		state->waker_span = top ? top->span.id : 0;
-		state->waker_irq = (number(step, MODEL_WOKEN_FLAGS) & EVENT_IN_INTERRUPT) != 0;
+	if (waker.is_known) {
+		state->waker = waker.tid;
+		state->waker_cpu = waker.cpu;
+		state->waker_span = waker.span;
+		state->waker_irq = waker.irq;
+		state->waker_early = !is_first;
 	}
+	thread->early.is_known = false;
 	return model_state_give(m, thread, step->event->ts, false);
 }
 
@@ -272,8 +291,15 @@ int model_wake_event(struct model *model, const struct model_step *step)
 			return 0;
 		model_absent_doubt(model, thread);
 	}
-	/* A thread that runs may be woken before it sleeps. */
-	if (err || (thread->has_state && thread->state.state == MODEL_RUNNING))
+	/*
+	 * A thread that runs may be woken before it sleeps. If the second half comes before it has left the CPU, it
+	 * does not sleep; otherwise the first half has ended the sleep that follows.
+	 */
+	if (!err && thread->has_state && thread->state.state == MODEL_RUNNING) {
+		thread->early = is_first ? waker_of(step) : (struct model_waker){ 0 };
+		return 0;
+	}
+	if (err)
 		return err;
 	if (thread->has_state)
 		err = end_sleep(model, step, thread);
@@ -307,6 +333,7 @@ int model_sched_loss(struct model *model, const struct model_step *step, uint64_
 		struct model_thread *thread = model->list[i];
 		const enum model_run state = thread->state.state;
 
+		thread->early.is_known = false;
 		/* The lost events cannot have changed a thread that runs on another CPU. */
 		if (thread->has_state && state != MODEL_DEAD && (state != MODEL_RUNNING || thread->state.cpu == cpu))
 			err = lose(model, step, thread, since);

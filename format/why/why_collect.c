@@ -45,8 +45,10 @@ static int add_state(void *arg, const struct model_thread_state *s)
 	struct why *why = arg;
 	struct why_thread *thread = add_thread(why, s->tid);
 	struct why_cpu *cpu = model_state_runs(s) ? add_cpu(why, s->cpu) : NULL;
-	const struct why_state state = { s->begin,     s->end,	     s->state,	 s->cpu,     s->waker,
-					 s->waker_cpu, s->waker_irq, s->is_open, s->is_lost, s->is_inferred,
+	/* An interrupt before the sleep is not the one that the CPU was in at the sleep's end. */
+	const uint32_t waker_cpu = s->waker_irq && s->waker_early ? UINT32_MAX : s->waker_cpu;
+	const struct why_state state = { s->begin,  s->end,	  s->state,   s->cpu,	  s->waker,
+					 waker_cpu, s->waker_irq, s->is_open, s->is_lost, s->is_inferred,
 					 s->absent };
 	const struct why_run run = { s->begin, s->end, s->tid };
 

@@ -167,6 +167,25 @@ Test(model, the_cpu_for_which_a_thread_waits)
 	cr_assert_eq(items_waits[1], 2);
 }
 
+/* A thread that is about to sleep is woken: its switch comes between the halves of the wake-up. */
+Test(model, a_wake_up_that_begins_before_the_sleep)
+{
+	switch_to(10, 0, 0, 0, 5);
+	wake(20, 1, 6, 5);
+	switch_to(21, 0, 5, 1, 0);
+	wakeup(25, 0, 0, 5, 0);
+	switch_to(30, 0, 0, 0, 5);
+	wake(40, 1, 6, 5); /* it is not yet about to sleep */
+	wakeup(41, 1, 6, 5, 0);
+	switch_to(42, 0, 5, 1, 0);
+	wakeup(50, 0, 0, 5, 0);
+	switch_to(55, 0, 0, 0, 5);
+	switch_to(60, 0, 5, 1, 0);
+	expect_items("5 R 10-21\n5 S 21-25 by 6 in 0\n5 w 25-30\n"
+		     "5 R 30-42\n5 S 42-50\n5 w 50-55\n"
+		     "5 R 55-60\n6 R 10-60 open\n");
+}
+
 Test(model, a_loss_ends_an_interrupt)
 {
 	feed_int(10, IRQ_ENTRY, 1, 40);

@@ -84,6 +84,17 @@ static void feed_wake(int by, int woken)
 	feed(e);
 }
 
+/* The second half of a wake-up, on the CPU of the woken thread. */
+static void feed_wakeup(int woken)
+{
+	struct machine_event *e = event(ID_WAKEUP, 0);
+
+	machine_put32(e, (uint32_t)woken);
+	machine_put32(e, 120);
+	machine_put32(e, cpu);
+	feed(e);
+}
+
 static void feed_task_of(int pid, uint64_t task)
 {
 	struct machine_event *e = event(ID_TASK, pid);
@@ -459,6 +470,21 @@ Test(why, handed_over_twice)
 	wakes(4, 3);
 	job_event(ID_JOB_END, 3);
 	job_is("RRRRRWRWRBWR", "111112233433");
+}
+
+/* The wake-up begins before 2 has left its CPU. */
+Test(why, woken_before_it_slept)
+{
+	start_threads(2);
+	wakes(1, 2);
+	job_event(ID_JOB_BEGIN, 1); /* 1 runs */
+	cpu = 1;
+	feed_wake(1, 2);
+	sleeps(2);
+	feed_wakeup(2); /* 2 waits for a CPU, runs */
+	feed_switch(0, 0, 2);
+	job_event(ID_JOB_END, 2);
+	job_is("RRRWR", "11122");
 }
 
 /* The thread that ends the job is unknown. */
