@@ -141,12 +141,25 @@ static void running(struct why_walk *walk, const struct why_thread *thread, uint
 
 /* ---------------------------------------------------------------------------------------------------------- waiting */
 
+/* The thread waited while no thread that is known ran on the CPU. */
+static void waits(struct why_walk *walk, const struct why_thread *thread, uint32_t cpu, uint64_t begin, uint64_t end)
+{
+	const bool is_known = why_cpu(walk->why, cpu) != NULL;
+	const char *what = "waited for a CPU";
+
+	if (begin >= end)
+		return;
+	if (is_known && walk->why->table->absent.some_threads)
+		what = why_text(walk->why, "CPU %u was idle, or ran threads that were not recorded (-F, -P)", cpu);
+	else if (is_known)
+		what = why_text(walk->why, "CPU %u was idle", cpu);
+	why_piece(walk, WHY_RUNNABLE, begin, end, thread->tid, is_known ? (int32_t)cpu : -1, "", what);
+}
+
 static void runnable(struct why_walk *walk, const struct why_thread *thread, uint32_t cpu_number, uint64_t begin,
 		     uint64_t end)
 {
 	const struct why_cpu *cpu = why_cpu(walk->why, cpu_number);
-	const char *idle = cpu ? why_text(walk->why, "CPU %u was idle", cpu_number) : "waited for a CPU";
-	const int32_t number = cpu ? (int32_t)cpu_number : -1;
 	size_t nr = 0;
 	const struct why_run *runs = cpu ? why_items(struct why_run, &cpu->runs, nr) : NULL;
 
@@ -155,16 +168,16 @@ static void runnable(struct why_walk *walk, const struct why_thread *thread, uin
 		const char *name = why_thread_name(walk->why, runs[i].tid);
 
 		if (runs[i].begin > begin) {
-			why_piece(walk, WHY_RUNNABLE, begin, runs[i].begin, thread->tid, number, "", idle);
+			waits(walk, thread, cpu_number, begin, runs[i].begin);
 			begin = runs[i].begin;
 		}
 		if (until <= begin)
 			continue;
-		why_piece(walk, WHY_RUNNABLE, begin, until, thread->tid, number, name ? name : "",
+		why_piece(walk, WHY_RUNNABLE, begin, until, thread->tid, (int32_t)cpu_number, name ? name : "",
 			  why_text(walk->why, "CPU %u ran %s", cpu_number, name ? name : ""));
 		begin = until;
 	}
-	why_piece(walk, WHY_RUNNABLE, begin, end, thread->tid, number, "", idle);
+	waits(walk, thread, cpu_number, begin, end);
 }
 
 /* A thread was on a CPU that was not recorded; UINT32_MAX: on one of those. */

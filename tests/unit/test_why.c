@@ -371,6 +371,33 @@ Test(why, a_program_in_another_pid_namespace)
 	cr_expect_str_eq(pieces[1].what, "CPU 0 ran <...>-1");
 }
 
+/* Another thread may have had the CPU. */
+static void waits_for_a_cpu(const char *what)
+{
+	const struct why_piece *pieces;
+
+	feed_switch(0, 0, 1);
+	feed_number(ID_REQUEST_BEGIN, 1, 7);
+	feed_switch(1, 0, 9); /* if not all threads are recorded, 9 may leave the CPU unseen */
+	feed_switch(9, 0, 1);
+	feed(event(ID_REQUEST_END, 1));
+	cr_assert_eq(why_end(why), 0);
+	cr_assert_eq(why_explain(why, span_of(7), &pieces, NULL), 3);
+	cr_expect_eq(pieces[1].class, WHY_RUNNABLE);
+	cr_expect_str_eq(pieces[1].what, what);
+}
+
+Test(why, a_cpu_ran_a_thread_that_was_not_recorded)
+{
+	choose_threads();
+	waits_for_a_cpu("CPU 0 was idle, or ran threads that were not recorded (-F, -P)");
+}
+
+Test(why, a_cpu_ran_another_thread)
+{
+	waits_for_a_cpu("CPU 0 ran <...>-9");
+}
+
 /* ------------------------------------------------------------------------------------------------------ handed over */
 
 /* Threads 1 to n, each on a CPU of its own; all except the first one sleep. */
