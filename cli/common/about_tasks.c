@@ -12,7 +12,7 @@ int about_tasks_add(struct about_tasks *tasks, int32_t tid)
 		return -ENOMEM;
 	tasks->tids = tids;
 	tids[tasks->nr++] = tid;
-	return 0;
+	return number_map_set(&tasks->by_tid, (uint64_t)tid, 1);
 }
 
 int about_tasks_open(struct about_tasks *tasks, const struct event_table *table)
@@ -32,16 +32,13 @@ void about_tasks_close(struct about_tasks *tasks)
 {
 	free(tasks->tids);
 	free(tasks->fields);
+	number_map_free(&tasks->by_tid);
 	*tasks = (struct about_tasks){ 0 };
 }
 
 bool about_tasks_has_tid(const struct about_tasks *tasks, int64_t tid)
 {
-	for (unsigned int i = 0; i < tasks->nr; i++) {
-		if (tasks->tids[i] == tid)
-			return true;
-	}
-	return false;
+	return number_map_get(&tasks->by_tid, (uint64_t)tid) != 0;
 }
 
 bool about_tasks_has(const struct about_tasks *tasks, const void *data, uint32_t size)

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "format/io/number_map.h"
 #include "format/text/event_parse.h"
 
 /* All zeros: no tasks. */
@@ -15,6 +16,7 @@ struct about_tasks {
 	const struct event_table *table;
 	int32_t *tids;
 	unsigned int nr;
+	struct number_map by_tid; /* a name may have very many tasks */
 	/* By event of the table: the fields pid and next_pid. */
 	struct tep_format_field *(*fields)[2];
 };
