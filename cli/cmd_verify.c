@@ -37,6 +37,7 @@ struct checking {
 	struct verify *verify;
 	struct verify_figures figures;
 	uint64_t shown, contradictions_shown;
+	bool is_limited; /* some were not shown */
 	uint64_t damaged;
 	bool no_memory;
 };
@@ -74,8 +75,10 @@ static void say(void *arg, const struct verify_violation *violation)
 	struct checking *c = arg;
 	uint64_t *shown = is_violation ? &c->shown : &c->contradictions_shown;
 
-	if (*shown == c->limit)
+	if (*shown == c->limit) {
+		c->is_limited = true;
 		return;
+	}
 	++*shown;
 	fprintf(c->text, "%s: %s\n", is_violation ? verify_kind_names[violation->kind] : "contradiction",
 		violation->text);
@@ -156,7 +159,7 @@ static void say_what_was_not_checked(const struct checking *c)
 		fprintf(c->text,
 			"%" PRIu64 " contradiction%s: events of programs between such switches could not be checked\n",
 			f->contradictions, f->contradictions == 1 ? "" : "s");
-	if ((f->violations && c->shown == c->limit) || f->contradictions > c->contradictions_shown)
+	if (c->is_limited)
 		fprintf(c->text, "only the first %" PRIu64 " are shown (--limit)\n", c->limit);
 }
 

@@ -101,6 +101,8 @@ cp moves.dat spoilt.dat
 "$spoil" spoilt.dat time >/dev/null
 verify spoilt.dat
 is "an event outside, alone" "$(figure violations)" 1
+verify --limit 1 spoilt.dat
+[ "$(figure contradictions)" -gt 1 ] || unlike "all are shown" "$text" 'only the first'
 like "the switch before it" "$(sed -n 2p <<<"$text")" '^ *-[0-9]+ ns .* sched_switch: '
 like "the event" "$(sed -n 3p <<<"$text")" '^  *pinned-[0-9]+ .* place: '
 like "the switch after it" "$(sed -n 4p <<<"$text")" '^ *\+[0-9]+ ns .* sched_switch: .* ==> pinned:'
