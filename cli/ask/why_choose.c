@@ -68,7 +68,7 @@ int why_choose(const char *command, const struct why *why, const struct why_want
 	const struct why_span *spans = why_spans(why, &nr);
 	struct why_chosen chosen = { .spans = calloc(nr + 1, sizeof(struct why_span *)) };
 	const uint64_t slowest = o->slowest || o->id || o->is_over ? o->slowest : 1;
-	bool is_known = false;
+	bool is_known = false, has_wanted_id = false;
 
 	if (!chosen.spans) {
 		complain(command, "not enough memory");
@@ -78,7 +78,10 @@ int why_choose(const char *command, const struct why *why, const struct why_want
 		if (!is_named(&spans[i], o->span))
 			continue;
 		is_known = true;
-		if ((o->id && !has_id(&spans[i], o->id)) || (o->is_over && spans[i].end - spans[i].begin <= o->over))
+		if (o->id && !has_id(&spans[i], o->id))
+			continue;
+		has_wanted_id = true;
+		if (o->is_over && spans[i].end - spans[i].begin <= o->over)
 			continue;
 		chosen.spans[chosen.nr++] = &spans[i];
 	}
@@ -97,6 +100,7 @@ int why_choose(const char *command, const struct why *why, const struct why_want
 			"lists them",
 			o->span);
 	else
-		complain(command, "no span '%s' %s", o->span, o->id ? "has this id" : "took longer than that");
+		complain(command, "no span '%s' %s", o->span,
+			 o->id && !has_wanted_id ? "has this id" : "took longer than that");
 	return EXIT_FAILURE;
 }

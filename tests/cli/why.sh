@@ -84,6 +84,8 @@ fails "nor is an unsigned one negative" "$RECORDER" why --span io:request --id -
 like "which is reported" "$err" "^recorder why: no span 'io:request' has this id$"
 ok "as text" "$RECORDER" why --span job:piece --id -1
 like "the number" "$out" "^job:piece id -1, "
+fails "the one with an id was faster" "$RECORDER" why --span io:request --id 3 --over 1000s
+like "which is reported" "$err" "^recorder why: no span 'io:request' took longer than that$"
 is "a field that is negative" "$(why --span xxnamexx)" -7
 is "how complete they are" "$(show='span["id"], span["state"]' why --span part:inner --over 0ns | sort) $(show='span["state"]' why --span outer)" \
 	$'2 cut\n3 open whole'
