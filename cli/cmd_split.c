@@ -142,6 +142,18 @@ static int write_pieces(struct split *split)
 	return EXIT_FAILURE;
 }
 
+/* Whether the file's clock counts nanoseconds, which limits in seconds need. The times of "boot" print as numbers. */
+static bool has_nanoseconds(const struct split *split)
+{
+	char clock[64];
+
+	if (split->time.seconds || !dat_clock_name(split->file, clock, sizeof(clock)) || !strcmp(clock, "boot"))
+		return true;
+	complain(COMMAND, "%s: the clock '%s' does not count nanoseconds: use -e, -p or --size, not -s, -m or -u",
+		 split->input, clock);
+	return false;
+}
+
 static int run(struct split *split, char **operands)
 {
 	struct dat_error error = { 0 };
@@ -156,6 +168,8 @@ static int run(struct split *split, char **operands)
 	}
 	if (!read_times(split, operands, split->time.seconds))
 		return EXIT_USAGE;
+	if (split->duration && !has_nanoseconds(split))
+		return EXIT_FAILURE;
 	err = event_select_open(&split->select, COMMAND, split->file);
 	trace_report_left_out(COMMAND, split->input, split->select.table);
 	if (err == -ENOENT)

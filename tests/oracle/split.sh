@@ -148,6 +148,15 @@ refused "a CPU that is not there" 1 "the file has none of the CPUs '7'" -C 7
 refused "a name that is not there" 1 "no thread of the file is called 'nobody'" --comm nobody
 refused "events that are not there" 1 "no event of the file matches 'io:nothing'" --event io:nothing
 refused "a time after all" 1 "in.dat: no event is selected" 6
+for name in v6-tsc-raw v7-tsc-raw; do
+	"$mkdat" $name >in.dat
+	refused "$name: seconds of ticks" 1 "in.dat: the clock 'x86-tsc' does not count nanoseconds: use -e, -p or --size" -s 1
+done
+for name in v6-boot v7-tsc; do
+	"$mkdat" $name >in.dat
+	ok "$name: seconds" "$RECORDER" split -i in.dat -o part -s 1
+done
+"$mkdat" v6-plain >in.dat
 head -c 20000 in.dat >cut.dat
 fails "a file that is cut" "$RECORDER" split -i cut.dat -o part
 like "is reported" "$err" "^recorder split: cut.dat: truncated: .*; the rest of the file was read$"
