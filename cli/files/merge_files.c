@@ -380,6 +380,7 @@ static int put_events(struct merge *merge, const struct dat_file *form)
 			.cpu = event->cpu,
 			.time = merge_time(merge, file, event->ts),
 			.lost = event->lost,
+			.marked = event->marked,
 			.data = rename_event(merge, file),
 			.size = event->size,
 		};

@@ -15,6 +15,7 @@ struct page {
 	uint32_t used; /* bytes of records; 0: no page was begun */
 	uint64_t first, last; /* times */
 	uint64_t lost;	      /* events lost before it: 0; a number; UINT64_MAX: an unknown number */
+	uint32_t marked;      /* the CPU that its last marker names; DAT_NO_MARKER: it has none */
 };
 
 struct buffer {
@@ -87,6 +88,12 @@ static uint32_t lost_room(const struct dat_repage *repage, uint64_t lost)
 	return !lost || lost == UINT64_MAX ? 0 : repage->rule & PAGE_COMMIT32 ? 4 : PAGE_LOST_SIZE;
 }
 
+/* The bytes of the marker that the event needs; 0: none. */
+static uint32_t marker_size(const struct page *page, const struct dat_repage_event *event)
+{
+	return event->marked == DAT_NO_MARKER || event->marked == page->marked ? 0 : PAGE_RESTATE_SIZE;
+}
+
 static bool begins(const struct dat_repage *repage, const struct page *page, const struct dat_repage_event *event)
 {
 	const uint32_t room = capacity_of(repage, event->buffer) - page->used;
@@ -95,7 +102,8 @@ static bool begins(const struct dat_repage *repage, const struct page *page, con
 	if (!page->used || event->lost || event->time < page->last)
 		return true;
 	delta = event->time - page->last;
-	return delta >> DELTA_BITS || page_event_size(event->size, delta) + lost_room(repage, page->lost) > room;
+	return delta >> DELTA_BITS || page_event_size(event->size, delta) + marker_size(page, event) +
+					      lost_room(repage, page->lost) > room;
 }
 
 bool dat_repage_begins(const struct dat_repage *repage, const struct dat_repage_event *event)
@@ -165,29 +173,53 @@ static int begin(struct dat_repage *repage, struct page *page, const struct dat_
 		return err;
 	page->first = page->last = event->time;
 	page->lost = lost_of(event);
+	page->marked = DAT_NO_MARKER;
 	repage->size += repage->page_sizes[event->buffer];
 	return 0;
 }
 
+static void put_marker(struct page *page, const struct dat_repage_event *event)
+{
+	page_put_restate(page->records + page->used, event->marked, event->time);
+	page->used += PAGE_RESTATE_SIZE;
+	page->last = event->time;
+	page->marked = event->marked;
+}
+
+static void put_event(const struct dat_repage *repage, struct page *page, const struct dat_repage_event *event)
+{
+	const uint64_t delta = event->time - page->last;
+
+	page_put_event(page->records + page->used, delta, event->data, event->size, repage->rule);
+	page->used += page_event_size(event->size, delta);
+	page->last = event->time;
+}
+
 int dat_repage_put(struct dat_repage *repage, const struct dat_repage_event *event)
 {
+	const uint32_t capacity = capacity_of(repage, event->buffer);
+	uint32_t size, marker;
 	struct page *page;
-	uint64_t delta;
-	uint32_t size;
 	int err = get_page(&repage->buffers[event->buffer], event->cpu, &page);
 
 	if (!err && begins(repage, page, event))
 		err = begin(repage, page, event);
 	if (err)
 		return err;
-	delta = event->time - page->last;
-	size = page_event_size(event->size, delta);
-	err = make_room(page, size, capacity_of(repage, event->buffer));
+	size = page_event_size(event->size, event->time - page->last);
+	marker = marker_size(page, event);
+	/* An event that almost fills a page is more important than its CPU. */
+	if (page->used + size + marker + lost_room(repage, page->lost) > capacity)
+		marker = 0;
+	err = make_room(page, size + marker, capacity);
 	if (err)
 		return err;
-	page_put_event(page->records + page->used, delta, event->data, event->size, repage->rule);
-	page->used += size;
-	page->last = event->time;
+	/* Viewers show a loss only if the page's first record is an event. */
+	if (marker && (page->used || !event->lost))
+		put_marker(page, event);
+	put_event(repage, page, event);
+	if (marker && event->marked != page->marked)
+		put_marker(page, event);
 	return 0;
 }
 

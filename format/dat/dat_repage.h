@@ -2,7 +2,8 @@
 /*
  * Makes new pages from events that were read: some of a file's events, or those of several files. A page has the form
  * of the file from which the events come: its byte order, and the size of its commit word. Times stay exact; an event
- * that is earlier than the one before on its CPU begins a page. Losses begin a page, too, with their number.
+ * that is earlier than the one before on its CPU begins a page. Losses begin a page, too, with their number. The
+ * markers of raw recordings are written anew, so that each event stays on the CPU that they name.
  *
  * Memory: the records of one page for each CPU with events. Threads: one at a time.
  */
@@ -19,6 +20,7 @@ struct dat_repage_event {
 	uint32_t cpu;
 	uint64_t time; /* in the page's units */
 	int64_t lost;  /* as dat_event.lost */
+	uint32_t marked; /* as dat_event.marked */
 	const void *data;
 	uint32_t size;
 };
@@ -31,6 +33,7 @@ static inline struct dat_repage_event dat_repage_event(const struct dat_event *e
 		.cpu = cpu,
 		.time = event->raw,
 		.lost = event->lost,
+		.marked = event->marked,
 		.data = event->data,
 		.size = event->size,
 	};

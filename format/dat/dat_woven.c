@@ -95,8 +95,9 @@ static int put_events(struct dat_copy *copy, const struct lanes *lanes, struct d
 	int err = dat_repage_open(copy->writer, copy->file, &copy->file->page_size, 1, &repage);
 
 	while (!err && dat_merge_next(merge, &event)) {
-		const struct dat_repage_event out = dat_repage_event(&event, 0, cpu_of(lanes, &event));
+		struct dat_repage_event out = dat_repage_event(&event, 0, cpu_of(lanes, &event));
 
+		out.marked = DAT_NO_MARKER;
 		err = dat_repage_put(repage, &out);
 	}
 	if (!err)

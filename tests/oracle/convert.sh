@@ -185,6 +185,14 @@ is "has lanes for CPUs" "$(places raw.dat | awk '{ print $1 + $2, ($2 > 0) }')" 
 ok "woven" "$RECORDER" convert --woven -i raw.dat -o woven.dat
 is "each event is on its CPU" "$(places woven.dat)" "4000 0"
 ok "recorder check" "$RECORDER" check woven.dat
+ok "in parts" "$RECORDER" split -r -e 1500 -i raw.dat -o part
+is "woven, each event of each part is on its CPU" "$(for part in part.000?; do
+	"$RECORDER" convert --woven -i "$part" -o woven.dat && places woven.dat
+done)" $'1500 0\n1500 0\n1000 0'
+ok "the parts, merged" "$RECORDER" merge -o merged.dat part.0001 part.0002 part.0003
+rm part.000?
+ok "and woven" "$RECORDER" convert --woven -i merged.dat -o woven.dat
+is "each event of all parts is on its CPU" "$(places woven.dat)" "4000 0"
 python3 -c 'import sys
 data = sys.stdin.buffer.read()
 clock, = (option for option in (b"\0\7\0\0\0[mono]\0", b"\0\12\0\0\0[x86-tsc]\0") if data.count(b"\4" + option) == 1)

@@ -450,7 +450,7 @@ Test(dat_write, thousands_of_small_pages)
 	cr_assert_eq(dat_repage_open(writer, &form, &page_size, 1, &repage), 0);
 	for (uint32_t cpu = 0; cpu < CPUS; cpu++) {
 		const struct dat_repage_event event = {
-			.cpu = cpu, .time = cpu + 1, .data = data, .size = sizeof(data)
+			.cpu = cpu, .time = cpu + 1, .marked = DAT_NO_MARKER, .data = data, .size = sizeof(data)
 		};
 
 		cr_assert_eq(dat_repage_put(repage, &event), 0);
