@@ -67,9 +67,11 @@ static void print_notes(const struct options *o, const char *path, struct why *w
 	else if (*missing)
 		printf("For better answers record these events, too: %s\n", missing);
 	if (why_lacks_threads(why) && o->json)
-		complain(COMMAND, "for better answers record all threads, without -F and -P");
+		complain(COMMAND, "for better answers keep all threads: record without -F and -P, split without --pid "
+				  "and --comm");
 	else if (why_lacks_threads(why))
-		printf("For better answers record all threads, without -F and -P\n");
+		printf("For better answers keep all threads: record without -F and -P, split without --pid and "
+		       "--comm\n");
 	trace_input_report_gaps(&input, why_gaps(why));
 }
 

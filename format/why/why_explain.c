@@ -150,7 +150,9 @@ static void waits(struct why_walk *walk, const struct why_thread *thread, uint32
 	if (begin >= end)
 		return;
 	if (is_known && walk->why->table->absent.some_threads)
-		what = why_text(walk->why, "CPU %u was idle, or ran threads that were not recorded (-F, -P)", cpu);
+		what = why_text(walk->why,
+				"CPU %u was idle, or ran threads that were not recorded (-F, -P) or left out by split",
+				cpu);
 	else if (is_known)
 		what = why_text(walk->why, "CPU %u was idle", cpu);
 	why_piece(walk, WHY_RUNNABLE, begin, end, thread->tid, is_known ? (int32_t)cpu : -1, "", what);
@@ -187,10 +189,11 @@ static const char *no_cpu(struct why *why, uint32_t cpu)
 	const char *text;
 
 	if (cpu < UINT32_MAX)
-		return why_text(why, "CPU %u was not recorded (-M)", cpu);
+		return why_text(why, "CPU %u was not recorded (-M), or left out by split", cpu);
 	dat_absent_put_cpus(&why->table->absent, &cpus);
 	blob_put(&cpus, "", 1);
-	text = why_text(why, "%s (-M)", cpus.error ? "CPUs were not recorded" : (const char *)cpus.data);
+	text = why_text(why, "%s (-M), or left out by split",
+			cpus.error ? "CPUs were not recorded" : (const char *)cpus.data);
 	blob_free(&cpus);
 	return text;
 }

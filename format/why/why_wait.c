@@ -130,7 +130,8 @@ static void interrupt_pieces(struct why_walk *walk, int32_t tid, const struct wh
 	if (!interrupt && is_left_out(why, sleep->waker)) {
 		why->lacks |= LACK_THREADS;
 		why_piece(walk, WHY_BLOCKED, begin, end, tid, -1, "interrupt",
-			  "an interrupt woke it; interrupts of other threads were not recorded (-F, -P)");
+			  "an interrupt woke it; interrupts of other threads were not recorded (-F, -P) or left out by "
+			  "split");
 		return;
 	}
 	if (!why->has_interrupts)

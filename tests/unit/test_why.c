@@ -12,6 +12,8 @@
 
 #define MANY 200000u
 
+#define LEFT_OUT "not recorded (-F, -P) or left out by split"
+
 static struct event_table *table;
 static struct why *why;
 static struct machine machine;
@@ -220,13 +222,13 @@ static void choose_threads(void)
 Test(why, an_interrupt_in_a_thread_that_was_not_recorded)
 {
 	choose_threads();
-	wakes_in_interrupt(5, "an interrupt woke it; interrupts of other threads were not recorded (-F, -P)", true);
+	wakes_in_interrupt(5, "an interrupt woke it; interrupts of other threads were " LEFT_OUT, true);
 }
 
 Test(why, an_interrupt_in_the_idle_task_that_was_not_recorded)
 {
 	choose_threads();
-	wakes_in_interrupt(0, "an interrupt woke it; interrupts of other threads were not recorded (-F, -P)", true);
+	wakes_in_interrupt(0, "an interrupt woke it; interrupts of other threads were " LEFT_OUT, true);
 }
 
 Test(why, an_interrupt_in_a_thread_that_was_recorded)
@@ -390,7 +392,7 @@ static void waits_for_a_cpu(const char *what)
 Test(why, a_cpu_ran_a_thread_that_was_not_recorded)
 {
 	choose_threads();
-	waits_for_a_cpu("CPU 0 was idle, or ran threads that were not recorded (-F, -P)");
+	waits_for_a_cpu("CPU 0 was idle, or ran threads that were " LEFT_OUT);
 }
 
 Test(why, a_cpu_ran_another_thread)
