@@ -135,13 +135,14 @@ static int add_request(struct why *why, const struct model_span *span)
 static int add_inner(struct why *why, struct blob *list, const struct model_span *span)
 {
 	struct why_inner inner = {
-		.begin = span->begin, .end = span->end, .model_id = span->id, .rule = span->rule, .number = -1
+		.begin = span->begin, .end = span->end, .model_id = span->id, .rule = span->rule, .tid = span->tid
 	};
 	const struct model_record *record = span->first.data ? &span->first : &span->last;
+	int64_t number = -1;
 
-	if (span->rule->is_kernel && !field_number(record, "id", &inner.number) &&
-	    !field_number(record, "irq", &inner.number))
-		field_number(record, "vec", &inner.number);
+	if (span->rule->is_kernel && !field_number(record, "id", &number) && !field_number(record, "irq", &number))
+		field_number(record, "vec", &number);
+	inner.number = (int32_t)number;
 	/* Make the interrupt end later, so that the trace's last event is inside it. */
 	if (span->rule->is_of_cpu && (span->flags & (MODEL_NO_END | MODEL_CUT)) == MODEL_NO_END)
 		inner.end++;

@@ -129,7 +129,8 @@ static void running(struct why_walk *walk, const struct why_thread *thread, uint
 		const struct why_inner *interrupt = cpu ? why_innermost(&cpu->inner, begin, 0, &until) : NULL;
 		const char *name;
 
-		if (!interrupt) {
+		/* With PREEMPT_RT, a thread may take the CPU from one that is in a soft interrupt. */
+		if (!interrupt || interrupt->tid != thread->tid) {
 			run_pieces(walk, thread, cpu_number, begin, until);
 		} else {
 			name = why_interrupt_name(walk->why, interrupt);

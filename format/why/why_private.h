@@ -31,7 +31,8 @@ struct why_inner {
 	size_t outer;
 	uint64_t model_id;
 	const struct model_rule *rule;
-	int64_t number;	  /* number of the system call, interrupt or soft interrupt; -1: none */
+	int32_t tid;	  /* its thread; of an interrupt, the one in which it began */
+	int32_t number;	  /* number of the system call, interrupt or soft interrupt; -1: none */
 	const char *name; /* name of the interrupt's device; NULL: not known */
 };
 

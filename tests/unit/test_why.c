@@ -183,6 +183,28 @@ Test(why, many_interrupts_and_tasks)
 	cr_assert_str_eq(pieces[1].what, "io:step");
 }
 
+/* On PREEMPT_RT, 1 takes the CPU from 3, which is in a soft interrupt. */
+Test(why, a_soft_interrupt_that_was_preempted)
+{
+	const struct why_piece *pieces;
+	struct machine_event *e;
+
+	feed_switch(0, 0, 3);
+	e = event(ID_SOFTIRQ_ENTRY, 3);
+	machine_put32(e, 3);
+	feed(e);
+	feed_switch(3, 0, 1);
+	feed_number(ID_REQUEST_BEGIN, 1, 7);
+	feed(event(ID_REQUEST_END, 1));
+	feed_switch(1, 1, 3);
+	e = event(ID_SOFTIRQ_EXIT, 3);
+	machine_put32(e, 3);
+	feed(e);
+	cr_assert_eq(why_end(why), 0);
+	cr_assert_eq(why_explain(why, span_of(7), &pieces, NULL), 1);
+	cr_expect_eq(pieces[0].class, WHY_RUNNING);
+}
+
 /* The events of chosen threads alone are recorded: not the interrupt that woke a thread while another one ran. */
 static void wakes_in_interrupt(int waker, const char *what, bool lacks_threads)
 {
