@@ -3,8 +3,8 @@
  * The kernel's side of a recording: a tracefs instance of our own, made, set and removed through libtracefs.
  *
  * Nothing else in tracefs is written: neither the top-level instance nor another process's, and in our own only what
- * was requested. kernel_close() removes the instance; if the recorder was killed, the next one removes it
- * (kernel_instance.h).
+ * was requested, and the options that it takes over from the top level. kernel_close() removes the instance; if the
+ * recorder was killed, the next one removes it (kernel_instance.h).
  */
 #ifndef CLI_KERNEL_H
 #define CLI_KERNEL_H
