@@ -10,10 +10,6 @@
 #				starts recorder ARGUMENT... with this ACTION of strace's --inject at each CALL for FILE, the end of a
 #				path that begins with the recorder's instance; sets $recorder; its output is in said and log
 #	is_stopped		whether ACTION signal=STOP has stopped it: for wait_until
-#	inject CALL ACTION FILE ARGUMENT...
-#				starts recorder ARGUMENT... with this ACTION of strace's --inject at each CALL for FILE, the end of a
-#				path that begins with the recorder's instance; sets $recorder; its output is in said and log
-#	is_stopped		whether ACTION signal=STOP has stopped it: for wait_until
 #	left PID		the instances of that recorder
 #	is_left PID		whether it has any: for wait_until
 #	is_swept PID		makes a recording, and tells whether that has removed it: for wait_until

@@ -93,9 +93,9 @@ static void join(const struct kernel_ring *ring)
 {
 	struct timespec until;
 
-	clock_gettime(CLOCK_REALTIME, &until);
+	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec++;
-	while (pthread_timedjoin_np(ring->thread, NULL, &until) == ETIMEDOUT) {
+	while (pthread_clockjoin_np(ring->thread, NULL, CLOCK_MONOTONIC, &until) == ETIMEDOUT) {
 		leave_cpu(ring);
 		until.tv_sec++;
 	}
@@ -368,10 +368,14 @@ static void free_late_threads(struct kernel_drain *drain)
 	for (unsigned int i = 0; i < drain->nr; i++) {
 		struct kernel_ring *ring = &drain->rings[i];
 		const unsigned int turns = atomic_load(&ring->turns);
+		const uint64_t bytes = atomic_load(&ring->bytes);
+		const bool has_run = turns != ring->turns_seen || bytes != ring->bytes_seen;
 
-		if (turns == ring->turns_seen && ring->wait_us < ANCHOR_PERIOD_MS * 1000u)
+		/* A thread that failed has ended. */
+		if (!has_run && !ring->failed && ring->wait_us < ANCHOR_PERIOD_MS * 1000u)
 			leave_cpu(ring);
 		ring->turns_seen = turns;
+		ring->bytes_seen = bytes;
 	}
 }
 

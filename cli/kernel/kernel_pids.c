@@ -141,11 +141,12 @@ static int add_if_alive(const struct search *search, unsigned long pid, bool thr
 	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0 && lacks_descriptor(search, errno))
 		return -EMFILE;
+	errno = 0;
 	process = dir < 0 ? 0 : process_of(dir);
 	if (dir >= 0)
 		list[pids->nr++] = (struct kernel_pid){ .dir = dir, .has_all = threads && process == pid };
 	if (!process)
-		return 0;
+		return lacks_descriptor(search, errno) ? -EMFILE : 0;
 	good = threads && process == pid ? add_threads(search, dir) : add_tid(search, pid);
 	return good ? 1 : -ENOMEM;
 }

@@ -22,15 +22,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/base/now.h"
 #include "cli/kernel/kernel_limit.h"
 #include "cli/base/read_at.h"
 #include "format/io/out_file.h"
-
-/* The capacity of the pipe: the most that a user may request, and far less than a ring holds. */
-#define PIPE_SIZE (1024 * 1024)
 
 /*
  * How often whole sub-buffers of a ring that fills slowly are taken: a recorder that is killed loses no more than
@@ -44,11 +42,9 @@
  */
 #define PAUSE_US 5000u
 
-static void close_fd(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}
+/* How often, at the end, a ring is tried again for which the kernel has no memory, and the pause between: a second. */
+#define MEMORY_TRIES   100u
+#define MEMORY_WAIT_NS 10000000
 
 static void count(struct kernel_ring *ring, uint64_t bytes)
 {
@@ -63,9 +59,19 @@ static ssize_t ring_failed(struct kernel_ring *ring, int err)
 }
 
 /*
- * The ring returned no data, but an error. To return a sub-buffer, the kernel allocates another one. If there is no
- * memory for it, nothing is lost, and the next turn tries again; at the end there is no other turn.
+ * Whether to try at once what failed. To return a sub-buffer, the kernel allocates another one. If there is no memory
+ * for it, nothing is lost, and the next turn tries again; at the end there is no other turn.
  */
+static bool try_again(struct kernel_ring *ring)
+{
+	if (errno != ENOMEM || !ring->rest || ring->memory_tries == MEMORY_TRIES)
+		return errno == EINTR;
+	ring->memory_tries++;
+	nanosleep(&(struct timespec){ .tv_nsec = MEMORY_WAIT_NS }, NULL);
+	return true;
+}
+
+/* The ring returned no data, but an error. */
 static ssize_t nothing_taken(struct kernel_ring *ring, int err)
 {
 	return err == -EAGAIN || (err == -ENOMEM && !ring->rest) ? 0 : ring_failed(ring, err);
@@ -95,7 +101,7 @@ static ssize_t take_read(struct kernel_ring *ring)
 
 	do {
 		n = read(ring->raw, ring->page, ring->page_size);
-	} while (n < 0 && errno == EINTR);
+	} while (n < 0 && try_again(ring));
 	/* ENODEV: a CPU that is offline has no ring. */
 	if (n < 0 && errno != ENODEV)
 		return nothing_taken(ring, -errno);
@@ -198,7 +204,7 @@ static ssize_t take_splice(struct kernel_ring *ring)
 	do {
 		taken = splice(ring->raw, NULL, ring->pipe[1], NULL, kernel_limit_run(ring, ring->pipe_size),
 			       SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
-	} while (taken < 0 && errno == EINTR);
+	} while (taken < 0 && try_again(ring));
 	if (taken < 0 && errno == EINVAL) {
 		ring->way = KERNEL_DRAIN_READ;
 		return take_read(ring);
@@ -406,88 +412,4 @@ uint64_t kernel_ring_bytes(const struct kernel_ring *ring)
 	char text[1024];
 
 	return read_stats(ring, text, sizeof(text)) ? 0 : rec_stats_figure(text, "bytes");
-}
-
-/* ------------------------------------------------------------------------------------------- opening and closing */
-
-void kernel_ring_close(struct kernel_ring *ring)
-{
-	rec_map_close(ring->map);
-	close_fd(ring->pipe[0]);
-	close_fd(ring->pipe[1]);
-	close_fd(ring->side);
-	close_fd(ring->raw);
-	close_fd(ring->dir);
-	free(ring->page);
-	free(ring->overwritten);
-}
-
-static int open_pipe(struct kernel_ring *ring)
-{
-	int size;
-
-	if (pipe2(ring->pipe, O_CLOEXEC) < 0)
-		return -errno;
-	size = fcntl(ring->pipe[1], F_SETPIPE_SZ, PIPE_SIZE);
-	if (size <= 0)
-		size = fcntl(ring->pipe[1], F_GETPIPE_SZ);
-	/*
-	 * A slot of the pipe takes a sub-buffer of any size; the bytes requested at a time are limited to the size of
-	 * the pipe.
-	 */
-	ring->pipe_size = size > (int)ring->page_size ? (size_t)size / ring->page_size * ring->page_size
-						      : ring->page_size;
-	return 0;
-}
-
-/* Whether the CPU has a ring. A CPU that has never been online gets one when it comes online. */
-static bool has_ring(const struct kernel_ring *ring)
-{
-	struct pollfd fd = { .fd = ring->raw, .events = POLLIN };
-
-	return poll(&fd, 1, 0) <= 0 || !(fd.revents & POLLERR);
-}
-
-static int open_way(struct kernel_ring *ring, const char *instance)
-{
-	int err = 0;
-
-	/* A ring that does not exist cannot be mapped. */
-	if (ring->way == KERNEL_DRAIN_BEST || (ring->way == KERNEL_DRAIN_MMAP && !has_ring(ring)))
-		ring->way = KERNEL_DRAIN_SPLICE;
-	if (ring->way == KERNEL_DRAIN_SPLICE)
-		return open_pipe(ring);
-	if (ring->way == KERNEL_DRAIN_MMAP) {
-		err = rec_map_kernel(instance, ring->cpu, 0, &ring->map);
-		if (!err && rec_map_is_copy(ring->map))
-			err = -ENODEV;
-	}
-	return err;
-}
-
-int kernel_ring_open(struct kernel_ring *ring, const char *instance, unsigned int cpu, uint32_t page_size,
-		     enum kernel_drain_way way)
-{
-	char path[PATH_MAX];
-	int err;
-
-	*ring = (struct kernel_ring){ .cpu = cpu,
-				      .page_size = page_size,
-				      .way = way,
-				      .dir = -1,
-				      .raw = -1,
-				      .side = -1,
-				      .pipe = { -1, -1 },
-				      .stop = -1 };
-	sem_init(&ring->ready, 0, 0);
-	ring->page = malloc(page_size);
-	if (!ring->page)
-		return -ENOMEM;
-	snprintf(path, sizeof(path), "%s/per_cpu/cpu%u", instance, cpu);
-	ring->dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	ring->raw = ring->dir < 0 ? -1 : openat(ring->dir, "trace_pipe_raw", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	err = ring->raw < 0 ? -errno : open_way(ring, instance);
-	if (err)
-		kernel_ring_close(ring);
-	return err;
 }

@@ -48,6 +48,7 @@ struct kernel_ring {
 	size_t pipe_size;    /* bytes that one splice may take */
 	bool ring_failed;    /* `err` comes from the ring, not from the side file */
 	uint64_t rest;	     /* at the end: the pages that may still be in the ring */
+	unsigned int memory_tries; /* at the end: how often the kernel had no memory */
 	uint64_t unsaved;    /* events that were taken out of the ring and did not reach the file */
 
 	/* for both threads */
@@ -64,7 +65,8 @@ struct kernel_ring {
 
 	/* for the recorder's thread */
 	int failed; /* the error that was reported */
-	unsigned int turns_seen; /* `turns` at the last check */
+	unsigned int turns_seen; /* `turns` and `bytes` at the last check */
+	uint64_t bytes_seen;
 };
 
 /* The caller fills in `side`, `stop` and the sizes. 0 or -errno; kernel_ring_close() releases everything. */

@@ -24,8 +24,8 @@ int kernel_settings_set(const struct message_sink *sink, const struct instance *
 void kernel_settings_undo(const struct instance *instance, const struct kernel_request *request, const bool *changed);
 
 /*
- * A new instance has the options of the top level, which other users may have set. Set those that change what is
- * recorded, or whether markers are, as they are after boot. 0; or -errno, and one line was printed.
+ * A new instance has the options of the top level, which other users may have set. Give the options that change what
+ * is recorded the values that they have after boot. 0; or -errno, and one line was printed.
  */
 int kernel_settings_clear_options(const struct message_sink *sink, const struct instance *instance);
 

@@ -4,7 +4,6 @@
 # differ where they should.
 
 . "$top_srcdir/tests/tap.sh"
-
 . "$top_srcdir/tests/tracefs.sh"
 
 # The instances for measuring clocks, without those of other tests.

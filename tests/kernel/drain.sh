@@ -115,21 +115,6 @@ record -r 7 -e raw_syscalls:sys_enter -f "$mine" "./$calls" 100
 like "the priority asked for" "$summary" "drained by splice, real-time priority 7"
 record -r 7 -e raw_syscalls:sys_enter -f "$mine" -u none sh -c 'chrt -p $PPID; "$0" 100' "./$calls"
 like "the thread that ends the recording has it, too" "$(tr '\n' ' ' <<<"$out")" "SCHED_FIFO.*priority: 7"
-# A real-time thread that never sleeps has a CPU for itself. A ring of 1 MB holds about 15,000 of its calls.
-if [ "$(nproc)" -gt 1 ]; then
-	"./$calls" 0 >made &
-	busy=$!
-	taskset -pc $(($(nproc) - 1)) $busy >pinned
-	chrt -f -p 50 $busy
-	as=(timeout 120)
-	record -u none -b 1024 --duration 4 -e raw_syscalls:sys_enter -f "$mine"
-	as=()
-	ok "beside a real-time thread, the recording ends" kill $busy
-	is "beside a real-time thread: its status" "$status" 0
-	ok "beside a real-time thread, its CPU is drained" test "$recorded" -gt 100000 || diag "$summary"
-else
-	skip "beside a real-time thread, its CPU is drained" "there is only one CPU"
-fi
 as=(setpriv --bounding-set=-sys_nice --inh-caps=-sys_nice prlimit --rtprio=0)
 record -e raw_syscalls:sys_enter -f "$mine" "./$calls" 100
 like "one that is not permitted is reported" "$summary" "no real-time priority for the drain \(Operation not permitted\)"

@@ -136,10 +136,14 @@ wait_until are_there
 run prlimit --nofile=30:30 "$RECORDER" record -o out.dat -e sched -u none -P sleeper --duration 0.1
 like "more processes than files may be open" "$status $err" \
 	"^1 recorder record: cannot open another process \\(-P\\): Too many open files; each one needs a file descriptor"
-run prlimit --nofile=30: "$RECORDER" record -q -o out.dat -e sched_switch -u none -P sleeper --duration 0.1
-unlike "the soft limit is raised" "$err" "Too many"
-# shellcheck disable=SC2046
-kill $(jobs -p)
+sleepers=$(jobs -p)
+prlimit --nofile=30: "$RECORDER" record -q -o out.dat -e sched_process_exit -u none -P sleeper 2>err &
+recorder=$!
+wait_until traces $recorder
+# shellcheck disable=SC2086
+kill $sleepers
+wait $recorder
+is "the soft limit is raised" "$? $(cat err)" "0 "
 
 # ---- no program beside the kernel
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # CPUs that are offline when a recording starts, or go online or offline meanwhile: nothing is lost, and no needless
-# message is printed. Run in a machine of its own (vm.sh): the last of its four CPUs has not been online yet.
+# message is printed. A CPU that a real-time thread occupies is drained, too. Run in a machine of its own (vm.sh): the last of its four CPUs has not been online yet.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/tracefs.sh"
@@ -43,6 +43,18 @@ for way in $ways; do
 	all "$way, one comes on that was off" 2000
 	echo 0 >$cpus/cpu3/online
 done
+
+# ---- a real-time thread that never sleeps has a CPU for itself: a ring of 1 MB holds about 15,000 of its calls
+
+taskset -c 1 "./$calls" 0 >made &
+busy=$!
+chrt -f -p 50 $busy
+record -u none -b 1024 --duration 10 -e raw_syscalls:sys_enter -f "$mine"
+is "beside a real-time thread: the recording ends" "$status" 0 || diag "$err"
+recorded=$(sed -nE 's/^recorded ([0-9]+) kernel.*/\1/p' <<<"$err")
+ok "beside a real-time thread: it goes on" kill $busy
+ok "beside a real-time thread: its CPU is drained" test "$recorded" -gt 50000
+diag "recorded $recorded"
 
 # ---- programs as well, whose threads are moved away from a CPU that goes offline
 

@@ -23,7 +23,7 @@ vm_poll=${VM_POLL:-0.5}
 vm_proc=${VM_PROC:-/proc}
 
 vm_tools=(
-	awk bash cat chgrp chmod chown cmp comm cp cut date dd df diff dirname basename echo env false find flock grep head id
+	awk bash cat chgrp chmod chown chrt cmp comm cp cut date dd df diff dirname basename echo env false find flock grep head id
 	kill ln ls mkdir mkfifo mktemp mount mountpoint mv nproc od paste pgrep printenv printf prlimit ps readlink rm rmdir
 	sed seq setpriv sh sleep sort stat strace stty tac tail taskset timeout touch tr trace-cmd true truncate umount uname
 	uniq unshare wc xargs
