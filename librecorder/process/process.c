@@ -176,18 +176,18 @@ static int make_buffer(const struct rec_options *given, struct rec_geometry *g)
 static void make_first_buffer(void)
 {
 	struct rec_process *process = &rec_process;
-	const bool in_session = rec_options_keep();
+	const bool keeps = rec_options_keep();
 	struct rec_geometry geometry;
 
 	rec_debug_start();
 	/* The parent's start time is not looked up: that takes 10 us, and is not needed here. */
 	process->parent_pid = getppid();
-	process->keep = in_session;
+	process->keep = keeps;
 	process->error = make_buffer(NULL, &geometry);
 	/* If the recording has ended, its events are not wanted any more. */
 	if (process->error == 0)
 		rec_events_begin(&geometry,
-				 in_session && !process->keep ? NULL : secure_getenv("RECORDER_ENABLE"));
+				 keeps && !process->keep ? NULL : secure_getenv("RECORDER_ENABLE"));
 	show_buffer(NULL);
 }
 
@@ -306,7 +306,11 @@ struct rec_buffer_header *rec_process_header(void)
 
 const char *rec_process_path(void)
 {
-	return rec_process.path;
+	const struct rec_process *process = &rec_process;
+	const bool is_moved = *process->moved_path && access(process->path, F_OK) < 0 &&
+			      access(process->moved_path, F_OK) == 0;
+
+	return is_moved ? process->moved_path : process->path;
 }
 
 pid_t rec_process_pid(void)
@@ -360,7 +364,7 @@ int rec_configure(const struct rec_options *options)
 	if (r == 0 && rec_process.header && rec_process.header->nr_lanes)
 		r = -EBUSY;
 	if (r == 0 && rec_process.header)
-		unlink(rec_process.path);
+		unlink(rec_process_path());
 	if (r == 0) {
 		/* The environment is read again. */
 		rec_process.dir_size = 0;

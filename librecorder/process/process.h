@@ -22,7 +22,10 @@ int rec_process_init(void);
 /* The mapped buffer, or NULL if the process has none. Signal-safe, and so are the next two functions. */
 struct rec_buffer_header *rec_process_header(void);
 
-/* The file's name; if there is no buffer, that of the file or directory which could not be used. */
+/*
+ * The file's present name; if there is no buffer, that of the file or directory which could not be used. errno may
+ * change.
+ */
 const char *rec_process_path(void);
 
 /* The pid of the process that made the buffer. */

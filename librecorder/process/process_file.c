@@ -131,7 +131,7 @@ static int create_file(int dir, char *name)
 /* Allocate the room through the file's name, for older kernels that cannot populate a mapping. */
 static int allocate_by_name(uint64_t offset, size_t size)
 {
-	const int fd = open(rec_process.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	const int fd = open(rec_process_path(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	int r;
 
 	if (fd < 0)
@@ -218,6 +218,16 @@ static int open_dir(bool create)
 	return fd;
 }
 
+/* The length of the path of the directory in which the session is whose path process->path is; 0: it is none. */
+static size_t size_above(void)
+{
+	const struct rec_process *process = &rec_process;
+	const char *name = strrchr(process->path, '/');
+
+	return process->keep && name && !strncmp(name + 1, REC_SESSION_PREFIX, strlen(REC_SESSION_PREFIX))
+		       ? (size_t)(name - process->path) : 0;
+}
+
 /*
  * After the end of its recording a session is gone. Then this process uses the directory in which the session was, as
  * other programs do, and removes its file at the exit. False: the directory is not a session.
@@ -225,12 +235,12 @@ static int open_dir(bool create)
 static bool leave_session(void)
 {
 	struct rec_process *process = &rec_process;
-	char *name = strrchr(process->path, '/');
+	const size_t size = size_above();
 
-	if (!process->keep || !name || strncmp(name + 1, REC_SESSION_PREFIX, strlen(REC_SESSION_PREFIX)) != 0)
+	if (!size)
 		return false;
-	*name = '\0';
-	process->dir_size = (size_t)(name - process->path);
+	process->path[size] = '\0';
+	process->dir_size = size;
 	process->keep = false;
 	return true;
 }
@@ -243,7 +253,7 @@ int rec_process_map_file(const struct rec_geometry *geometry)
 	 * it.
 	 */
 	int dir = open_dir(!process->keep);
-	size_t size;
+	size_t size, above;
 	char *name;
 	int fd, r;
 
@@ -251,10 +261,13 @@ int rec_process_map_file(const struct rec_geometry *geometry)
 		dir = open_dir(false);
 	if (dir < 0)
 		return dir;
+	above = size_above();
 	size = strlen(process->path);
 	name = process->path + size + 1;
 	process->path[size] = '/';
 	fd = create_file(dir, name);
+	memcpy(process->moved_path, process->path, above);
+	strcpy(process->moved_path + above, above ? name - 1 : "");
 	r = fd < 0 ? fd : map_file(geometry, fd);
 	if (fd >= 0) {
 		if (r < 0)

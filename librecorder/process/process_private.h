@@ -22,6 +22,8 @@ struct rec_process {
 	uint64_t parent_start;
 	int error; /* why there is no buffer: -errno */
 	char path[PATH_MAX];
+	/* Where the recorder of a command moves the file if this process outlives the recording; "": nowhere. */
+	char moved_path[PATH_MAX];
 	size_t dir_size; /* of the directory's path in it, if RECORDER_DIR named it; else 0 */
 };
 

@@ -170,12 +170,15 @@ like "its events are off, too" "$out" "$pid +started +0/3"
 "$RECORDER" record -o second.dat -P "$pid" 2>err &
 recorder=$!
 wait_until is_attached second.dat.spool "$told"
+echo save >&7
+wait_until grep -q saved answers
 echo go >&7
 echo end >&7
 wait_until grep -q end answers
 kill -INT $recorder
 wait $recorder
 is "it is recorded again" "$(counts second.dat)" "get 10 idle 10 put 10"
+is "it finds its buffer at the new place" "$(grep saved answers)" "saved 0"
 exec 7>&-
 wait_until is_gone "$pid"
 run "$RECORDER" ps

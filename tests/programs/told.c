@@ -2,8 +2,8 @@
 /*
  * Reads words, one on each line, carries out each, and then prints the word as the answer: "go" writes ten of each
  * event, "vfork" writes one in a child of vfork, which is lost if the program has written none before, "print" calls
- * rec_printf(), "stop" and "start" are rec_stop() and rec_start(), "off" is rec_disable(), "pid" is answered with its
- * pid.
+ * rec_printf(), "stop" and "start" are rec_stop() and rec_start(), "off" is rec_disable(); "pid" is answered with its
+ * pid, "save" with the result of rec_save() to saved.dat.
  */
 #include <librecorder/event.h>
 
@@ -53,6 +53,8 @@ int main(void)
 			rec_disable("*");
 		if (!strcmp(word, "pid"))
 			printf("%d\n", (int)getpid());
+		else if (!strcmp(word, "save"))
+			printf("saved %d\n", rec_save("saved.dat"));
 		else
 			puts(word);
 		fflush(stdout);
