@@ -65,7 +65,7 @@ const struct config configs[] = {
 	{ "program-dies",      2, 6, "ll",   "l",    "l",    2, 1, "w",   "1",   OVERWRITE | PROGRAM_DIES | LONG },
 	{ "reader-dies",       2, 6, "ll",   "l",    "",     1, 0, "pww", "1",   OVERWRITE | READER_DIES },
 	{ "reader-dies-wraps", 3, 6, "lll",  "lll",  "",     1, 0, "ww",  "1",   OVERWRITE | READER_DIES | LONG },
-	{ "reader-dies-full",  2, 6, "ll",   "lls",  "",     1, 0, "pww", "1",   READER_DIES },
+	{ "reader-dies-full",  2, 6, "ll",   "lls",  "",     1, 0, "pww", "1",   READER_DIES | LONG },
 	/* Loads that find older values. */
 	{ "weak",              2, 6, "ll",   "ls",   "",     1, 0, "wp",  "1",   OVERWRITE | WEAK },
 	{ "weak-full",         2, 6, "ll",   "lls",  "",     1, 0, "wwp", "1",   WEAK | LONG },
@@ -101,7 +101,8 @@ const struct config configs[] = {
 	{ "share-full",        2, 6, "ll",   "ls",   "",     1, 0, "sl",  "1",   SHARED },
 	{ "share-discard",     2, 7, "s",    "dD",   "",     1, 0, "sd",  "1",   OVERWRITE | SHARED },
 	{ "share-nested",      2, 6, "l",    "ls",   "s",    2, 1, "l",   "1",   OVERWRITE | SHARED },
-	{ "share-dies",        2, 6, "ll",   "sl",   "",     1, 0, "ls",  "1",   OVERWRITE | SHARED | WRITER_DIES },
+	{ "share-dies",        2, 6, "ll",   "sl",   "",     1, 0, "ls",  "1",
+	  OVERWRITE | SHARED | WRITER_DIES | LONG },
 	{ "share-weak",        2, 6, "ll",   "ls",   "",     1, 0, "sl",  "1",   OVERWRITE | SHARED | WEAK },
 	/* Handlers that jump out of what they interrupted. */
 	{ "jump",              2, 7, "s",    "sss",  "s",    2, 1, "",    "01",  OVERWRITE | JUMPS },

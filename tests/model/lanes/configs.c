@@ -9,11 +9,11 @@ const struct config configs[] = {
 	{ "lane-lease-made",  2, 2, 0, "",     { "sxs",   "sx",   0 },              "",     OVERWRITE },
 	{ "lane-lease-one",   1, 0, 0, "",     { "sx",    "sx",   0 },              "",     OVERWRITE },
 	{ "lane-lease-again", 1, 1, 0, "",     { "sx",    "sxs",  0 },              "",     OVERWRITE },
-	{ "lane-full",        1, 1, 0, "",     { "s",     "s",    "s" },            "",     OVERWRITE },
+	{ "lane-full",        1, 1, 0, "",     { "s",     "s",    "s" },            "",     OVERWRITE | LONG },
 	{ "lane-three",       2, 2, 0, "",     { "sx",    "sx",   "sx" },           "",     OVERWRITE | LONG },
 	/* A thread ends without notice, at any step, or between two events; the next one has its id, or not. */
 	{ "lane-dies",        1, 1, 0, "",     { "s",     "s",    0 },              "",     OVERWRITE | DIES },
-	{ "lane-dies-two",    2, 0, 0, "",     { "sx",    "sx",   0 },              "",     OVERWRITE | DIES },
+	{ "lane-dies-two",    2, 0, 0, "",     { "sx",    "sx",   0 },              "",     OVERWRITE | DIES | LONG },
 	{ "lane-dies-three",  1, 1, 0, "",     { "s",     "s",    "s" },            "",     OVERWRITE | DIES | LONG },
 	{ "lane-dies-again",  1, 1, 0, "",     { "ss",    "s",    0 },              "",
 	  OVERWRITE | DIES | REUSES | LONG },
