@@ -121,7 +121,7 @@ static bool read_size(struct record_buffer *buffer)
 	return false;
 }
 
-/* Histograms of times convert them to microseconds if the clock counts nanoseconds, as the TSC does not. */
+/* Histograms of times need a clock that counts nanoseconds, so the default is mono for them, not the TSC. */
 static void choose_clock(struct record *record)
 {
 	const char *clock = record->clock != UINT32_MAX ? clocks[record->clock] : NULL;

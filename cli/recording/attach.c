@@ -117,7 +117,7 @@ static int pass_over(struct attach *attach, const struct watched_dir *watched, s
 	char pid[PROGRAMS_PID_SIZE];
 
 	if (rec_view_loan(view) == -EOWNERDEAD || is_session) {
-		/* Check the session first: a recorder does not have the lanes that it has yet to find. */
+		/* Check the session first: a recorder does not hold lanes that it has not found yet. */
 		if ((is_session && watched_dir_is_locked(watched)) || has_reader(view))
 			return -EBUSY;
 		message(attach->sink,

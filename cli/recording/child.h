@@ -73,8 +73,8 @@ int child_exec(struct child *child);
 void child_drop(struct child *child);
 
 /*
- * The recording has ended: if the command is traced and still runs, call at_end, and let it go. From the last
- * child_wait() until then a signal stops it.
+ * The recording has ended: if the command is traced and still runs, call at_end, and let it go. A signal that
+ * the command gets between the last child_wait() and this call stops it until this call.
  */
 void child_let_go(struct child *child);
 

@@ -11,7 +11,7 @@
  * How often the recorder checks whether the process has stopped, and the pause between. It does not stop if its first
  * thread has ended before the others, or waits for a child of vfork().
  */
-#define STOP_TRIES   1000u
+#define STOP_TRIES   50u
 #define STOP_WAIT_NS 1000000
 
 /* The PTRACE_EVENT_ of a stop; 0: the process stopped because a signal is about to be delivered. */
@@ -54,7 +54,7 @@ void child_trace_stopped(const struct child *child, int status)
 		ptrace(PTRACE_CONT, child->pid, 0, event ? 0 : WSTOPSIG(status));
 }
 
-/* False: the process has neither stopped nor ended within a second. */
+/* False: the process has neither stopped nor ended meanwhile. */
 static bool wait_stop(const struct child *child, int *ret_status)
 {
 	const struct timespec wait = { .tv_nsec = STOP_WAIT_NS };

@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "cli/base/base_name.h"
-#include "cli/base/lock_within.h"
 #include "cli/base/lock_new.h"
+#include "cli/base/lock_within.h"
 #include "cli/base/message.h"
 #include "cli/base/name_ending.h"
 #include "cli/recording/dir_watch.h"
