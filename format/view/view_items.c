@@ -115,6 +115,12 @@ static int begin_span(void *arg, const struct model_span *span)
 	return items->trace->error;
 }
 
+/* Whether the thread of one of the kernel's events has no row: the row of its id is that of a program's thread. */
+static bool has_no_row(const struct view_items *items, int32_t tid)
+{
+	return event_is_ambiguous(items->table, tid);
+}
+
 static uint32_t keyed_row(struct view_items *items, const struct model_rule *rule)
 {
 	bool is_new;
@@ -149,7 +155,7 @@ static int add_span(void *arg, const struct model_span *span)
 		view_add(trace, keyed_row(items, span->rule), VIEW_SPANS, 0, &item);
 	else if (span->rule->is_of_cpu || span->tid <= 0)
 		view_add(trace, view_cpu_row(trace, span->cpu), VIEW_SPANS, span->depth + 1, &item);
-	else
+	else if (span->rule->is_program || !has_no_row(items, span->tid))
 		view_add(trace, view_thread_row(trace, items->table, span->tid), VIEW_SPANS, span->depth, &item);
 	return trace->error;
 }
@@ -167,6 +173,8 @@ static int add_point(void *arg, const struct model_record *record, const struct 
 					.cpu = (uint16_t)event->cpu };
 
 	(void)span;
+	if (!event_is_programs(id) && has_no_row(items, tid))
+		tid = 0;
 	view_add(trace, tid > 0 ? view_thread_row(trace, items->table, tid) : view_cpu_row(trace, event->cpu),
 		 VIEW_POINTS, 0, &item);
 	return trace->error;
@@ -303,7 +311,7 @@ static void add_wake(struct view_items *items, const struct model_thread_state *
 		.from = state->end, .to = state->end, .to_row = row, .kind = VIEW_WAKE, .event = items->event
 	};
 
-	if (state->waker <= 0 || state->waker == state->tid)
+	if (state->waker <= 0 || state->waker == state->tid || has_no_row(items, state->waker))
 		return;
 	arrow.from_row = view_thread_row(items->trace, items->table, state->waker);
 	view_add_arrow(items->trace, &arrow);

@@ -19,6 +19,9 @@ static const struct table_format formats[] = {
 			"\"value=%s\", __print_symbolic(REC->value, { 0, \"CLOSED\" }, { 3, \"<OPEN>\" }, "
 			"{ 4294967295, \"FAILED\" })") },
 	{ "demo", FORMAT_PRINT(16402, "rpc_begin", FIELD("rec_key_u64", "id", 8, 8, 0), "\"%llu\", REC->id") },
+	{ "demo", FORMAT(16403, "step_begin", "") },
+	{ "raw_syscalls", FORMAT(300, "sys_enter", FIELD("long", "id", 8, 8, 1)) },
+	{ "demo", FORMAT(301, "note", FIELD("int", "number", 8, 4, 1)) },
 };
 
 static struct event_table *table;
@@ -227,6 +230,46 @@ Test(view_items, a_thread_of_another_pid_namespace)
 	cr_assert_eq(sink.thread_state(items, &ran), 0);
 	cr_assert_eq(item_of(row_named("CPU 3"), 0, 0)->end, 20);
 	cr_assert_eq(row_named("<...>-7")->nr_lines, 0);
+}
+
+static void add_span_of(int id)
+{
+	const struct model_span span = { .rule = rule(id), .name = "x", .begin = 10, .end = 20, .tid = 7, .cpu = 3 };
+
+	cr_assert_eq(sink.span(items, &span), 0);
+}
+
+static void add_point_of(uint16_t id)
+{
+	const struct model_record record = { .type = rule(id)->type };
+	const struct dat_event event = { .ts = 15, .cpu = 3, .size = sizeof(id), .data = (const void *)&id };
+
+	cr_assert_eq(sink.point(items, &record, &event, 7, 0), 0);
+}
+
+/* The row of a program's thread does not show what the kernel's thread of the same id does. */
+Test(view_items, the_kernels_events_in_a_thread_of_another_pid_namespace)
+{
+	const struct model_thread_state woken = {
+		.tid = 8, .state = MODEL_SLEEPING, .cpu = UINT32_MAX, .begin = 10, .end = 20, .waker = 7
+	};
+
+	cr_assert_eq(number_map_set(&table->other_pids, 7, 1), 0);
+	cr_assert(rule(300)->is_kernel && rule(16403)->is_program);
+	add_span_of(300);
+	add_span_of(16403);
+	add_point_of(301);
+	add_point_of(16403);
+	cr_assert_eq(sink.thread_state(items, &woken), 0);
+	cr_assert_eq(view_finish(&trace, VIEW_ITEMS_MAX), 0);
+	cr_assert_eq(row_named("<...>-7")->nr_lines, 2);
+	for (size_t i = 0; i < 2; i++) {
+		cr_expect_eq(row_named("<...>-7")->lines[i].levels[0].nr, 1);
+		cr_expect_not(strncmp(trace.strings[item_of(row_named("<...>-7"), i, 0)->name], "demo:", 5));
+	}
+	/* The kernel's point is in the row of the CPU. */
+	cr_expect_str_eq(trace.strings[item_of(row_named("CPU 3"), 0, 0)->name], "demo:note");
+	cr_expect_eq(trace.nr_arrows, 0);
 }
 
 Test(view_items, threads_stand_under_their_process)
