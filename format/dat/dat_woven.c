@@ -14,18 +14,36 @@ struct lanes {
 	bool any;
 };
 
+/* The first marker of a page, and the number of events that are not after it, or all if it has none. */
+static uint32_t marker_of(const struct dat_file *file, const struct dat_page *page, uint32_t *ret_events)
+{
+	struct dat_error error;
+	struct dat_record record;
+	struct dat_walk walk;
+	uint32_t cpu = DAT_NO_MARKER;
+
+	if (dat_walk_open(file, page, &walk, &error))
+		return cpu;
+	while (cpu == DAT_NO_MARKER && dat_walk_next(&walk, &record, &error) > 0) {
+		*ret_events += record.kind == DAT_RECORD_DATA;
+		if (record.kind == DAT_RECORD_PADDING)
+			cpu = dat_walk_marker(&walk, &record, DAT_NO_MARKER);
+	}
+	return cpu;
+}
+
 /*
- * Find the first marker of a stream. A marker begins each page of a lane, or follows the page's first event, so if the
- * first page that can be read has none, the stream is not a lane.
+ * Find the first marker of a stream. A marker begins each page of a lane, or follows the page's first event, unless
+ * this event leaves no room for it. So a stream is not a lane if a page that can be read has several events and no
+ * marker.
  */
 static int find_marker(const struct dat_file *file, const struct dat_buffer *buffer, const struct dat_stream *stream,
 		       uint32_t *ret_cpu)
 {
 	struct dat_error error;
-	struct dat_record record;
 	struct dat_cursor cursor;
 	struct dat_page page;
-	struct dat_walk walk;
+	uint32_t events;
 	int ret;
 
 	*ret_cpu = DAT_NO_MARKER;
@@ -34,14 +52,11 @@ static int find_marker(const struct dat_file *file, const struct dat_buffer *buf
 	if (dat_cursor_open(file, buffer, stream, &cursor))
 		return -ENOMEM;
 	do {
+		events = 0;
 		ret = dat_cursor_next(&cursor, &page, &error);
-	} while (cursor.skipped);
-	if (ret > 0 && !dat_walk_open(file, &page, &walk, &error)) {
-		while (*ret_cpu == DAT_NO_MARKER && dat_walk_next(&walk, &record, &error) > 0) {
-			if (record.kind == DAT_RECORD_PADDING)
-				*ret_cpu = dat_walk_marker(&walk, &record, DAT_NO_MARKER);
-		}
-	}
+		if (ret > 0)
+			*ret_cpu = marker_of(file, &page, &events);
+	} while (cursor.skipped || (*ret_cpu == DAT_NO_MARKER && events == 1));
 	dat_cursor_close(&cursor);
 	return 0;
 }
