@@ -125,9 +125,11 @@ static void interrupt_pieces(struct why_walk *walk, int32_t tid, const struct wh
 	/* A soft interrupt or a timer is a better cause than the interrupt in which it runs. */
 	const struct why_inner *interrupt = cpu ? why_innermost(&cpu->inner, sleep->end, 0, NULL) : NULL;
 	const struct why_request *request = NULL;
+	/* The interrupt was before the sleep: it may be in the trace, but is not looked for. */
+	const bool is_early = sleep->waker_cpu == UINT32_MAX && why->has_interrupts;
 	const char *name;
 
-	if (!interrupt && is_left_out(why, sleep->waker)) {
+	if (!interrupt && !is_early && is_left_out(why, sleep->waker)) {
 		why->lacks |= LACK_THREADS;
 		why_piece(walk, WHY_BLOCKED, begin, end, tid, -1, "interrupt",
 			  "an interrupt woke it; interrupts of other threads were not recorded (-F, -P) or left out by "

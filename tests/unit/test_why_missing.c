@@ -10,21 +10,28 @@
 
 TestSuite(why_missing, .init = why_feed_begin, .fini = why_feed_end);
 
-/* The events of chosen threads alone are recorded: not the interrupt that woke a thread while another one ran. */
-static void wakes_in_interrupt(int waker, const char *what, bool lacks_threads)
+/* An interrupt in the thread `waker` begins the wake-up of thread 1. */
+static struct machine_event *waking_in_interrupt(int waker)
 {
-	const struct why_piece *pieces;
 	struct machine_event *e;
 
-	feed_switch(0, 0, 1);
-	feed_number(ID_REQUEST_BEGIN, 1, 7);
-	feed_switch(1, 1, 0);
 	machine.nr_events = 0;
 	e = machine_event(&machine, KIND_REQUEST, ID_WAKING, 0, 0, waker, true);
 	machine_put32(e, 1);
 	machine_put32(e, 120);
 	machine_put32(e, 0);
-	feed(e);
+	return e;
+}
+
+/* The events of chosen threads alone are recorded: not the interrupt that woke a thread while another one ran. */
+static void wakes_in_interrupt(int waker, const char *what, bool lacks_threads)
+{
+	const struct why_piece *pieces;
+
+	feed_switch(0, 0, 1);
+	feed_number(ID_REQUEST_BEGIN, 1, 7);
+	feed_switch(1, 1, 0);
+	feed(waking_in_interrupt(waker));
 	feed_switch(0, 0, 1);
 	feed(event(ID_REQUEST_END, 1));
 	cr_assert_eq(why_end(why), 0);
@@ -62,6 +69,34 @@ Test(why_missing, an_interrupt_in_a_thread_that_was_recorded)
 {
 	choose_threads();
 	wakes_in_interrupt(3, "an interrupt woke it; which one was not recorded: add -e irq -e timer", false);
+}
+
+/* Interrupts were recorded, but the one that began the wake-up came before the thread had left its CPU. */
+Test(why_missing, an_interrupt_before_the_sleep)
+{
+	const struct why_piece *pieces;
+	struct machine_event *e;
+
+	choose_threads();
+	feed_switch(0, 0, 1);
+	e = event(ID_SOFTIRQ_ENTRY, 1);
+	machine_put32(e, 7);
+	feed(e);
+	e = event(ID_SOFTIRQ_EXIT, 1);
+	machine_put32(e, 7);
+	feed(e);
+	feed_number(ID_REQUEST_BEGIN, 1, 7);
+	cpu = 1;
+	feed(waking_in_interrupt(5));
+	cpu = 0;
+	feed_switch(1, 1, 0);
+	feed_wakeup(1);
+	feed_switch(0, 0, 1);
+	feed(event(ID_REQUEST_END, 1));
+	cr_assert_eq(why_end(why), 0);
+	cr_assert_eq(why_explain(why, span_of(7), &pieces, NULL), 4);
+	cr_expect_str_eq(pieces[1].what, "an interrupt woke it");
+	cr_expect_not(why_lacks_threads(why));
 }
 
 static void expect_sums(uint64_t running, uint64_t interrupted, uint64_t unknown)
