@@ -253,7 +253,7 @@ static int take_user(struct verify *v, const struct dat_event *event)
 	/* In raw files the number of the CPU is that of a lane. */
 	if (!strcmp(event->buffer->name, "lanes") || v->table->pid_size != 4 ||
 	    !get(v, event, (struct verify_field){ v->table->pid_offset, 4 }, &pid) || pid <= 0 ||
-	    number_map_get(&v->other_pids, (uint64_t)pid)) {
+	    event_is_ambiguous(v->table, (int32_t)pid)) {
 		v->figures.unchecked++;
 		return 0;
 	}
@@ -400,9 +400,6 @@ static int learn_writer(struct verify *v)
 	at = notes.hidden ? notes.hidden : "";
 	while (!err && dat_notes_next_thread(&at, &tid))
 		err = verify_thread_hide(v, tid);
-	at = notes.other_pids ? notes.other_pids : "";
-	while (!err && dat_notes_next_thread(&at, &tid))
-		err = number_map_set(&v->other_pids, (uint64_t)(uint32_t)tid, 1);
 	return err;
 }
 
@@ -452,7 +449,6 @@ struct verify *verify_close(struct verify *verify)
 	for (uint32_t i = 0; i < verify->nr_cpus; i++)
 		verify_cpu_free(&verify->cpus[i]);
 	verify_thread_free(verify);
-	number_map_free(&verify->other_pids);
 	free(verify->cpus);
 	free(verify->streams);
 	free(verify->first_stream);

@@ -129,7 +129,6 @@ struct verify {
 	bool all_begun;			/* each of its streams has begun */
 	bool new_are_seen;		/* a sched_wakeup_new was seen */
 	bool has_some;			/* only some switches are known to be those of a thread and CPU */
-	struct number_map other_pids;	/* threads of programs that have other numbers for the kernel */
 	bool is_foreign;		/* another program wrote the file, which does not state has_some */
 	struct verify_pending *pending; /* a ring; numbers begin at 1 and are not reused */
 	uint64_t pending_begin, pending_end;

@@ -259,6 +259,22 @@ Test(verify_outside, losses_in_a_buffer_without_switches)
 	finish_with(VERIFY_OUTSIDE, 1);
 }
 
+Test(verify_outside, a_program_in_another_pid_namespace)
+{
+	static char version[] = "recorder 1; threads of other pid namespaces: 6";
+
+	options[0] = (struct dat_option){ .id = DAT_VERSION, .size = sizeof(version), .data = version };
+	file.nr_options = 1;
+	begin();
+	sw(0, 100, 0, R, 5);
+	user(0, 120, 5);
+	user(0, 130, 6);
+	sw(0, 180, 5, R, 0);
+	finish_clean();
+	cr_assert_eq(figures.checked, 1);
+	cr_assert_eq(figures.unchecked, 1);
+}
+
 Test(verify_outside, lanes_are_no_cpus)
 {
 	begin();
