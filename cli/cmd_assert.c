@@ -146,8 +146,7 @@ static int print(const struct run *run)
 			status = EXIT_FAILURE;
 	}
 	trace_input_report_gaps(&run->input, series_gaps(run->set));
-	trace_report_cpus(run->input.command, run->input.path, run->input.table);
-	trace_report_machines(run->input.command, run->input.path, run->input.table);
+	trace_report_absent(run->input.command, run->input.path, run->input.table);
 	return status;
 }
 

@@ -52,8 +52,7 @@ static int read_run(struct diff_collect *collect, unsigned int run, const char *
 		if (diff_collect_lost(collect, run))
 			complain(COMMAND,
 				 "%s: events were lost, so numbers of events are too low and spans are missing", path);
-		trace_report_cpus(COMMAND, path, input.table);
-		trace_report_machines(COMMAND, path, input.table);
+		trace_report_absent(COMMAND, path, input.table);
 		complain_given_up(COMMAND, path, diff_collect_given_up(collect, run));
 	}
 	*ret_is_cut |= trace_input_close(&input, 0) != 0;

@@ -218,7 +218,7 @@ static int count_and_print(struct counter *c)
 	if (err)
 		return trace_input_fail_memory(&c->input);
 	trace_input_report_gaps(&c->input, &c->gaps);
-	trace_report_cpus(c->input.command, c->input.path, c->input.table);
+	trace_report_absent(c->input.command, c->input.path, c->input.table);
 	if (!c->hits)
 		complain(COMMAND, "%s: there is nothing to count", c->input.path);
 	return c->hits ? 0 : EXIT_FAILURE;

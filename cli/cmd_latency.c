@@ -81,8 +81,7 @@ static int measure(const struct trace_input *input, const struct options *o, con
 	if (err)
 		return trace_input_fail_memory(input);
 	trace_input_report_gaps(input, series_gaps(set));
-	trace_report_cpus(input->command, input->path, input->table);
-	trace_report_machines(input->command, input->path, input->table);
+	trace_report_absent(input->command, input->path, input->table);
 	if (!hist->count)
 		complain(COMMAND, "%s: there is nothing to measure", input->path);
 	return hist->count ? 0 : EXIT_FAILURE;

@@ -144,8 +144,7 @@ static int count_and_print(const struct trace_input *input, bool json, size_t mo
 		print_top(&top, json, most);
 	}
 	trace_input_report_gaps(input, &top.gaps);
-	trace_report_cpus(input->command, input->path, input->table);
-	trace_report_machines(input->command, input->path, input->table);
+	trace_report_absent(input->command, input->path, input->table);
 	if (err)
 		complain(COMMAND, "%s: %s", input->path, error.text[0] ? error.text : strerror(-err));
 	top_close(&top);

@@ -91,8 +91,7 @@ static void report_gaps(struct sql_session *session)
 		if (gaps.back)
 			complain(COMMAND, "%s: times go back at %" PRIu64 " place%s; a condition on ts may miss events",
 				 trace->path, gaps.back, gaps.back == 1 ? "" : "s");
-		trace_report_cpus(COMMAND, trace->path, trace->table);
-		trace_report_machines(COMMAND, trace->path, trace->table);
+		trace_report_absent(COMMAND, trace->path, trace->table);
 		complain_given_up(COMMAND, trace->path, trace->given_up);
 	}
 }

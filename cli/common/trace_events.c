@@ -18,12 +18,10 @@ void trace_report_left_out(const char *command, const char *path, const struct e
 			 path, out->nr, out->nr == 1 ? " is" : "s are", out->nr == 1 ? "it" : "them", out->first);
 }
 
-void trace_report_cpus(const char *command, const char *path, const struct event_table *table)
+static void report_cpus(const char *command, const char *path, const struct event_table *table)
 {
 	struct blob cpus = BLOB_INIT;
 
-	if (!table->absent.nr_no_cpus)
-		return;
 	dat_absent_put_cpus(&table->absent, &cpus);
 	blob_put(&cpus, "", 1);
 	complain(command, "%s: %s; results may lack events", path,
@@ -31,8 +29,10 @@ void trace_report_cpus(const char *command, const char *path, const struct event
 	blob_free(&cpus);
 }
 
-void trace_report_machines(const char *command, const char *path, const struct event_table *table)
+void trace_report_absent(const char *command, const char *path, const struct event_table *table)
 {
+	if (table->absent.nr_no_cpus)
+		report_cpus(command, path, table);
 	if (table->absent.several_machines)
 		complain(command, "%s: merged from files of several machines; states of threads are unknown", path);
 }

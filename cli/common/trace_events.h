@@ -15,10 +15,10 @@ int trace_events_open(const char *command, const char *path, const struct dat_fi
 /* Reports on standard error the formats that were left out of the table. If the table is NULL, reports nothing. */
 void trace_report_left_out(const char *command, const char *path, const struct event_table *table);
 
-/* If CPUs were not recorded, reports on standard error that results may lack what happened there. */
-void trace_report_cpus(const char *command, const char *path, const struct event_table *table);
-
-/* If the file is of several machines, reports on standard error that states of threads are unknown. */
-void trace_report_machines(const char *command, const char *path, const struct event_table *table);
+/*
+ * Reports on standard error what the file is known not to have: CPUs that were not recorded, so that results may lack
+ * what happened there; states of threads, if the file is of several machines.
+ */
+void trace_report_absent(const char *command, const char *path, const struct event_table *table);
 
 #endif

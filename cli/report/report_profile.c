@@ -56,7 +56,7 @@ static int read_and_print(struct report *r, struct profile *all)
 	for (size_t i = r->file->nr_buffers; !status && i; i--)
 		status = print_profile(&all[i - 1]);
 	trace_input_report_gaps(&input, &gaps);
-	trace_report_cpus(input.command, input.path, input.table);
+	trace_report_absent(input.command, input.path, input.table);
 	damage = report_damage(r, walk.merge);
 	report_walk_close(&walk);
 	return status ? status : damage;

@@ -138,6 +138,8 @@ int view_file(const struct view_request *request, const struct view_sink *sink, 
 	reading.result.given_up = reading.trace.given_up;
 	if (reading.file)
 		reading.result.missing = reading.file->missing;
+	if (!err && !request->live)
+		trace_report_absent("view", request->shown, reading.table);
 	*ret_result = reading.result;
 	close_all(&reading);
 	return err;

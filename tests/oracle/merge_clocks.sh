@@ -89,6 +89,8 @@ like "it is of several machines" "$(notes out.dat)" "; several machines$"
 ok "states of threads in it" "$RECORDER" sql --csv out.dat "SELECT count(*) FROM sched WHERE state != 'unknown'"
 is "there are none" "$(tail -n +2 <<<"$out" | tr -d '\r')" 0
 is "because it is of several machines" "$err" "recorder sql: out.dat: merged from files of several machines; states of threads are unknown"
+ok "a view of it" "$RECORDER" view -o view.html out.dat
+is "has none, either" "$err" "recorder view: out.dat: merged from files of several machines; states of threads are unknown"
 "$RECORDER" split -i out.dat -o split >/dev/null
 "$RECORDER" merge -o again.dat split* a.dat
 like "a part, merged again, is still noted" "$(notes again.dat)" "; several machines$"
