@@ -33,7 +33,8 @@ struct machine_event *event(enum machine_id id, int pid)
 
 void feed(const struct machine_event *e)
 {
-	struct dat_buffer buffer = { .name = (char[]){ "" } };
+	static char name[] = "";
+	static struct dat_buffer buffer = { .name = name };
 	const struct dat_event event = {
 		.ts = ts, .raw = ts, .cpu = cpu, .lost = lost, .size = e->size, .data = e->bytes, .buffer = &buffer
 	};
