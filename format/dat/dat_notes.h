@@ -29,7 +29,7 @@
  * they are merged.
  *
  * "several machines", at the end, is in files that were merged from files of different machines or boots, of which at
- * least two cover the same time. There, a thread's id, and the number of a CPU, may be that of several ones.
+ * least two cover the same time. There, a thread's id, or a CPU's number, may mean several threads or CPUs.
  */
 #ifndef FORMAT_DAT_NOTES_H
 #define FORMAT_DAT_NOTES_H
