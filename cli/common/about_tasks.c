@@ -6,12 +6,15 @@
 
 int about_tasks_add(struct about_tasks *tasks, int32_t tid)
 {
-	int32_t *tids = realloc(tasks->tids, (tasks->nr + 1) * sizeof(*tids));
+	/* The room is the power of two that is not less than the number. */
+	if (!(tasks->nr & (tasks->nr - 1))) {
+		int32_t *tids = realloc(tasks->tids, (tasks->nr ? 2ul * tasks->nr : 1) * sizeof(*tids));
 
-	if (!tids)
-		return -ENOMEM;
-	tasks->tids = tids;
-	tids[tasks->nr++] = tid;
+		if (!tids)
+			return -ENOMEM;
+		tasks->tids = tids;
+	}
+	tasks->tids[tasks->nr++] = tid;
 	return number_map_set(&tasks->by_tid, (uint64_t)tid, 1);
 }
 
