@@ -16,7 +16,7 @@ struct dat_absent {
 	size_t nr_listed;
 	struct dat_losses some_times; /* with some_threads: only at these times; empty: always */
 	struct dat_losses no_switches;
-	bool several_machines; /* so the switches of a thread, or of a CPU, are not known at any time */
+	bool several_machines; /* no switch is known to be that of a certain thread or CPU */
 	struct dat_losses no_kernel, no_programs; /* no events of the kernel, or of programs */
 	bool *no_cpus; /* by CPU: its events were not recorded */
 	uint32_t nr_no_cpus;

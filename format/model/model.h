@@ -231,7 +231,8 @@ enum model_absent {
 	MODEL_RECORDED,
 	MODEL_NO_CPU,  /* the thread was on a CPU that was not recorded */
 	MODEL_NO_TIME, /* no switch of the thread was recorded at that time: the file was merged of others */
-	MODEL_OTHER_IDS, /* it is the state of another thread, which has the id for the kernel: event_is_ambiguous() */
+	/* the state is that of the kernel's thread of this id, not the program's: event_is_ambiguous() */
+	MODEL_OTHER_IDS,
 };
 
 struct model_thread_state {

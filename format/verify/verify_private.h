@@ -128,7 +128,7 @@ struct verify {
 	const struct dat_buffer *sched; /* the buffer of the first switch */
 	bool all_begun;			/* each of its streams has begun */
 	bool new_are_seen;		/* a sched_wakeup_new was seen */
-	bool has_some;			/* only some switches are known to be those of a thread and CPU */
+	bool has_some;			/* not all switches, or those of several machines */
 	bool is_foreign;		/* another program wrote the file, which does not state has_some */
 	struct verify_pending *pending; /* a ring; numbers begin at 1 and are not reused */
 	uint64_t pending_begin, pending_end;

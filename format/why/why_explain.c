@@ -211,7 +211,7 @@ static const char *reason_of(struct why *why, int32_t tid, const struct why_stat
 	const size_t i = why_loss_from(&why->losses, begin);
 
 	if (why->table->absent.several_machines)
-		return "the file is of several machines, and an event does not show of which";
+		return "the file is of several machines; an event does not name its machine";
 	if (event_is_ambiguous(why->table, tid))
 		return "its thread id is that of another pid namespace, not the kernel's";
 	if (!why->has_switches) {

@@ -204,7 +204,7 @@ Test(why_missing, a_file_of_several_machines)
 	cr_assert_eq(why_end(why), 0);
 	cr_assert_eq(why_explain(why, span_of(7), &pieces, NULL), 1);
 	cr_expect_eq(pieces[0].class, WHY_UNKNOWN);
-	cr_expect_str_eq(pieces[0].what, "the file is of several machines, and an event does not show of which");
+	cr_expect_str_eq(pieces[0].what, "the file is of several machines; an event does not name its machine");
 	cr_expect_str_eq(why_missing(why), "");
 }
 
