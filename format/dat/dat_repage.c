@@ -208,7 +208,7 @@ int dat_repage_put(struct dat_repage *repage, const struct dat_repage_event *eve
 		return err;
 	size = page_event_size(event->size, event->time - page->last);
 	marker = marker_size(page, event);
-	/* An event that almost fills a page is more important than its CPU. */
+	/* If both do not fit, the marker is left out. */
 	if (page->used + size + marker + lost_room(repage, page->lost) > capacity)
 		marker = 0;
 	err = make_room(page, size + marker, capacity);
