@@ -19,6 +19,7 @@
 struct facts {
 	const struct dat_file *file;
 	struct dat_notes notes;
+	struct merge_machine machine;
 	char clock[64];
 	struct clock_reading readings[CLOCK_READINGS]; /* their `mono` is the clock of the file */
 	unsigned int nr_readings;
@@ -38,6 +39,7 @@ static struct facts facts_of(const struct dat_file *file)
 	struct facts facts = { .file = file };
 
 	dat_notes_of(file, &facts.notes);
+	facts.machine = merge_machine_of(file);
 	merge_clock_name(file, facts.clock, sizeof(facts.clock));
 	facts.nr_readings = dat_time_readings(file, facts.readings);
 	dat_time_date(file, &facts.date);
@@ -69,17 +71,17 @@ static int refuse(struct dat_error *error, const char *reason)
 /* ----------------------------------------------------------------------------------------------- which clock it is */
 
 /* Whether the times of one file were moved to those of the other (TIME_SHIFT names its id). */
-static bool is_peer(const struct dat_file *file, const struct dat_file *other)
+static bool is_peer(const struct merge_machine *file, const struct merge_machine *other)
 {
-	const struct dat_option *shift = dat_option(file, DAT_TIME_SHIFT), *id = dat_option(other, DAT_TRACEID);
+	const struct dat_option *shift = file->shift, *id = other->id;
 
 	return shift && id && shift->size >= 8 && id->size == 8 && !memcmp(shift->data, id->data, 8);
 }
 
 /* Whether an option of a file moves its times to those of the other one, or the times of both to those of a third. */
-static bool are_peers(const struct dat_file *one, const struct dat_file *other)
+static bool are_peers(const struct merge_machine *one, const struct merge_machine *other)
 {
-	const struct dat_option *a = dat_option(one, DAT_TIME_SHIFT), *b = dat_option(other, DAT_TIME_SHIFT);
+	const struct dat_option *a = one->shift, *b = other->shift;
 
 	if (a && b)
 		return a->size >= 8 && b->size >= 8 && !memcmp(a->data, b->data, 8);
@@ -87,11 +89,11 @@ static bool are_peers(const struct dat_file *one, const struct dat_file *other)
 }
 
 /* Whether both files are of one recording, such as the parts of a guest's file, whose times were moved alike. */
-static bool are_of_one_recording(const struct dat_file *one, const struct dat_file *other)
+static bool are_of_one_recording(const struct merge_machine *one, const struct merge_machine *other)
 {
-	const struct dat_option *a = dat_option(one, DAT_TRACEID), *b = dat_option(other, DAT_TRACEID);
+	const struct dat_option *a = one->id, *b = other->id;
 
-	return one == other || (a && b && a->size == 8 && b->size == 8 && !memcmp(a->data, b->data, 8));
+	return one->file == other->file || (a && b && a->size == 8 && b->size == 8 && !memcmp(a->data, b->data, 8));
 }
 
 enum boot { BOOT_UNKNOWN, BOOT_SAME, BOOT_OTHER };
@@ -103,14 +105,14 @@ enum boot { BOOT_UNKNOWN, BOOT_SAME, BOOT_OTHER };
  * wrote it, by the time of day minus CLOCK_BOOTTIME, which is the moment of the boot. That changes if the time of day
  * is set, but seldom by minutes. This is a guess: two machines may be booted at about the same time.
  */
-static enum boot compare_boots(const struct facts *one, const struct facts *other)
+static enum boot compare_boots(const struct merge_machine *one, const struct merge_machine *other)
 {
-	const struct clock_reading *a = &one->notes.readings[0], *b = &other->notes.readings[0];
+	const struct clock_reading *a = &one->reading, *b = &other->reading;
 	int64_t distance;
 
-	if (one->notes.boot && other->notes.boot)
-		return strncmp(one->notes.boot, other->notes.boot, DAT_BOOT_ID) ? BOOT_OTHER : BOOT_SAME;
-	if (!one->notes.nr_readings || !other->notes.nr_readings)
+	if (one->boot && other->boot)
+		return strncmp(one->boot, other->boot, DAT_BOOT_ID) ? BOOT_OTHER : BOOT_SAME;
+	if (!one->nr_readings || !other->nr_readings)
 		return BOOT_UNKNOWN;
 	distance = (int64_t)((a->realtime - a->boottime) - (b->realtime - b->boottime));
 	return distance > -BOOTS_APART && distance < BOOTS_APART ? BOOT_SAME : BOOT_OTHER;
@@ -176,11 +178,25 @@ static int join_one_clock(const struct facts *file, const struct facts *first, b
 	return 0;
 }
 
-bool merge_clock_is_elsewhere(const struct dat_file *file, const struct dat_file *other)
+struct merge_machine merge_machine_of(const struct dat_file *file)
 {
-	const struct facts a = facts_of(file), b = facts_of(other);
+	struct dat_notes notes;
 
-	return compare_boots(&a, &b) == BOOT_OTHER || (are_peers(file, other) && !are_of_one_recording(file, other));
+	dat_notes_of(file, &notes);
+	return (struct merge_machine){
+		.file = file,
+		.boot = notes.boot,
+		.reading = notes.readings[0],
+		.nr_readings = notes.nr_readings,
+		.shift = dat_option(file, DAT_TIME_SHIFT),
+		.id = dat_option(file, DAT_TRACEID),
+	};
+}
+
+bool merge_machine_is_other(const struct merge_machine *machine, const struct merge_machine *other)
+{
+	return compare_boots(machine, other) == BOOT_OTHER ||
+	       (are_peers(machine, other) && !are_of_one_recording(machine, other));
 }
 
 int merge_clock_find(const struct dat_file *file, const struct dat_file *first, struct merge_clock *ret_clock,
@@ -188,14 +204,14 @@ int merge_clock_find(const struct dat_file *file, const struct dat_file *first, 
 {
 	const struct facts a = facts_of(file), b = facts_of(first);
 	const bool is_one = !strcmp(a.clock, b.clock);
-	const enum boot boot = compare_boots(&a, &b);
+	const enum boot boot = compare_boots(&a.machine, &b.machine);
 
-	*ret_clock = (struct merge_clock){ .is_elsewhere = merge_clock_is_elsewhere(file, first) };
+	*ret_clock = (struct merge_clock){ .is_elsewhere = merge_machine_is_other(&a.machine, &b.machine) };
 	if (has_offset(file) != has_offset(first))
 		return refuse(ret_error,
 			      "only one of this file and the first one has an offset added to its times "
 			      "(option offset)");
-	if (is_one && are_peers(file, first))
+	if (is_one && are_peers(&a.machine, &b.machine))
 		return join_one_clock(&a, &b, false, ret_clock, ret_error);
 	if (dat_option(file, DAT_TIME_SHIFT) || dat_option(first, DAT_TIME_SHIFT))
 		return refuse(ret_error,

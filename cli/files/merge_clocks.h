@@ -10,13 +10,24 @@
 #include <stdbool.h>
 
 #include "format/dat/dat_read.h"
+#include "format/io/clock_reading.h"
+
+/* What a file states about its machine, read once: files are compared in pairs. The strings are the file's. */
+struct merge_machine {
+	const struct dat_file *file;
+	const char *boot;		/* DAT_BOOT_ID characters; NULL: not known */
+	struct clock_reading reading;	/* the first one, if nr_readings is not 0 */
+	unsigned int nr_readings;
+	const struct dat_option *shift; /* TIME_SHIFT; NULL: none */
+	const struct dat_option *id;	/* TRACEID; NULL: none */
+};
 
 struct merge_clock {
 	int64_t move;	  /* added to times as this file shows them, gives times as the other file shows them */
 	uint64_t error;	  /* of the result, ns */
 	bool by_readings; /* else the files have one clock, and error is 0 */
 	bool by_day;	  /* by readings of the time of day: another machine, or another boot */
-	bool is_elsewhere; /* merge_clock_is_elsewhere() */
+	bool is_elsewhere; /* merge_machine_is_other() */
 	bool is_open;	  /* `error` does not include the errors that a file does not state */
 	bool is_guessed;  /* both are taken to be of one boot, but at least one of them does not state its id */
 };
@@ -28,8 +39,10 @@ struct merge_clock {
  */
 void merge_clock_name(const struct dat_file *file, char *ret_name, size_t size);
 
+struct merge_machine merge_machine_of(const struct dat_file *file);
+
 /* Whether a file was recorded on another machine or in another boot than the other one, if the files state that. */
-bool merge_clock_is_elsewhere(const struct dat_file *file, const struct dat_file *other);
+bool merge_machine_is_other(const struct merge_machine *machine, const struct merge_machine *other);
 
 /* 0; -EOPNOTSUPP with ret_error filled in: the files have no common time. */
 int merge_clock_find(const struct dat_file *file, const struct dat_file *first, struct merge_clock *ret_clock,

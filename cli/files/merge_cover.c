@@ -71,12 +71,10 @@ uint64_t merge_raw_time(const struct merge *merge, const struct merge_file *file
 
 static bool is_same_recording(const struct merge_file *a, const struct merge_file *b)
 {
-	struct dat_notes x, y;
+	const struct merge_machine *x = &a->machine, *y = &b->machine;
 
-	dat_notes_of(a->file, &x);
-	dat_notes_of(b->file, &y);
-	return x.nr_readings && x.nr_readings == y.nr_readings && x.readings[0].mono == y.readings[0].mono &&
-	       x.readings[0].realtime == y.readings[0].realtime;
+	return x->nr_readings && x->nr_readings == y->nr_readings && x->reading.mono == y->reading.mono &&
+	       x->reading.realtime == y->reading.realtime;
 }
 
 /* Read what a piece notes about itself. */
@@ -276,7 +274,7 @@ static bool are_mixed(const struct merge_file *one, const struct merge_file *oth
 	const struct merge_cover *a = &one->cover, *b = &other->cover;
 
 	return a->has_event && b->has_event && (a->has_kernel || b->has_kernel) && a->first <= b->last &&
-	       b->first <= a->last && merge_clock_is_elsewhere(one->file, other->file);
+	       b->first <= a->last && merge_machine_is_other(&one->machine, &other->machine);
 }
 
 static bool has_several_machines(const struct merge *merge)

@@ -54,6 +54,7 @@ static int join_clock(struct merge *merge, unsigned int number, unsigned int *re
 	int err = merge_clock_find(file->file, merge->files[0].file, &file->clock, error);
 
 	*ret_file = number;
+	file->machine = merge_machine_of(file->file);
 	if (err)
 		return err;
 	file->has_event = dat_merge_next(file->merge, &file->event) > 0;

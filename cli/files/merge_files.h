@@ -39,6 +39,7 @@ struct merge_file {
 	unsigned int *buffers; /* the writer's buffers, by buffer of the file */
 	struct dat_event event; /* the next one, if has_event */
 	bool has_event;
+	struct merge_machine machine;
 	struct merge_clock clock;
 	struct merge_cover cover;
 	struct merge_printf *printfs;
