@@ -85,8 +85,9 @@ static int cut_thread(struct why *why, struct why_thread *thread)
 	for (size_t i = 0; i < nr; i++) {
 		const struct why_cpu *cpu = states[i].run == MODEL_RUNNING ? why_cpu(why, states[i].cpu) : NULL;
 
-		/* It is unknown until the thread's next event: a state for each further loss would take memory. */
-		if (states[i].run == MODEL_UNKNOWN && states[i].is_lost)
+		/* A state that is unknown for a known reason stays whole: a state for each loss would take memory. */
+		if (states[i].run == MODEL_UNKNOWN &&
+		    (states[i].is_lost || states[i].absent != MODEL_RECORDED))
 			blob_put(&to, &states[i], sizeof(states[i]));
 		else
 			cut_state(cpu ? &cpu->losses : &why->losses, states[i], &to);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* `recorder why` where events are missing: not recorded, left out, lost, or of other machines and namespaces. */
+#include "format/why/why_private.h"
 #include "why_feed.h"
 
 #include <criterion/criterion.h>
@@ -169,11 +170,8 @@ Test(why_missing, switches_without_states)
 }
 
 /* The thread sleeps while other CPUs lose events. */
-Test(why_missing, many_losses_in_a_sleep)
+static void sleep_over_losses(void)
 {
-	const struct why_piece *pieces;
-	long nr;
-
 	feed_switch(0, 0, 1);
 	feed_number(ID_REQUEST_BEGIN, 1, 7);
 	feed_switch(1, 1, 0);
@@ -187,8 +185,27 @@ Test(why_missing, many_losses_in_a_sleep)
 	feed_switch(0, 0, 1);
 	feed(event(ID_REQUEST_END, 1));
 	cr_assert_eq(why_end(why), 0);
+}
+
+Test(why_missing, many_losses_in_a_sleep)
+{
+	const struct why_piece *pieces;
+	long nr;
+
+	sleep_over_losses();
 	nr = why_explain(why, span_of(7), &pieces, NULL);
 	cr_expect(nr > 2 && nr < 8, "%ld", nr);
+}
+
+/* The kernel's thread has the id of a program's thread, so its states are unknown anyway. */
+Test(why_missing, many_losses_in_a_sleep_of_another_pid_namespace)
+{
+	size_t nr;
+
+	cr_assert_eq(number_map_set(&table->other_pids, 1, 1), 0);
+	sleep_over_losses();
+	nr = why_thread(why, 1)->states.size / sizeof(struct why_state);
+	cr_expect(nr > 0 && nr < 8, "%zu", nr);
 }
 
 Test(why_missing, a_file_of_several_machines)
