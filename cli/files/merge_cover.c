@@ -144,27 +144,60 @@ static void add_absence(const struct merge *merge, const struct merge_file *file
 	dat_losses_join(all);
 }
 
-/* The times that are in both lists; they replace the first one. */
-static int intersect(struct dat_losses *times, const struct dat_losses *other)
+static int by_time(const void *a, const void *b)
 {
-	struct dat_losses both = { .is_exact = true };
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
-	for (size_t i = 0, j = 0; i < times->nr && j < other->nr;) {
-		const struct dat_loss_time *a = &times->all[i], *b = &other->all[j];
-		const uint64_t since = a->since > b->since ? a->since : b->since;
-		const uint64_t until = a->until < b->until ? a->until : b->until;
+	return (x > y) - (x < y);
+}
 
-		if (since < until)
-			dat_losses_add(&both, since, until);
-		if (a->until < b->until)
-			i++;
-		else
-			j++;
+/* The times that are in all of the lists, whose times were put together. Within a list, times do not overlap. */
+static int find_common(const struct dat_losses *times, size_t nr_lists, struct dat_losses *ret_common)
+{
+	uint64_t *begins = reallocarray(NULL, times->nr, sizeof(*begins));
+	uint64_t *ends = reallocarray(NULL, times->nr, sizeof(*ends));
+	const bool is_done = begins && ends;
+
+	for (size_t i = 0; i < times->nr && is_done; i++) {
+		begins[i] = times->all[i].since;
+		ends[i] = times->all[i].until;
 	}
-	dat_losses_join(&both);
-	dat_losses_free(times);
-	*times = both;
-	return both.error;
+	if (is_done) {
+		qsort(begins, times->nr, sizeof(*begins), by_time);
+		qsort(ends, times->nr, sizeof(*ends), by_time);
+	}
+	for (size_t i = 0, j = 0; is_done && i < times->nr && j < times->nr;) {
+		if (begins[i] >= ends[j]) {
+			j++;
+			continue;
+		}
+		i++;
+		if (i - j == nr_lists)
+			dat_losses_add(ret_common, begins[i - 1], ends[j]);
+	}
+	free(begins);
+	free(ends);
+	return is_done ? ret_common->error : -ENOMEM;
+}
+
+/* Put the absences of all files that have such events together. *ret_nr: the number of these files. */
+static int add_absences(const struct merge *merge, enum what what, struct dat_losses *all, size_t *ret_nr)
+{
+	*ret_nr = 0;
+	for (unsigned int i = 0; i < merge->nr && !all->error; i++) {
+		const struct merge_file *file = &merge->files[i];
+		struct dat_losses absence = { .is_exact = true };
+
+		if (!has(&file->cover, what))
+			continue;
+		add_absence(merge, file, what, &absence);
+		for (size_t j = 0; j < absence.nr; j++)
+			dat_losses_add(all, absence.all[j].since, absence.all[j].until);
+		all->error = absence.error ? absence.error : all->error;
+		dat_losses_free(&absence);
+		++*ret_nr;
+	}
+	return all->error;
 }
 
 /*
@@ -173,9 +206,10 @@ static int intersect(struct dat_losses *times, const struct dat_losses *other)
  */
 static int find_times(const struct merge *merge, enum what what, struct dat_losses *ret_times)
 {
+	struct dat_losses all = { .is_exact = true };
 	uint64_t first = UINT64_MAX, last = 0;
-	bool is_there = false;
-	int err = 0;
+	size_t nr;
+	int err;
 
 	ret_times->is_exact = true;
 	for (unsigned int i = 0; i < merge->nr; i++) {
@@ -185,21 +219,13 @@ static int find_times(const struct merge *merge, enum what what, struct dat_loss
 			first = cover->first < first ? cover->first : first;
 			last = cover->last > last ? cover->last : last;
 		}
-		is_there = is_there || has(cover, what);
 	}
-	if (is_there && first < last)
-		dat_losses_add(ret_times, first, last);
-	err = ret_times->error;
-	for (unsigned int i = 0; i < merge->nr && !err; i++) {
-		const struct merge_file *file = &merge->files[i];
-		struct dat_losses absence = { .is_exact = true };
-
-		if (!has(&file->cover, what))
-			continue;
-		add_absence(merge, file, what, &absence);
-		err = absence.error ? absence.error : intersect(ret_times, &absence);
-		dat_losses_free(&absence);
+	err = add_absences(merge, what, &all, &nr);
+	if (!err && nr && first < last) {
+		dat_losses_add(&all, first, last);
+		err = all.error ? all.error : find_common(&all, nr + 1, ret_times);
 	}
+	dat_losses_free(&all);
 	return err;
 }
 
