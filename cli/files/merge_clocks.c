@@ -206,7 +206,7 @@ int merge_clock_find(const struct dat_file *file, const struct dat_file *first, 
 	const bool is_one = !strcmp(a.clock, b.clock);
 	const enum boot boot = compare_boots(&a.machine, &b.machine);
 
-	*ret_clock = (struct merge_clock){ .is_elsewhere = merge_machine_is_other(&a.machine, &b.machine) };
+	*ret_clock = (struct merge_clock){ .move = 0 };
 	if (has_offset(file) != has_offset(first))
 		return refuse(ret_error,
 			      "only one of this file and the first one has an offset added to its times "

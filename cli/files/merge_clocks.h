@@ -27,7 +27,6 @@ struct merge_clock {
 	uint64_t error;	  /* of the result, ns */
 	bool by_readings; /* else the files have one clock, and error is 0 */
 	bool by_day;	  /* by readings of the time of day: another machine, or another boot */
-	bool is_elsewhere; /* merge_machine_is_other() */
 	bool is_open;	  /* `error` does not include the errors that a file does not state */
 	bool is_guessed;  /* both are taken to be of one boot, but at least one of them does not state its id */
 };

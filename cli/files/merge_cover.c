@@ -232,19 +232,18 @@ static int find_times(const struct merge *merge, enum what what, struct dat_loss
 /* Find the times of switches. */
 static int find_switches(const struct merge *merge, struct dat_absent *absent)
 {
-	bool has_all = false, has_machines = false;
+	bool has_all = false;
 	int err;
 
 	for (unsigned int i = 0; i < merge->nr; i++) {
 		const struct merge_cover *cover = &merge->files[i].cover;
 		const bool is_always_some = cover->absent.some_threads && !cover->absent.some_times.nr;
 
-		has_machines = has_machines || merge->files[i].clock.is_elsewhere;
 		has_all = has_all || (cover->has_switch && !is_always_some);
 		absent->some_threads = absent->some_threads || cover->absent.some_threads;
 	}
 	err = find_times(merge, SWITCHES, &absent->no_switches);
-	if (err || !has_all || has_machines || !absent->some_threads)
+	if (err || !has_all || merge->has_machines || !absent->some_threads)
 		return err;
 	err = find_times(merge, ALL_SWITCHES, &absent->some_times);
 	absent->some_threads = absent->some_times.nr > 0;
@@ -259,7 +258,7 @@ static bool has_cpu(const struct merge *merge, const struct merge_file *file, ui
 		const struct merge_file *other = &merge->files[i];
 		const struct merge_cover *a = &file->cover, *b = &other->cover;
 
-		if (file->clock.is_elsewhere || other->clock.is_elsewhere)
+		if (merge_machine_is_other(&file->machine, &other->machine))
 			continue;
 		if (!b->has_event || dat_absent_has_cpu(&b->absent, cpu) || (a->has_switch && !b->has_switch))
 			continue;

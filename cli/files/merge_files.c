@@ -47,6 +47,16 @@ static int check_file(const struct merge *merge, unsigned int number, unsigned i
 	return 0;
 }
 
+/* Whether a file before this one is of another machine. */
+static bool is_of_other_machine(const struct merge *merge, unsigned int number)
+{
+	for (unsigned int i = 0; i < number; i++) {
+		if (merge_machine_is_other(&merge->files[number].machine, &merge->files[i].machine))
+			return true;
+	}
+	return false;
+}
+
 static int join_clock(struct merge *merge, unsigned int number, unsigned int *ret_file, struct dat_error *error)
 {
 	struct merge_file *file = &merge->files[number];
@@ -59,7 +69,9 @@ static int join_clock(struct merge *merge, unsigned int number, unsigned int *re
 		return err;
 	file->has_event = dat_merge_next(file->merge, &file->event) > 0;
 	merge->is_moved = merge->is_moved || clock->by_readings;
-	merge->split = merge->split || (merge->buffers == MERGE_BY_MACHINE && clock->is_elsewhere);
+	/* The first file may not state its machine, while two others do. */
+	merge->has_machines = merge->has_machines || is_of_other_machine(merge, number);
+	merge->split = merge->split || (merge->buffers == MERGE_BY_MACHINE && merge->has_machines);
 	return 0;
 }
 

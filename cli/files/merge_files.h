@@ -64,6 +64,7 @@ struct merge {
 	uint32_t *page_sizes;
 	unsigned int nr_buffers;
 	char **names; /* names of the writer's buffers */
+	bool has_machines; /* two of the files are of different machines */
 	bool split; /* each file has buffers of its own */
 	int64_t date; /* the option DATE of the result, ns; 0: it has none */
 	struct merge_sites *sites; /* call sites of the result */

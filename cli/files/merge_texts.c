@@ -104,21 +104,29 @@ static int compare_printk(struct merge *merge)
 	return err;
 }
 
-/* Compare each file's symbols with those of the first file that has some: a recording of programs alone has none. */
-static void compare_symbols(struct merge *merge)
+/* The first file of another machine with symbols: a recording of programs alone has none. NULL: there is none. */
+static const struct merge_file *find_other_machine(const struct merge *merge, const struct merge_file *file)
 {
-	const struct merge_file *first = NULL;
-
-	for (unsigned int i = 0; i < merge->nr && !merge->hides_symbols; i++) {
-		const struct merge_file *file = &merge->files[i];
-		const struct dat_text *text = merge_text_of(file->file, DAT_KALLSYMS);
+	for (const struct merge_file *other = merge->files; other < file; other++) {
 		struct merge_line line;
 		size_t at = 0;
 
-		if (!first && next_kernel_line(text, &at, &line))
-			first = file;
-		else if (first && (first->clock.is_elsewhere || file->clock.is_elsewhere))
-			merge->hides_symbols = have_other_symbols(merge_text_of(first->file, DAT_KALLSYMS), text);
+		if (merge_machine_is_other(&other->machine, &file->machine) &&
+		    next_kernel_line(merge_text_of(other->file, DAT_KALLSYMS), &at, &line))
+			return other;
+	}
+	return NULL;
+}
+
+/* Compare each file's symbols with those of a file of another machine. */
+static void compare_symbols(struct merge *merge)
+{
+	for (unsigned int i = 0; i < merge->nr && merge->has_machines && !merge->hides_symbols; i++) {
+		const struct merge_file *file = &merge->files[i], *other = find_other_machine(merge, file);
+
+		if (other)
+			merge->hides_symbols = have_other_symbols(merge_text_of(other->file, DAT_KALLSYMS),
+								  merge_text_of(file->file, DAT_KALLSYMS));
 	}
 }
 

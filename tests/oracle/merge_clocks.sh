@@ -145,6 +145,12 @@ ok "a merged file and another one" "$RECORDER" merge -o three.dat ab.dat c.dat
 has "the bounds add up" "$out" "times of different files: within 12000175 ns"
 is "the same events" "$(times three.dat | wc -l)" "$(($(times a.dat | wc -l) * 3))"
 
+made nameless.dat 0 mono "a test"
+made a2.dat 0 mono "recorder 1.0; clocks: $(reading 5000000000 $day 5000000000); boot $boot_a"
+made b2.dat 0 mono "recorder 1.0; clocks: $(reading 5000000000 $((day + 3600000000000)) 5000000000); boot $boot_b"
+ok "a file that does not state its machine, and two machines" "$RECORDER" merge -o out.dat nameless.dat a2.dat b2.dat
+is "each file has buffers of its own" "$("$RECORDER" dump out.dat | sed -nE 's/^buffer "(.+)": .*/\1/p' | xargs)" "nameless.dat a2.dat b2.dat"
+
 # ---- two clocks of one machine
 
 made boot.dat 3600000000000 boot "recorder 1.0; clocks: $(reading 5000000000 $((day + 77)) 3605000000000); clocks read within 30 ns; boot $boot_a"
