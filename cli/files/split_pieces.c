@@ -267,18 +267,21 @@ static int put_parts(struct split *split, struct piece *piece)
 static bool find_first(struct split *split, struct dat_copy_absent *absent)
 {
 	const struct split_source *first = NULL;
+	uint64_t since = 0;
 
 	for (unsigned int i = 0; i < split->nr_sources; i++) {
 		struct split_source *source = &split->sources[i];
 
 		if (find_event(source) && (!first || source->event.ts < first->event.ts))
 			first = source;
+		since = source->since > since ? source->since : since;
 	}
 	if (!first)
 		return false;
-	absent->is_whole = !split->select.table;
 	absent->first = first->event.raw;
-	absent->since = first->since ? first->since : first->event.raw;
+	absent->since = since ? since : first->event.raw;
+	/* With limits for each CPU, a file before this one may have later events of another CPU. */
+	absent->is_whole = !split->select.table && (!split->per_cpu || absent->since <= absent->first);
 	return true;
 }
 

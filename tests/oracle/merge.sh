@@ -64,6 +64,21 @@ ok "lacks the times between them, and no more" test "$(times)" -gt 256
 "$RECORDER" split -i part.0002 -o again >/dev/null
 ok "a piece of a piece, with the piece before" "$RECORDER" merge -o out.dat part.0001 again.1
 is "lacks no time" "$(times)" 0
+# ns WHICH FILE: the time of its first (1) or last ($) event
+ns()
+{
+	"$RECORDER" report -t "$2" | sed -nE 's/.* ([0-9]+)\.([0-9]{9}): [a-z_]+: .*/\1\2/p' | sed -n "$1p"
+}
+rm -f part.*
+"$RECORDER" split -i in.dat -o part -r -c -e 20 >/dev/null
+ok "all pieces of each CPU" "$RECORDER" merge -o out.dat part.*
+unlike "lack no time of them" "$("$RECORDER" report --version out.dat)" "; no "
+like "before such a piece, nothing is left out since the last event of any CPU" \
+	"$("$RECORDER" report --version part.0003)" "; nothing left out from $(ns '$' part.0002) to $(ns 1 part.0003)"
+rm -f part.*
+"$RECORDER" split -i in.dat -o part -r -c -e 40 >/dev/null
+ok "a piece begins while the one before has events of another CPU" test "$(ns 1 part.0005)" -lt "$(ns '$' part.0004)"
+unlike "it does not have all events of its time" "$("$RECORDER" report --version part.0005)" "nothing left out"
 "$RECORDER" split -i in.dat -o first 0 5.0001 >/dev/null
 "$RECORDER" split -i in.dat -o second 5.0001 >/dev/null
 ok "two pieces by time" "$RECORDER" merge -o out.dat first.1 second.1
