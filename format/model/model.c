@@ -57,7 +57,7 @@ void model_count_given_up(const struct model *model)
  * The place of an event's CPU in the list: its number. If the file is of several machines, so are the CPUs of a number;
  * then each buffer, which is of one machine, has CPUs of its own. UINT32_MAX: out of memory.
  */
-static uint32_t place_of(struct model *model, const struct dat_event *event)
+static uint32_t cpu_place(struct model *model, const struct dat_event *event)
 {
 	uint64_t key, place;
 
@@ -78,7 +78,7 @@ static uint32_t place_of(struct model *model, const struct dat_event *event)
 
 static struct model_cpu *cpu_of(struct model *model, const struct dat_event *event)
 {
-	const uint32_t cpu = place_of(model, event);
+	const uint32_t cpu = cpu_place(model, event);
 
 	if (cpu == UINT32_MAX)
 		return NULL;

@@ -50,7 +50,7 @@ ok "there were files" test "$nr" -gt 35
 
 # ---- what is noted of the times of pieces
 
-times()
+nr_times()
 {
 	"$RECORDER" report --version out.dat | sed -nE "s/.*; no events of the kernel from ([^;]*).*/\1/p" | grep -o ' to ' | wc -l
 }
@@ -60,10 +60,10 @@ rm -f part.*
 ok "all pieces" "$RECORDER" merge -o out.dat part.*
 unlike "lack no time" "$("$RECORDER" report --version out.dat)" "; no "
 ok "every other piece" "$RECORDER" merge -o out.dat part.*[13579]
-ok "lacks the times between them, and no more" test "$(times)" -gt 256
+ok "lacks the times between them, and no more" test "$(nr_times)" -gt 256
 "$RECORDER" split -i part.0002 -o again >/dev/null
 ok "a piece of a piece, with the piece before" "$RECORDER" merge -o out.dat part.0001 again.1
-is "lacks no time" "$(times)" 0
+is "lacks no time" "$(nr_times)" 0
 # ns WHICH FILE: the time of its first (1) or last ($) event
 ns()
 {
@@ -82,10 +82,10 @@ unlike "it does not have all events of its time" "$("$RECORDER" report --version
 "$RECORDER" split -i in.dat -o first 0 5.0001 >/dev/null
 "$RECORDER" split -i in.dat -o second 5.0001 >/dev/null
 ok "two pieces by time" "$RECORDER" merge -o out.dat first.1 second.1
-is "lack no time" "$(times)" 0
+is "lack no time" "$(nr_times)" 0
 "$RECORDER" split -i in.dat -o second 5.00011 >/dev/null
 ok "two pieces, and events in between are left out" "$RECORDER" merge -o out.dat first.1 second.1
-is "lack this time" "$(times)" 1
+is "lack this time" "$(nr_times)" 1
 
 # ---- ids
 
