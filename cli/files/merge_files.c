@@ -9,6 +9,7 @@
 #include "cli/base/base_name.h"
 #include "cli/files/merge_clocks.h"
 #include "cli/files/merge_cover.h"
+#include "cli/files/merge_lanes.h"
 #include "cli/files/merge_notes.h"
 #include "cli/files/merge_sites.h"
 #include "cli/files/merge_texts.h"
@@ -393,7 +394,7 @@ static int put_events(struct merge *merge, const struct dat_file *form)
 			.cpu = event->cpu,
 			.time = merge_time(merge, file, event->ts),
 			.lost = event->lost,
-			.marked = event->marked,
+			.marked = merge_lanes_marker(merge, file),
 			.data = rename_event(merge, file),
 			.size = event->size,
 		};
@@ -448,6 +449,8 @@ int merge_files(struct merge *merge, unsigned int *ret_file, struct dat_error *r
 	if (!err)
 		err = open_writer(merge, form);
 	if (!err)
+		err = merge_lanes_open(merge);
+	if (!err)
 		err = put_events(merge, form);
 	if (!err)
 		err = put_options(merge);
@@ -457,6 +460,7 @@ int merge_files(struct merge *merge, unsigned int *ret_file, struct dat_error *r
 
 void merge_close(struct merge *merge)
 {
+	merge_lanes_close(merge);
 	for (unsigned int i = 0; i < merge->nr; i++) {
 		struct merge_file *file = &merge->files[i];
 

@@ -37,6 +37,7 @@ struct merge_file {
 	struct dat_merge *merge;
 	struct dat_id_map *ids;
 	unsigned int *buffers; /* the writer's buffers, by buffer of the file */
+	bool *lanes; /* by buffer of the file: its streams are lanes */
 	struct dat_event event; /* the next one, if has_event */
 	bool has_event;
 	struct merge_machine machine;
@@ -64,6 +65,7 @@ struct merge {
 	uint32_t *page_sizes;
 	unsigned int nr_buffers;
 	char **names; /* names of the writer's buffers */
+	bool *lanes; /* by buffer of the writer: a file has lanes for it */
 	bool has_machines; /* two of the files are of different machines */
 	bool split; /* each file has buffers of its own */
 	int64_t date; /* the option DATE of the result, ns; 0: it has none */

@@ -193,6 +193,12 @@ ok "the parts, merged" "$RECORDER" merge -o merged.dat part.0001 part.0002 part.
 rm part.000?
 ok "and woven" "$RECORDER" convert --woven -i merged.dat -o woven.dat
 is "each event of all parts is on its CPU" "$(places woven.dat)" "4000 0"
+ok "with a file that has no markers" "$RECORDER" merge --buffers woven -o merged.dat raw.dat woven.dat
+ok "woven, too" "$RECORDER" convert --woven -i merged.dat -o both.dat
+is "each event of both files is on its CPU" "$(places both.dat)" "8000 0"
+ok "the file without markers first" "$RECORDER" merge --buffers woven -o merged.dat woven.dat raw.dat
+ok "woven" "$RECORDER" convert --woven -i merged.dat -o both.dat
+is "each event is on its CPU again" "$(places both.dat)" "8000 0"
 python3 -c 'import sys
 data = sys.stdin.buffer.read()
 clock, = (option for option in (b"\0\7\0\0\0[mono]\0", b"\0\12\0\0\0[x86-tsc]\0") if data.count(b"\4" + option) == 1)
