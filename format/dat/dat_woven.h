@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Weaves a raw recording, in which each "CPU" is a lane of a thread: each event goes to the CPU that the markers of its
- * lane name, in the top buffer. A lane has no other data about CPUs. The kernel's streams have no markers, except in merged files where
- * they share a stream with a lane: there each event has a marker of its own CPU.
+ * lane name, in the top buffer. A lane has no other data about CPUs. The kernel's streams have no markers, except in
+ * merged files where they share a stream with a lane: there each event has a marker of its own CPU.
  */
 #ifndef FORMAT_DAT_WOVEN_H
 #define FORMAT_DAT_WOVEN_H

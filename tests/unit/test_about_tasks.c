@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#define TASKS	1000000u
+#define TASKS	100000u
 #define QUERIES (8 * TASKS)
 
 static const struct table_format formats[] = {

@@ -93,7 +93,7 @@ Test(dat_woven, losses_and_other_cpus)
 	expect_woven(all, sizeof(all) / sizeof(all[0]));
 }
 
-/* An event that fills its page has no marker. If it is the first of its lane, the marker of the next page is its CPU. */
+/* An event that fills its page has no marker. If it is the first of its lane, the next page's marker is its CPU. */
 Test(dat_woven, pages_that_the_first_event_fills)
 {
 	static const struct made all[] = {
