@@ -5,42 +5,17 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Whether the first page that can be read has a marker: each page of a lane has one. -ENOMEM. */
-static int has_marker(const struct dat_file *file, const struct dat_buffer *buffer, const struct dat_stream *stream)
-{
-	uint32_t cpu = DAT_NO_MARKER;
-	struct dat_error error;
-	struct dat_record record;
-	struct dat_cursor cursor;
-	struct dat_page page;
-	struct dat_walk walk;
-	int ret;
-
-	if (!stream->size)
-		return 0;
-	if (dat_cursor_open(file, buffer, stream, &cursor))
-		return -ENOMEM;
-	do {
-		ret = dat_cursor_next(&cursor, &page, &error);
-	} while (cursor.skipped);
-	if (ret > 0 && !dat_walk_open(file, &page, &walk, &error)) {
-		while (cpu == DAT_NO_MARKER && dat_walk_next(&walk, &record, &error) > 0) {
-			if (record.kind == DAT_RECORD_PADDING)
-				cpu = dat_walk_marker(&walk, &record, DAT_NO_MARKER);
-		}
-	}
-	dat_cursor_close(&cursor);
-	return cpu != DAT_NO_MARKER;
-}
+#include "format/dat/dat_woven.h"
 
 /* 1: a stream of the buffer is a lane; then all are, or the other ones have no events. 0; -ENOMEM. */
 static int has_lanes(const struct dat_file *file, const struct dat_buffer *buffer)
 {
-	int ret = 0;
+	uint32_t cpu = DAT_NO_MARKER;
+	int err = 0;
 
-	for (uint32_t i = 0; i < buffer->nr_streams && !ret; i++)
-		ret = has_marker(file, buffer, &buffer->streams[i]);
-	return ret;
+	for (uint32_t i = 0; i < buffer->nr_streams && !err && cpu == DAT_NO_MARKER; i++)
+		err = dat_woven_marker(file, buffer, &buffer->streams[i], &cpu);
+	return err ? err : cpu != DAT_NO_MARKER;
 }
 
 int merge_lanes_open(struct merge *merge)

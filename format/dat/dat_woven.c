@@ -32,13 +32,8 @@ static uint32_t marker_of(const struct dat_file *file, const struct dat_page *pa
 	return cpu;
 }
 
-/*
- * Find the first marker of a stream. A marker begins each page of a lane, or follows the page's first event, unless
- * this event leaves no room for it. So a stream is not a lane if a page that can be read has several events and no
- * marker.
- */
-static int find_marker(const struct dat_file *file, const struct dat_buffer *buffer, const struct dat_stream *stream,
-		       uint32_t *ret_cpu)
+int dat_woven_marker(const struct dat_file *file, const struct dat_buffer *buffer, const struct dat_stream *stream,
+		     uint32_t *ret_cpu)
 {
 	struct dat_error error;
 	struct dat_cursor cursor;
@@ -78,7 +73,7 @@ static int find_markers(struct lanes *lanes)
 		for (uint32_t s = 0; s < buffer->nr_streams && !err; s++) {
 			uint32_t *first = &lanes->first[b][buffer->streams[s].cpu];
 
-			err = find_marker(file, buffer, &buffer->streams[s], first);
+			err = dat_woven_marker(file, buffer, &buffer->streams[s], first);
 			lanes->any = lanes->any || *first != DAT_NO_MARKER;
 		}
 	}

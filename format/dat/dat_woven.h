@@ -17,4 +17,12 @@
  */
 int dat_woven(struct dat_copy *copy, const struct dat_time *time, uint64_t *ret_damaged, struct dat_error *ret_error);
 
+/*
+ * The CPU that the first marker of a stream names; DAT_NO_MARKER: the stream is not a lane. A marker begins each page
+ * of a lane, or follows the page's first event, unless this event leaves no room for it. So a stream is not a lane if a
+ * page that can be read has several events and no marker. 0; -ENOMEM.
+ */
+int dat_woven_marker(const struct dat_file *file, const struct dat_buffer *buffer, const struct dat_stream *stream,
+		     uint32_t *ret_cpu);
+
 #endif
