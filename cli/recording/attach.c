@@ -17,6 +17,7 @@
 
 #include "cli/base/file_limit.h"
 #include "cli/base/now.h"
+#include "cli/recording/skip_events.h"
 
 /*
  * The recording is over after this many ms with no program alive: the buffer of a child, or of the next program, takes
@@ -31,13 +32,6 @@
 
 /* How often the recorder checks whether programs are alive. */
 #define ALIVE_PERIOD_MS 10u
-
-/*
- * The number of further attempts to empty a lane while a writer is inside an event; after that, the event counts as
- * new.
- */
-#define RESET_TRIES    1000u
-#define RESET_SLEEP_NS 50000
 
 /*
  * At the end, a child may still be making its buffer: the number of further searches of the directory, and the pause
@@ -72,33 +66,6 @@ static int find_watched(struct attach *attach, int dir, struct watched_dir **ret
 
 /* ------------------------------------------------------------------------------------------ the programs named */
 
-/*
- * Skip the events in the lanes, which are older than the recording. -EBUSY: another recorder reads a lane; this is
- * reported before anything begins.
- */
-static int empty_lanes(struct rec_view *view)
-{
-	const struct timespec sleep = { .tv_nsec = RESET_SLEEP_NS };
-	unsigned int tries = 0;
-	int err;
-
-	for (unsigned int lane = 0; lane < rec_view_lanes(view); lane++) {
-		err = rec_view_reset(view, lane);
-		/*
-		 * A writer that is moving the head is done within a few instructions, unless it was preempted there. It
-		 * would not run while this thread yields, because this thread may have real-time priority.
-		 */
-		for (; err == -EAGAIN && tries < RESET_TRIES; tries++) {
-			nanosleep(&sleep, NULL);
-			err = rec_view_reset(view, lane);
-		}
-		/* Damaged lanes are ignored here, because the drain reports them. */
-		if (err == -EBUSY || err == -ENOMEM || err == -EROFS)
-			return err;
-	}
-	return 0;
-}
-
 static bool has_reader(struct rec_view *view)
 {
 	struct rec_view_event event;
@@ -128,7 +95,7 @@ static int pass_over(struct attach *attach, const struct watched_dir *watched, s
 	}
 	buffer->passed_over = true;
 	rec_view_losses(view, &buffer->before);
-	return empty_lanes(view);
+	return skip_events(view);
 }
 
 /* Whether an event of the program is on. 1, 0, -ENOMEM. */
@@ -157,7 +124,7 @@ static int pass_over_again(const struct watched_dir *watched, struct buffer *buf
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	rec_view_losses(view, &buffer->before);
-	err = empty_lanes(view);
+	err = skip_events(view);
 	rec_view_close(view);
 	return err;
 }

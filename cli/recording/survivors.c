@@ -7,6 +7,7 @@
 
 #include "cli/recording/dir_watch.h"
 #include "cli/recording/dirs.h"
+#include "cli/recording/skip_events.h"
 
 /*
  * Switch off and move one buffer. The move never replaces a file: the session may be another user's, who can have put
@@ -21,8 +22,7 @@ static void release(const struct session *session, int above, const char *name, 
 	if (rec_view_alive(view)) {
 		for (unsigned int i = 0; i < selections->nr; i++)
 			rec_view_switch(view, selections->list[i].patterns, false);
-		for (unsigned int lane = 0; lane < rec_view_lanes(view); lane++)
-			rec_view_reset(view, lane);
+		skip_events(view);
 		renameat2(session->fd, name, above, name, RENAME_NOREPLACE);
 	}
 	rec_view_close(view);
