@@ -104,7 +104,7 @@ static int compare_printk(struct merge *merge)
 	return err;
 }
 
-/* The first file of another machine with symbols: a recording of programs alone has none. NULL: there is none. */
+/* The first file of another machine that has symbols; a recording of programs alone does not. NULL: no such file. */
 static const struct merge_file *find_other_machine(const struct merge *merge, const struct merge_file *file)
 {
 	for (const struct merge_file *other = merge->files; other < file; other++) {

@@ -19,7 +19,7 @@ struct split_source {
 	struct dat_event event; /* the next event, if has_event */
 	bool has_event;
 	bool is_done;
-	uint64_t since; /* time of the event before, left out or written, in the units of the pages; 0: there is none */
+	uint64_t since; /* time of the event before, left out or written, in the units of the pages; 0: no such event */
 };
 
 /* A file that is being written. */

@@ -218,7 +218,7 @@ static int open_dir(bool create)
 	return fd;
 }
 
-/* The length of the path of the directory in which the session is whose path process->path is; 0: it is none. */
+/* If process->path is that of a session: the length of the path of the directory above it. 0: it is not a session. */
 static size_t size_above(void)
 {
 	const struct rec_process *process = &rec_process;

@@ -41,7 +41,6 @@ Test(why, many_interrupts_and_tasks)
 {
 	const struct why_piece *pieces;
 	uint64_t sums[WHY_CLASSES];
-	struct machine_event *e;
 
 	feed_switch(0, 0, 1);
 	feed_task(1);
@@ -49,12 +48,7 @@ Test(why, many_interrupts_and_tasks)
 	for (unsigned int i = 0; i < 500; i++)
 		feed_number(ID_STEP_BEGIN, 1, 100 + i);
 	for (unsigned int i = 0; i < MANY; i++) {
-		e = event(ID_SOFTIRQ_ENTRY, 1);
-		machine_put32(e, 7);
-		feed(e);
-		e = event(ID_SOFTIRQ_EXIT, 1);
-		machine_put32(e, 7);
-		feed(e);
+		feed_soft_interrupt(1);
 		feed_task(2);
 		feed_task(1);
 	}

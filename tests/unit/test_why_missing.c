@@ -76,16 +76,10 @@ Test(why_missing, an_interrupt_in_a_thread_that_was_recorded)
 Test(why_missing, an_interrupt_before_the_sleep)
 {
 	const struct why_piece *pieces;
-	struct machine_event *e;
 
 	choose_threads();
 	feed_switch(0, 0, 1);
-	e = event(ID_SOFTIRQ_ENTRY, 1);
-	machine_put32(e, 7);
-	feed(e);
-	e = event(ID_SOFTIRQ_EXIT, 1);
-	machine_put32(e, 7);
-	feed(e);
+	feed_soft_interrupt(1);
 	feed_number(ID_REQUEST_BEGIN, 1, 7);
 	cpu = 1;
 	feed(waking_in_interrupt(5));
@@ -152,12 +146,11 @@ Test(why_missing, a_loss_before_a_time_that_no_file_has)
 	expect_sums(13, 5, 41);
 }
 
-/* There are switches, but none at a time that has them all. */
-Test(why_missing, switches_without_states)
+/* There is a switch to the thread, but what the table lacks makes its states unknown. */
+static void states_are_unknown(const char *what)
 {
 	const struct why_piece *pieces;
 
-	dat_losses_add(&table->absent.no_switches, 1, DAT_LOSS_NO_END);
 	why_close(why);
 	cr_assert_eq(why_begin(table, &why), 0);
 	feed_switch(0, 0, 1);
@@ -165,8 +158,16 @@ Test(why_missing, switches_without_states)
 	feed(event(ID_REQUEST_END, 1));
 	cr_assert_eq(why_end(why), 0);
 	cr_assert_eq(why_explain(why, span_of(7), &pieces, NULL), 1);
-	cr_expect_str_eq(pieces[0].what, "the trace has no switch of this thread here");
+	cr_expect_eq(pieces[0].class, WHY_UNKNOWN);
+	cr_expect_str_eq(pieces[0].what, what);
 	cr_expect_str_eq(why_missing(why), "");
+}
+
+/* There are switches, but none at a time that has them all. */
+Test(why_missing, switches_without_states)
+{
+	dat_losses_add(&table->absent.no_switches, 1, DAT_LOSS_NO_END);
+	states_are_unknown("the trace has no switch of this thread here");
 }
 
 /* The thread sleeps while other CPUs lose events. */
@@ -210,19 +211,8 @@ Test(why_missing, many_losses_in_a_sleep_of_another_pid_namespace)
 
 Test(why_missing, a_file_of_several_machines)
 {
-	const struct why_piece *pieces;
-
 	table->absent.several_machines = true;
-	why_close(why);
-	cr_assert_eq(why_begin(table, &why), 0);
-	feed_switch(0, 0, 1);
-	feed_number(ID_REQUEST_BEGIN, 1, 7);
-	feed(event(ID_REQUEST_END, 1));
-	cr_assert_eq(why_end(why), 0);
-	cr_assert_eq(why_explain(why, span_of(7), &pieces, NULL), 1);
-	cr_expect_eq(pieces[0].class, WHY_UNKNOWN);
-	cr_expect_str_eq(pieces[0].what, "the file is of several machines; an event does not name its machine");
-	cr_expect_str_eq(why_missing(why), "");
+	states_are_unknown("the file is of several machines; an event does not name its machine");
 }
 
 /* The kernel's thread 1 is not the program's. */

@@ -84,6 +84,17 @@ void feed_wakeup(int woken)
 	feed(e);
 }
 
+void feed_soft_interrupt(int pid)
+{
+	struct machine_event *e = event(ID_SOFTIRQ_ENTRY, pid);
+
+	machine_put32(e, 7);
+	feed(e);
+	e = event(ID_SOFTIRQ_EXIT, pid);
+	machine_put32(e, 7);
+	feed(e);
+}
+
 void feed_task_of(int pid, uint64_t task)
 {
 	struct machine_event *e = event(ID_TASK, pid);

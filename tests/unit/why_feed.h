@@ -27,6 +27,7 @@ void feed_wake(int by, int woken);
 void feed_wakeup(int woken);
 
 void feed_task_of(int pid, uint64_t task);
+void feed_soft_interrupt(int pid);
 void feed_task(uint64_t task);
 
 /* The span with this number, or NULL. */
