@@ -29,6 +29,12 @@ sql last "select ts + dur from slice s $thread where tid = $deeper and extract_a
 sql given "select count(*), ts + dur from slice s $thread where tid = $deeper and extract_arg(s.arg_set_id, 'debug.incomplete') = 'cut: too many spans were open' group by 2"
 ask deep.pftrace
 
+# each WHAT: an answer's line for each of the program's three cases, in the order of their process ids
+each()
+{
+	printf '%s\n' "$deep $1" "$deeper $1" "$open $1" | sort -n | paste -sd ';'
+}
+
 # spans WHERE COLUMNS: of recorder sql
 spans()
 {
@@ -46,8 +52,8 @@ same()
 same "every span has a slice" begins true "ts, tid"
 same "spans whose end was seen have their times and fields" whole "state in ('whole', 'no begin')" \
 	"ts, dur, name, tid, coalesce(json_extract(args, '$.number'), '-'), coalesce(json_extract(args, '$.last'), '-')"
-is "512 slices nest, the deeper ones are on tracks of their own" "$(answer nested)" "$deep 511;$deeper 511;$open 511"
-is "a later span is in none of them, unless they are open" "$(answer after)" "$deep 0;$deeper 0;$open 0"
+is "512 slices nest, the deeper ones are on tracks of their own" "$(answer nested)" "$(each 511)"
+is "a later span is in none of them, unless they are open" "$(answer after)" "$(each 0)"
 is "a span that was given up ends with the last one inside it" "$(answer given)" "$given_up $(answer last)"
 answer cut | tr ';' '\n' | sort >got
 spans "state = 'cut' and tid = $open" "ts, dur" >wanted
