@@ -45,6 +45,23 @@ tutorial_kinds()
 	fi
 }
 
+# If the program gets no CPU during a short recording, or between two commands, there is nothing to record or to copy: try
+# again. $tutorial_again matches what is printed then.
+export tutorial_again='nothing was (recorded|copied)'
+recorder()
+{
+	local status
+
+	[[ "$1 ${2-}" =~ ^(record|snapshot)\ -P ]] || { command recorder "$@"; return; }
+	for _ in {1..50}; do
+		status=0
+		command recorder "$@" >printed 2>&1 || status=$?
+		grep -qE "$tutorial_again" printed || break
+	done
+	cat printed
+	return $status
+}
+
 tutorial_script()
 {
 	python3 "$top_srcdir/tests/tutorial.py" script "$tutorial" "$@"
@@ -74,6 +91,7 @@ tutorial_run()
 	mkdir "$RECORDER_DIR" "$TMP/try"
 	tutorial_kinds
 	tutorial_script "$TMP/try" "${kinds[@]}"
+	export -f recorder
 	(cd "$TMP/try" && bash run.sh)
 	tutorial_results "$TMP/try" "${kinds[@]}"
 }

@@ -8,6 +8,8 @@
 #	begin_to FILE EVENTS	one that writes this many, and waits to be killed; when it has written them
 #	written FILE		how many it has written, 0 before it has begun, recorded or not
 #	has_written FILE EVENTS	it has written this many: for wait_until
+#	is_last NAME FILE FILE	the number of the last event in the second file, a report or numbers, is the last that the program has
+#				written. It may have been killed after it wrote an event, before it counted that.
 #	go_on FILE EVENTS	waits until it has written this many more
 #	briefly NAME COMMAND...	the command, which records, succeeds with --duration: 1 s, or longer if the program wrote nothing
 #				in that time because other programs had the CPUs
@@ -26,6 +28,14 @@ written()
 has_written()
 {
 	[ "$(written "$1")" -ge "$2" ]
+}
+
+is_last()
+{
+	local last
+
+	last=$(sed -nE '$s/.*[^0-9]([0-9]+)$|^([0-9]+)$/\1\2/p' "$3")
+	ok "$1 ($last)" test "${last:-none}" -ge $(($(written "$2") - 1)) -a "${last:-none}" -le "$(written "$2")"
 }
 
 go_on()

@@ -51,7 +51,12 @@ like "the oldest first, with age and size" "$(sed -n 2p <<<"$out")" \
 	"^ *$one +[0-9]+ s +$(awk "BEGIN { printf \"%.1f\", $size / 1e6 }") MB  mortal +$buffer$"
 like "the other one" "$(sed -n 3p <<<"$out")" "^ *$two +[0-9]+ s +[0-9.]+ MB  mortal +$RECORDER_DIR/$two-"
 like "the sum" "$err" "^2 buffers, 0 recordings: [0-9.]+ MB could be freed$"
-is "nothing was removed" "$(left)" "$one $two $living "
+# in_order PID...: as `left` prints them
+in_order()
+{
+	printf '%s\n' "$@" | sort -n | tr '\n' ' '
+}
+is "nothing was removed" "$(left)" "$(in_order "$one" "$two" "$living")"
 # The buffer of a program that wrote no event is of no use.
 begin RECORDER_ENABLE=
 die
@@ -59,7 +64,7 @@ ok "one without an event" test -e "$RECORDER_DIR/$pid"-*.rec
 pid=$living
 ok "ps shows the living one" "$RECORDER" ps
 like "and what the dead ones left" "$err" "^dead programs left 2 buffers, [0-9.]+ MB, the oldest [0-9]+ s old; 'recorder recover' lists them$"
-is "what has no event is gone" "$(left)" "$one $two $living "
+is "what has no event is gone" "$(left)" "$(in_order "$one" "$two" "$living")"
 ok "ps of one program" "$RECORDER" ps -P "$living"
 is "shows that one alone" "$err" ""
 fails "the living one by its pid" "$RECORDER" clean "$living"
@@ -67,7 +72,7 @@ like "has left nothing" "$err" "^recorder clean: process $living has left nothin
 fails "the living one by its file" "$RECORDER" clean "$RECORDER_DIR/$living"-*.rec
 like "stays" "$err" "^recorder clean: '.*/$living-.*.rec' is kept: its program or its recorder is still running"
 ok "one by its pid" "$RECORDER" clean "$two"
-is "is gone, the other one not" "$(left)" "$one $living "
+is "is gone, the other one not" "$(left)" "$(in_order "$one" "$living")"
 like "how much was freed" "$err" "^1 buffer, 0 recordings: [0-9.]+ MB freed$"
 ok "one by its file" "$RECORDER" clean "$buffer"
 is "is gone" "$(left)" "$living "
@@ -97,6 +102,8 @@ is "is gone" "$(left)" "$living "
 "$RECORDER" record -q "$mortal" 100 2 wait >going &
 recorder=$!
 ok "a recording is running" wait_until grep -q ready going
+# The recorder makes its stage after it has started the program.
+wait_until eval 'ls -R "$RECORDER_DIR" | grep -q "^stage-"'
 before=$(ls -R "$RECORDER_DIR")
 ok "clean during it" "$RECORDER" clean
 is "touches nothing" "$(ls -R "$RECORDER_DIR")" "$before"

@@ -148,7 +148,7 @@ end "$pid"
 ok "what a dead one left" "$RECORDER" clean --dry-run --dir "$dir"
 like "is listed" "$out" " $inner .*victim .*/$inner-[0-9]*\.rec"
 ok "it is recovered" "$RECORDER" recover --dir "$dir" "$inner" -o dead.dat
-is "to its last event" "$("$RECORDER" report dead.dat | tail -n 1 | grep -c "number=$(($(written count) - 1))\$")" 1
+is_last "to its last event" count <("$RECORDER" report dead.dat)
 is "and removed" "$(buffers "$dir")" ""
 
 # ---- a directory on another file system than tmpfs, if that of $TMP supports locks

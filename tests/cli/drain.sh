@@ -51,8 +51,10 @@ begin count
 "$RECORDER" record -P "$pid" -o attached.dat 2>err &
 recorder=$!
 ok "a program that writes is attached to" wait_until has_size attached.dat.spool 100000
+size=$(stat -c %s attached.dat.spool)
 watch_rounds
 is "the same, while pages arrive" "$(file_calls)" ""
+ok "pages arrived" has_size attached.dat.spool $((size + 1))
 kill -INT $recorder
 wait $recorder
 like "they are recorded" "$(cat err)" "recorded [1-9][0-9]* events from 1 process"

@@ -58,21 +58,6 @@ sudo()
 {
 	"$@"
 }
-# If the server gets no CPU during a short recording, or between two commands, there is nothing to record or to copy:
-# try again.
-recorder()
-{
-	local status
-
-	[[ "$1 ${2-}" =~ ^(record|snapshot)\ -P ]] || { command recorder "$@"; return; }
-	for _ in {1..50}; do
-		status=0
-		command recorder "$@" >printed 2>&1 || status=$?
-		grep -qE 'nothing was (recorded|copied)' printed || break
-	done
-	cat printed
-	return $status
-}
 export -f sudo recorder
 tutorial_script . "${kinds[@]}"
 bash run.sh

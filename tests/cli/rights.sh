@@ -143,7 +143,7 @@ end "$one_pid"
 wait $recorder
 is "the recording continues to the program's end" $? 0
 like "without a loss" "$(cat err)" "from 1 process, 1 thread; 0 lost"
-is "to the last event" "$("$RECORDER" report moved.dat | tail -n 1 | grep -c "number=$(($(written /dev/shm/one) - 1))\$")" 1
+is_last "to the last event" /dev/shm/one <("$RECORDER" report moved.dat)
 
 # ---- what a user's killed recorder left, and where its links lead
 
@@ -180,7 +180,7 @@ is "that is refused" "$err" "recorder recover: '/run/work/x.dat.spool' names the
 ok "nothing was taken from it" test -e "$session"
 chown $one /run/work/x.dat.spool
 ok "its owner recovers it" as $one sh -c "cd /run/work && $RECORDER recover -q x.dat.spool"
-is "all of it" "$("$RECORDER" report /run/work/x.dat | tail -n 1 | grep -c "number=$(($(written /dev/shm/one) - 1))\$")" 1
+is_last "all of it" /dev/shm/one <("$RECORDER" report /run/work/x.dat)
 
 # ---- programs that run as another user than the one that started them
 

@@ -89,7 +89,7 @@ end "$program"
 ok "the spool of the first one, and the program's last events" "$RECORDER" recover first.dat.spool
 once "both" first.dat second.dat
 is "from the first event" "$(head -n 1 all)" 0
-is "to the last event" "$(tail -n 1 all)" $(($(written count) - 1))
+is_last "to the last event" count all
 is "nothing is left" "$(ls "$RECORDER_DIR")" ""
 
 done_testing

@@ -23,6 +23,8 @@
 
 /* The number of lives until a point must have been reached. */
 #define TRIES 60u
+/* The second recorder of a takeover often begins after the writer has ended. */
+#define TRIES_TO_TAKE (10 * TRIES)
 
 static struct tracer_points points;
 
@@ -151,9 +153,11 @@ static void kill_at_all(bool group)
 		draw_end();
 		return;
 	}
-	for (point = 0; point < points.count; point++)
+	for (point = 0; point < points.count; point++) {
+		const unsigned int most = is_named(point, "take_") ? TRIES_TO_TAKE : TRIES;
+
 		for (mode = 0; mode < 2 && is_readers(point); mode++) {
-			for (k = tries = 0; k < wanted && tries < TRIES + wanted; tries++)
+			for (k = tries = 0; k < wanted && tries < most + wanted; tries++)
 				k += kill_at(point, mode, group);
 			covered += k == wanted;
 			missed += k < wanted;
@@ -161,6 +165,7 @@ static void kill_at_all(bool group)
 				tell("the recorder came to %s %u times (%s)", points.names[point], k,
 				     mode ? "overwrite" : "discard");
 		}
+	}
 	report(group ? "recorder and writer at test points" : "recorder at test points");
 	tell("the recorder was killed at %u points and modes, %u missed", covered, missed);
 	repeat_by("RECORDER_SEED=%" PRIu64 " RECORDER_KILLS=%u", first_seed, wanted);

@@ -86,7 +86,7 @@ like "the program's file has no events of the kernel" "$(notes m.dat)" \
 # ---- threads
 
 ok "a command's switches, in the first's time and after it" "$RECORDER" record -q -o f.dat -e sched -F \
-	"$RECORDER" record -q -o w.dat -e sched sleep 0.02
+	taskset -c 0 "$RECORDER" record -q -o w.dat -e sched sleep 0.02
 like "only some" "$(notes f.dat)" '; switches of some threads alone: [0-9]'
 ok "with a whole recording" "$RECORDER" merge -o m.dat w.dat f.dat
 like "are noted for the times before and after it" "$(notes m.dat)" '; switches of some threads alone: [0-9 ]+ from [0-9]+ to [0-9]+, [0-9]+ to [0-9]+;'

@@ -72,7 +72,10 @@ for way in splice read mmap; do
 			is "$name: the last ones, without a gap" "$bad" 0
 			# 68 bytes an event. The last page may have few of them.
 			ok "$name: $nr events" test "$nr" -gt 0 -a "$nr" -le $(((kb > size ? kb : size) * 1024 / 68))
-			[ $kb = 1 ] || ok "$name: as many as there is room for" test "$nr" -gt $(((kb - size) * 1024 / 69 - 8))
+			# A page that the drain read while it was being written came in two parts, which take a place each.
+			parts=1
+			[ $way != read ] || parts=3
+			[ $kb = 1 ] || ok "$name: as many as there is room for" test "$nr" -gt $(((kb - parts * size) * 1024 / 69 - 8))
 			is "$name: the others are lost before them" "$(dropped last.dat)" $((all - nr))
 			like "$name: the summary has their number" "$told" \
 				"$((all - nr)) older than the last events of each CPU, which are kept \(-m\)"

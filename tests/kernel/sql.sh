@@ -42,7 +42,8 @@ pair=$("$RECORDER" sql --list stacks.dat "SELECT start.TIMESTAMP, start.common_c
 	JOIN sched_switch AS end ON start.prev_pid = end.next_pid WHERE start.prev_comm = 'sh' LIMIT 1")
 is "the stack of the first event of a pair, as one text" "${pair##*|}" "$("$RECORDER" sql --list stacks.dat "SELECT group_concat(symbol, ' <- ')
 	FROM stacks WHERE kind = 'kernel' AND event_ts = $(cut -d'|' -f1 <<<"$pair") AND cpu = $(cut -d'|' -f2 <<<"$pair")")"
-like "which begins where the switch was" "$pair" ' <- (__)?schedule <- '
+# The stack of a thread that was preempted begins at __schedule itself.
+like "which begins where the switch was" "$pair" '( <- |\|)(__schedule|schedule|preempt_schedule[a-z_]*) <- '
 is "histograms of threads and functions are those of recorder hist" \
 	"$("$RECORDER" sql --list stacks.dat 'SELECT CAST(common_pid AS EXECNAME), CAST(function AS SYM) FROM hrtimer_start' | sort)" \
 	"$("$RECORDER" hist stacks.dat -e hrtimer_start -k common_pid.execname,function.sym |

@@ -51,8 +51,9 @@ def wrong(span, kind):
         return None if sum(hogs) > 6000000 else "it waited for " + json.dumps(by)
     if kind == "storm":
         hits = [p for p in path if p["class"] == "interrupted" and p["by"] == "timer"]
-        # Each of the 200 is an interrupt, unless the host ran something else at its time.
-        return None if len(hits) > 50 else "%d timers interrupted it: %s" % (len(hits), json.dumps(path)[:2000])
+        # Each of the 200 is an interrupt, unless the host ran something else at its time, or one takes so long that it
+        # serves several of them.
+        return None if len(hits) > 10 else "%d timers interrupted it: %s" % (len(hits), json.dumps(path)[:2000])
     if kind == "inversion":
         kept = total(p for p in blocked if p["task"].startswith("low-") and p["by"].startswith("medium-"))
         return None if kept > 6000000 else "medium did not keep low from running: " + json.dumps(path)
@@ -81,7 +82,7 @@ def wrong(span, kind):
     if kind == "lock" and others:
         return "something else than the holder kept the lock: " + json.dumps(others)
     # On a busy machine the thread may have waited for a CPU so long that the other wait was over before.
-    if kind in ("sleep", "chain") and not blocked and 2 * span["classes"].get("runnable", 0) < span["dur"]:
+    if kind in ("sleep", "lock", "chain") and not blocked and 2 * span["classes"].get("runnable", 0) < span["dur"]:
         return "nothing blocked it"
     return None
 

@@ -75,7 +75,9 @@ umount mounted
 is "-l --module" "$("$RECORDER" report out.dat | sed -nE 's/.*: function: +([^ ]+) <-- .*/\1/p' | sort -u)" "$name"
 
 if grep -qw function_graph <<<"$(mkdir $tracing/instances/look && cat $tracing/instances/look/available_tracers)"; then
-	record -p function_graph -l '*_sys_getppid' -F "./$calls" 50
+	# On one CPU: when trace-cmd writes a call and its return as one line, and they are of two CPUs, it then shows the
+	# next event of the second one too early. No event separates them if a thread moves within a call.
+	record -p function_graph -l '*_sys_getppid' -F taskset -c 0 "./$calls" 50
 	is "-p function_graph: each call" "$("$RECORDER" report out.dat | grep -c 'funcgraph_entry: .*_sys_getppid')" 50
 	like "-p function_graph: each call and return" "$err" 'recorded 100 kernel events from 4 CPUs; 0 lost'
 	same_text "-p function_graph"
@@ -83,7 +85,7 @@ if grep -qw function_graph <<<"$(mkdir $tracing/instances/look && cat $tracing/i
 	ok "calls of calls" grep -qE 'funcgraph_entry: +\|  +kernel_clone\(\)' <("$RECORDER" report out.dat)
 	same_text "calls of calls"
 	# All idle tasks have the number 0, and functions in those of two CPUs overlap.
-	record -p function_graph -l 'tick_nohz_idle_*' sleep 0.5
+	record -p function_graph -l 'tick_nohz_idle_*' sh -c 'for cpu in 0 1 0 1; do taskset -c $cpu sleep 0.2; done'
 	ok "functions in idle tasks" "$RECORDER" export --chrome -o idle.json out.dat
 	sed -nE 's/.*"cat":"ftrace","ph":"X","ts":([0-9]+)\.([0-9]+),"pid":10000001,"tid":([0-9]+),"dur":([0-9]+)\.([0-9]+),.*/\3 \1\2 \4\5/p' \
 		idle.json | sort -k1,1n -k2,2n -k3,3nr >idle
@@ -92,8 +94,6 @@ if grep -qw function_graph <<<"$(mkdir $tracing/instances/look && cat $tracing/i
 		$1 != row { row = $1; rows++; open = 0 }
 		{ while (open && ends[open] <= begin) open--; bad += open && ends[open] < end; ends[++open] = end }
 		END { print (rows > 1), bad + 0 }' idle)" "1 0"
-	# On one CPU: when trace-cmd writes a call and its return as one line, and they are of two CPUs, it then shows the
-	# next event of the second one too early. No event separates them if a thread moves within a call.
 	for depth in 1 2; do
 		record -p function_graph --max-graph-depth $depth -l '*_sys_clone*' -l '*_sys_vfork' -l kernel_clone -F -c \
 			taskset -c 0 sh -c '"$0" 3; "$0" 2; :' "./$calls"

@@ -68,6 +68,13 @@ wait_until eval "ls $tracing/instances | grep -q '^recorder-'"
 recorder=$(ls $tracing/instances | sed -n 's/^recorder-\([0-9]*\)-[0-9]*$/\1/p')
 kill -KILL "$recorder"
 wait_until is_gone "$recorder"
+# The killed one's child has its files open until it is killed, too.
+are_swept()
+{
+	as_user ./recorder record -q -o swept.dat -e sched true 2>/dev/null
+	[ -z "$(ls $tracing/instances)" ]
+}
+wait_until are_swept
 both "after one was killed"
 
 # Since Linux 6.10, or in an older kernel with that change, a remount gives the whole of tracefs to the user.
