@@ -23,7 +23,7 @@ struct rec_options {
 	size_t size;
 	size_t lane_size;   /* bytes of events a lane holds; default 1 MiB */
 	size_t subbuf_size; /* a power of two, 4096 to 512 KiB; default 4096 */
-	size_t memory_max;  /* bytes of all lanes together; default 64 MiB */
+	size_t memory_max;  /* bytes of all lanes together; default 64 MiB; raise it with lane_size */
 	uint32_t clock;	    /* REC_CLOCK_TSC, REC_CLOCK_MONO */
 	uint32_t discard;   /* 1: a full lane loses new events; default: it loses the oldest */
 	size_t lane_max;    /* bytes of events that rec_lane_resize() may give a lane; default lane_size */
@@ -33,11 +33,14 @@ struct rec_options {
 
 /*
  * Replace the process's buffer by a new one with these options, before the first lane is leased. `options` are read
- * during the call only. Returns 0; -EBUSY: events were already written, or a reason that rec_enable() names; -EINVAL:
- * `options` is NULL, a value is out of range, this machine has no such clock, or an option is unknown to this version;
- * -EOPNOTSUPP: the program has disabled the clock by PR_SET_TSC; or an error in making the file: -EACCES, -ENOMEM,
- * -ENOSPC, -ENOENT, -ELOOP, -EFBIG (RLIMIT_FSIZE), -EPERM (the directory belongs to another user, or others may write
- * to it). Call it while the process has only one thread; not signal-safe.
+ * during the call only. If the new buffer cannot be made, the process has no buffer and records nothing until a later
+ * call succeeds. Returns 0. Nothing has changed: -EBUSY: events were already written, or a reason that rec_enable()
+ * names; -EINVAL: `options` is NULL, a value is out of range, or an option is unknown to this version; -EOVERFLOW: the
+ * buffer does not fit into the address space. The process has no buffer: -EINVAL: this machine has no such clock, or
+ * RECORDER_DIR is not an absolute path; -EOPNOTSUPP: the program has disabled the clock by PR_SET_TSC; -ELOOP: the
+ * directory is a symbolic link; -EPERM: it belongs to another user, or others may write to it; -EFBIG (RLIMIT_FSIZE);
+ * or the errno of mkdir, open, ftruncate, mmap or madvise. Call it while the process has only one thread; not
+ * signal-safe.
  */
 int rec_configure(const struct rec_options *options);
 
@@ -66,9 +69,9 @@ int rec_stop(void);
  * removed from the lanes. Threads can write during the call. An existing file is replaced only when the new one is
  * complete. If the call fails after it has begun to read the lanes (a full disk, a recorder that reads a later lane),
  * the events that it has read are in no file and are gone; rec_snapshot() removes nothing. Returns 0; -ENXIO: no
- * buffer; -EBUSY: a recorder reads the lanes, or another save or snapshot of this process is under way; -ENOMEM; or the
- * errno of open, write, fsync or rename. Any thread; not signal-safe. A thread that is cancelled meanwhile completes
- * the call first.
+ * buffer; -EBUSY: a recorder reads the lanes, or another save or snapshot of this process is under way; -ENOMEM; an
+ * error of opening the process's own buffer, usually after setuid() or chroot(); or the errno of open, write, fsync or
+ * rename. Any thread; not signal-safe. A thread that is cancelled meanwhile completes the call first.
  */
 int rec_save(const char *path);
 
