@@ -2,7 +2,8 @@
 /*
  * Leases: a lane belongs to one thread at a time. A thread gets its lane with its first event, or earlier by
  * rec_thread_attach(). When it ends, the lane keeps its events for a reader, and the next thread can lease it. If the
- * process has reached its limit of lanes, further threads share lanes, one event at a time.
+ * process has reached its limit of lanes, further threads share lanes, one event at a time. If the limit allows only
+ * one lane, that lane is not shared, and the events of other threads are lost and counted.
  */
 #ifndef LIBRECORDER_LANE_H
 #define LIBRECORDER_LANE_H
@@ -20,7 +21,7 @@ extern "C" {
 
 /*
  * The calling thread's handle; never NULL, but its lane may be NULL. It uses the initial-exec model, the cheapest
- * access. All of the library's thread-local data take about four hundred bytes of the static TLS block, which matters
+ * access. All of the library's thread-local data take about three hundred bytes of the static TLS block, which matters
  * only to a program that loads the library by dlopen().
  */
 extern __thread struct rec_handle *rec_thread_handle __attribute__((tls_model("initial-exec")));
