@@ -279,8 +279,9 @@ uint32_t rec_view_enabled(const struct rec_view *view, unsigned int id);
  * is malformed; -ESRCH: the program is dead; -ENOSPC: other processes made too many rules or conditions in it; -ENOMEM:
  * no memory, or no room in the file system of the buffer; -EBADMSG: the buffer is damaged, -EFAULT: truncated, -EROFS:
  * on a read-only file system; or the errno of mmap, flock or fallocate. The call waits while another process switches
- * events of this program; -EBUSY: this took longer than a second. On an error nothing is changed, except for -ENOMEM,
- * where events registered later may be switched. A thread that is cancelled meanwhile completes the call first.
+ * events of this program; -EBUSY: this took longer than a second. On an error nothing is changed, except for -EFAULT,
+ * and for -ENOMEM and the errno of fallocate, after which events registered later may be switched. A thread that is
+ * cancelled meanwhile completes the call first.
  */
 int rec_view_switch(struct rec_view *view, const char *selector, bool on);
 
@@ -320,9 +321,10 @@ int rec_view_filter(const struct rec_view *view, const struct rec_log_event *eve
  * with a copy of the loan. `patterns` are copied.
  *
  * Returns 0, also if this process already has a loan, whose patterns then do not change; -EINVAL: not a list of
- * patterns; -ENOSPC: longer than 2047 bytes; -EBUSY: another process has a loan; or another error of rec_view_switch().
- * If a dead process left a loan for the same patterns, it is taken over, and the events stay on; any other loan of a
- * dead process is given back first.
+ * patterns; -ENOSPC: longer than 2047 bytes; -EBUSY: another process has a loan; the errno of fcntl; or another error
+ * of rec_view_switch(), but not -ESRCH: it is not checked whether the program is alive. If a dead process left a loan
+ * for the same patterns, it is taken over, and the events stay on; any other loan of a dead process is given back
+ * first.
  */
 int rec_view_borrow(struct rec_view *view, const char *patterns);
 
@@ -330,7 +332,8 @@ int rec_view_borrow(struct rec_view *view, const char *patterns);
  * End the loan: restore its events, with their conditions. Events that were off are switched off, and the rules for the
  * patterns of the loan are removed. If the process that has the loan ends or closes its view, any process may do this.
  * Returns 1; 0: there is no loan, or the program is dead; -EBUSY: another process has the loan; or another error of
- * rec_view_switch().
+ * rec_view_switch(). After -ENOMEM or the errno of fallocate, the rules may have been removed, but the events are still
+ * on: call it again.
  */
 int rec_view_give_back(struct rec_view *view);
 
@@ -342,7 +345,8 @@ int rec_view_loan(const struct rec_view *view);
 
 /*
  * Start and stop all recording of a program, whichever events are enabled, as rec_start() and rec_stop() do for their
- * own process. Returns 0 or an error of rec_view_switch().
+ * own process. Returns 0 or an error of rec_view_switch(). After -ENOMEM or the errno of fallocate, the program counts
+ * as started, or stopped, but its present events may be unchanged: call the function again.
  */
 int rec_view_start(struct rec_view *view);
 int rec_view_stop(struct rec_view *view);
