@@ -119,10 +119,11 @@
  *
  * Record a text without a declaration. The format, a string literal, is stored once. Each event holds the arguments in
  * binary; readers format the text. The event is called "ftrace:bprint", like that of the kernel's trace_printk, and is
- * switched by this name. Up to 32 conversions and 1000 bytes of arguments; longer strings are cut. Any thread.
- * Signal-safe if the arguments are integers, pointers or strings. Other conversions (%e %f %g %a %lc %ls %m, '*' as a
- * width or as the precision of an integer, a width of %c or %p, flags other than '0') call snprintf() immediately, and
- * are not signal-safe; in place of such a number without room, "(too long)" is recorded.
+ * switched by this name. Up to 32 conversions and 1000 bytes of arguments; longer strings are cut. A format of more
+ * than about 2000 bytes, of more than 32 conversions, or with %n is recorded as "(rec_printf: a format that cannot be
+ * recorded)". Any thread. Signal-safe if the arguments are integers, pointers or strings. Other conversions (%e %f %g
+ * %a %lc %ls %m, '*' as a width or as the precision of an integer, a width of %c or %p, flags other than '0') call
+ * snprintf() immediately, and are not signal-safe; in place of such a number without room, "(too long)" is recorded.
  */
 #define rec_printf(...)                                                                                                \
 	do {                                                                                                           \

@@ -115,7 +115,7 @@ int rec_fields_begin(struct rec_fields *fields, struct rec_event *event, void *r
  * -ENOSPC	the room is too small
  */
 int rec_fields_put_unsigned(struct rec_fields *fields,
-			    uint64_t value); /* u8..u64, hex8..hex64, ptr, flag, named if unsigned */
+			    uint64_t value); /* u8..u64, hex8..hex64, ptr, flag, flow, named if unsigned */
 int rec_fields_put_signed(struct rec_fields *fields, int64_t value);	/* s8..s64, named unless its type is unsigned */
 int rec_fields_put_real(struct rec_fields *fields, double value); /* real: out-of-range values saturate; f32, f64 */
 

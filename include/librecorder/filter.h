@@ -8,9 +8,10 @@
  * A comparison is FIELD OPERATOR VALUE. && binds tighter than ||; ! negates a comparison or a group in parentheses.
  *
  *	numbers		== != < <= > >= and & (true if one of the bits is set), with a number as in C (10, -3, 0x1f,
- *			017) within the range of the field. Numbers are u8 ... s64, hex8 ... hex64, ptr, flag (true and
- *			false are 1 and 0), an element of an array (list[2]), common_type, common_flags,
- *			common_preempt_count, common_pid (the thread, also pid) and CPU (its number, also cpu).
+ *			017) within the range of the field. Numbers are u8 ... s64, hex8 ... hex64, ptr, flow, flag
+ *			(true and false are 1 and 0), an element of an array (list[2]), common_type, common_flags,
+ *			common_preempt_count, common_pid (the thread, also pid) and CPU (its number, also cpu and
+ *			common_cpu).
  *	named		the same, and the names of the values as declared: op == OP_GET
  *	real		== != < <= > >= with a number that has at most as many decimals as the field: load >= 0.75
  *	f32, f64	the same six with any number: load > 1.5, ratio <= 2e-3. f32 compares with the nearest float.
@@ -70,7 +71,8 @@ struct rec_filter_error {
 
 /*
  * Check the syntax of a filter without an event: any field and any name of a value is accepted. Returns 0, or -EINVAL
- * with the reason in *ret_error.
+ * with the reason in *ret_error. A filter that passes may still be too long: a comparison takes 16 bytes and its text,
+ * and all of them together at most 4064 bytes.
  */
 int rec_filter_check(const char *text, struct rec_filter_error *ret_error);
 
