@@ -112,7 +112,8 @@ configure_sanitizers()
 part_sanitizers()
 {
 	configure_sanitizers && make -C "$results/sanitizers" -k warnings &&
-		FUZZ_SECONDS=2 FUZZ_INPUTS=60 RECORDER_WHY_TRACES=40 RECORDER_DIFF_PAIRS=5 build_and sanitizers programs-unit check-unit
+		FUZZ_SECONDS=2 FUZZ_INPUTS=60 RECORDER_WHY_TRACES=40 RECORDER_MODEL_TRACES=1000 RECORDER_DIFF_PAIRS=5 \
+			build_and sanitizers programs-unit check-unit
 }
 
 part_sanitizers-long()

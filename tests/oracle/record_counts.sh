@@ -39,23 +39,23 @@ report_is_text()
 	"$RECORDER" report "$1" | cmp - text
 }
 
-ok "four threads, large lanes" "$RECORDER" record -b 65536 -o large.dat "$programs/producer" 4 100000
-is "they produced" "$out" "produced 400000"
-like "nothing is lost" "$err" "recorded 400000 events from 1 process, 4 threads; 0 lost"
-check "large lanes" 400000 large.dat
+ok "four threads, large lanes" "$RECORDER" record -b 65536 -o large.dat "$programs/producer" 4 50000
+is "they produced" "$out" "produced 200000"
+like "nothing is lost" "$err" "recorded 200000 events from 1 process, 4 threads; 0 lost"
+check "large lanes" 200000 large.dat
 rm -f large.dat
 
 for mode in overwrite discard; do
 	for version in 6 7; do
 		ok "small lanes, $mode, version $version" "$RECORDER" record -b 64 --mode "$mode" --file-version "$version" \
-			-o small.dat "$programs/producer" 4 40000
-		check "small lanes, $mode, version $version" 160000 small.dat
+			-o small.dat "$programs/producer" 4 20000
+		check "small lanes, $mode, version $version" 80000 small.dat
 	done
-	ok "small lanes, $mode, raw" "$RECORDER" record -b 64 --mode "$mode" --raw -o raw.dat "$programs/producer" 4 40000
-	check "small lanes, $mode, raw" 160000 raw.dat
+	ok "small lanes, $mode, raw" "$RECORDER" record -b 64 --mode "$mode" --raw -o raw.dat "$programs/producer" 4 20000
+	check "small lanes, $mode, raw" 80000 raw.dat
 done
-ok "small lanes, large sub-buffers" "$RECORDER" record -b 1024 --subbuf-size 64 -o small.dat "$programs/producer" 4 40000
-check "large sub-buffers" 160000 small.dat
+ok "small lanes, large sub-buffers" "$RECORDER" record -b 1024 --subbuf-size 64 -o small.dat "$programs/producer" 4 20000
+check "large sub-buffers" 80000 small.dat
 
 export RECORDER_BUFFER_MAX_KB=1024
 for how in '' --raw; do

@@ -81,7 +81,7 @@ record_kernel()
 	for system in sched irq timer kmem workqueue syscalls signal task; do
 		[ -e "$instance/events/$system/enable" ] && echo 1 > "$instance/events/$system/enable"
 	done
-	find "$top_srcdir" -name '*.[ch]' -type f -exec cat {} + > /dev/null
+	find "$top_srcdir/librecorder" "$top_srcdir/format" -name '*.c' -exec cat {} + > /dev/null
 	(sleep 0.01 & kill -CHLD $$; wait)
 	echo 0 > "$instance/events/enable"
 	echo 0 > "$instance/tracing_on"

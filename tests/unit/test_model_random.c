@@ -18,7 +18,6 @@
 #define NR_THREADS 6
 #define NR_CPUS	   3
 #define NR_EVENTS  400
-#define ROUNDS	   3000
 
 /* Kinds of spans; the system call is the kernel's. */
 enum { OUTER, INNER, CALL, NR_KINDS };
@@ -317,11 +316,13 @@ enum losses { NOTHING, LANES, ALL };
 
 static void run(enum losses losses)
 {
+	const char *set = getenv("RECORDER_MODEL_TRACES");
+	const unsigned int rounds = set ? (unsigned int)atoi(set) : 3000;
 	unsigned long long seed = 1;
 	uint64_t nr_all = 0, nr_whole = 0;
 
 	repeat_numbers("RECORDER_SEED", &seed, 1);
-	for (unsigned int round = 0; round < ROUNDS; round++) {
+	for (unsigned int round = 0; round < rounds; round++) {
 		/* If the test fails, the line that repeats it begins with this round. */
 		repeat_by("RECORDER_SEED=%llu", seed + round);
 		state = (seed + round) * UINT64_C(0x9e3779b97f4a7c15);

@@ -34,7 +34,7 @@ const struct config configs[] = {
 	{ "lane-anew",        2, 2, 0, "",     { "sx",    "Z",    0 },              "",     OVERWRITE },
 	/* A thread that ended had lane 0. The next one with its id changes that lane, while others take it over. */
 	{ "lane-resize-reuses", 1, 1, 0, "",    { "sZ",    "s",    0 },              "",
-	  OVERWRITE | DIES | REUSES },
+	  OVERWRITE | DIES | REUSES | LONG },
 	{ "lane-release-reuses", 2, 2, 0, "s",  { "R",     "scCc", "s" },            "",
 	  OVERWRITE | DIES | REUSES | LONG },
 	/* A lane is set aside as a snapshot, and given back. */
@@ -42,7 +42,7 @@ const struct config configs[] = {
 	{ "lane-swap-read",   2, 2, 0, "s",    { "csC",   0,      0 },              "r",    OVERWRITE },
 	{ "lane-disable",     1, 1, 0, "s",    { "ss",    "dD",   0 },              "",     OVERWRITE },
 	/* Threads beyond the lanes share one. */
-	{ "lane-share",       2, 2, 1, "",     { "s",     "s",    "s" },            "",     OVERWRITE },
+	{ "lane-share",       2, 2, 1, "",     { "s",     "s",    "s" },            "",     OVERWRITE | LONG },
 	{ "lane-share-exit",  2, 2, 1, "s",    { "s",     "sx",   "s" },            "",     OVERWRITE },
 	/* While a reader permits growth, a thread whose lane is full takes further lanes. */
 	{ "lane-grows",       4, 1, 0, "lll",  { "ll",    0,      0 },              "r",    OVERWRITE | GROWS },
@@ -60,7 +60,8 @@ const struct config configs[] = {
 	/* Two threads give up the same lane; one gives up a lane while another takes it; or ends without notice. */
 	{ "lane-gives-two",   4, 1, 0, "lllxreG",  { "lll",   "lll", 0 },           "",     OVERWRITE | GROWS },
 	{ "lane-gives-taken", 4, 1, 0, "llllllxrell", { "Gl", "llll", 0 },          "",     OVERWRITE | GROWS | LONG },
-	{ "lane-gives-dies",  2, 1, 0, "llllreGll", { "l",  "s",  0 },            "",     OVERWRITE | GROWS | DIES },
+	{ "lane-gives-dies",  2, 1, 0, "llllreGll", { "l",  "s",  0 },            "",
+	  OVERWRITE | GROWS | DIES | LONG },
 	/* Another thread disables a lane while it is given up: either the lane stays, or disabling it fails. */
 	{ "lane-gives-disabled", 4, 1, 0, "lllxreGs", { "ll", "mD", 0 },            "",     OVERWRITE | GROWS },
 	{ "lane-attach",      4, 1, 0, "",         { "allx",  "as", 0 },            "",     OVERWRITE | GROWS },
