@@ -345,15 +345,20 @@ static bool add_if_child(const struct search *search, int proc, const char *name
 	struct kernel_pids *pids = search->pids;
 	const unsigned long pid = strtoul(name, NULL, 10);
 	struct kernel_pid *list;
+	bool is_child, good;
 	int dir;
 
 	if (bsearch(&pid, pids->before, pids->nr_before, sizeof(pid), by_number) || has_tid(search->request, pid))
 		return true;
 	dir = openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (dir < 0 || !has_tid(search->request, proc_status_number(dir, "status", "PPid"))) {
-		if (dir >= 0)
-			close(dir);
-		return true;
+	if (dir < 0)
+		return !lacks_descriptor(search, errno);
+	errno = 0;
+	is_child = has_tid(search->request, proc_status_number(dir, "status", "PPid"));
+	good = is_child || !lacks_descriptor(search, errno);
+	if (!is_child) {
+		close(dir);
+		return good;
 	}
 	list = realloc(pids->list, (pids->nr + 1) * sizeof(*list));
 	if (!list) {

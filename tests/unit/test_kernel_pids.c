@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,11 +17,12 @@ static struct kernel_pids pids;
 static struct kernel_request request;
 static int alive[2]; /* a pipe; children live until it is closed */
 static pid_t last; /* the child that begins during the first kernel_add_tids() */
-static unsigned int nr_added;
+static unsigned int nr_added, nr_said;
 
 static void say(const void *arg, const char *line)
 {
 	(void)arg;
+	nr_said++;
 	fprintf(stderr, "%s\n", line);
 }
 
@@ -134,6 +136,44 @@ Test(kernel_pids, children_that_begin_meanwhile)
 		;
 	kernel_pids_close(&pids);
 	free(request.tids);
+}
+
+/* A lack of descriptors is not taken for the end of a process; `room` is the number of descriptors that are left. */
+static void check_no_room(rlim_t room)
+{
+	struct programs which = { .word = NULL };
+	struct rlimit limit;
+	char word[16];
+
+	cr_assert_eq(pipe(alive), 0);
+	snprintf(word, sizeof(word), "%d", getpid());
+	which.word = word;
+	cr_assert(kernel_pids_find(&sink, &which, false, &request, &pids));
+	begin_child(-1);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = (rlim_t)dup(alive[0]) + room;
+	close((int)(limit.rlim_cur - room));
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	nr_said = 0;
+	cr_expect_not(kernel_pids_catch_up(&sink, &pids, &request, NULL));
+	cr_expect_eq(nr_said, 1u);
+	close(alive[1]);
+	while (wait(NULL) > 0)
+		;
+	kernel_pids_close(&pids);
+	free(request.tids);
+}
+
+/* One descriptor for /proc, and none for the process there. */
+Test(kernel_pids, no_descriptor_for_a_process)
+{
+	check_no_room(1);
+}
+
+/* None for its status. */
+Test(kernel_pids, no_descriptor_for_a_status)
+{
+	check_no_room(2);
 }
 
 /* Whichever of the processes with the name /proc lists first, the other one is recorded. */
