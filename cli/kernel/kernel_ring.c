@@ -80,10 +80,13 @@ static ssize_t nothing_taken(struct kernel_ring *ring, int err)
 /* Count the events of a page that the side file did not accept. */
 static void count_unsaved(struct kernel_ring *ring)
 {
+	const uint32_t size = rec_page_size(ring->page);
 	struct rec_page_iter iter;
 	struct rec_record record;
 
-	rec_page_iter_init(&iter, ring->page, rec_page_size(ring->page));
+	if (size > ring->page_size - REC_SUBBUF_HEADER_SIZE)
+		return;
+	rec_page_iter_init(&iter, ring->page, size);
 	while (rec_page_next(&iter, &record) == 1)
 		ring->unsaved++;
 }

@@ -180,4 +180,23 @@ else
 	umount small
 fi
 
+# ---- a page with a wrong size that the disk does not accept: its events are not counted beyond its end
+
+# The bytes of the page in memory are overwritten after the read: a size of 0xfff00 with an event of 0xf0000 bytes.
+page=010000000000000000ff0f00000000000000000000000f00
+# shellcheck disable=SC2016 # sh expands it, for the recorder's own pid
+damage='ring=$1/instances/recorder-$$-$(cut -d " " -f 22 "/proc/$$/stat")/per_cpu/cpu0/trace_pipe_raw
+	exec strace -D -f -qq -o strace.log -P "$ring" -P "$2" -e trace=read,pwrite64 -e "inject=read:poke_exit=@arg2=$3" \
+		-e inject=pwrite64:error=ENOSPC "${@:4}"'
+if ! strace -qq -o strace.log -e inject=getppid:poke_exit=@arg1=00 true 2>/dev/null; then
+	skip "a page with a wrong size" "strace is not installed, is older than 5.11, or cannot trace here"
+else
+	run bash -c "$damage" bash /sys/kernel/tracing "$TMP/damaged.dat.spool.cpu0" $page \
+		"$RECORDER" record -b 4096 --drain read -M 1 -o "$TMP/damaged.dat" -u none -e raw_syscalls:sys_enter -f "$mine" \
+		taskset -c 0 "./$calls" 1000
+	is "a page with a wrong size: a failure" "$status" 1
+	like "it is reported" "$err" "cannot write '.*/damaged.dat.spool.cpu0': No space left on device"
+	rm -f damaged.dat*
+fi
+
 done_testing
