@@ -28,6 +28,7 @@ struct record_kernel {
 	struct kernel_pids pids;
 	struct spool *spool; /* the spool into which it drains */
 	struct clock_watch clocks;
+	int not_stopped; /* the error of switching tracing off; 0: none */
 	bool leaves; /* a thread removes the instances */
 	pthread_t leaver;
 };
@@ -103,7 +104,10 @@ bool record_kernel_start(const struct message_sink *sink, struct record_kernel *
 int record_kernel_run(struct record_kernel *half);
 int record_kernel_finish(struct record_kernel *half);
 
-/* Whether the kernel is recorded. The functions after it return results of its drains, as in kernel_drain.h. */
+/*
+ * Whether the kernel is recorded. The functions after it return results of its drains, as in kernel_drain.h;
+ * record_kernel_failed() also the error of switching tracing off.
+ */
 bool record_kernel_is_on(const struct record_kernel *half);
 uint64_t record_kernel_bytes(const struct record_kernel *half);
 uint64_t record_kernel_lost(const struct record_kernel *half);

@@ -190,7 +190,8 @@ static void remove_traces(struct record *record)
 
 /*
  * Write to `what` what could not be done when `err` stopped the drain. The cause is an error of a ring or its side
- * file, of the spool, or a lack of resources. Returns the cause's error, which may be another one than `err`.
+ * file, of switching tracing off, of the spool, or a lack of resources. Returns the cause's error, which may be another
+ * one than `err`.
  */
 static int find_stopped(const struct record *record, int err, char *what, size_t size)
 {

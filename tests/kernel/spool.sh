@@ -5,6 +5,7 @@
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/calls.sh"
+. "$top_srcdir/tests/tracefs.sh"
 
 # Checks that numbers count from 0 without a gap; prints the last.
 counted()
@@ -191,12 +192,26 @@ damage='ring=$1/instances/recorder-$$-$(cut -d " " -f 22 "/proc/$$/stat")/per_cp
 if ! strace -qq -o strace.log -e inject=getppid:poke_exit=@arg1=00 true 2>/dev/null; then
 	skip "a page with a wrong size" "strace is not installed, is older than 5.11, or cannot trace here"
 else
-	run bash -c "$damage" bash /sys/kernel/tracing "$TMP/damaged.dat.spool.cpu0" $page \
+	run bash -c "$damage" bash $tracing "$TMP/damaged.dat.spool.cpu0" $page \
 		"$RECORDER" record -b 4096 --drain read -M 1 -o "$TMP/damaged.dat" -u none -e raw_syscalls:sys_enter -f "$mine" \
 		taskset -c 0 "./$calls" 1000
 	is "a page with a wrong size: a failure" "$status" 1
 	like "it is reported" "$err" "cannot write '.*/damaged.dat.spool.cpu0': No space left on device"
 	rm -f damaged.dat*
+fi
+
+# ---- tracing that cannot be switched off: the recorder writes 0 first of all, then 1, and at the end 0
+
+if ! strace -qq -o strace.log true 2>/dev/null; then
+	skip "tracing that cannot be switched off" "strace is not installed, or cannot trace here"
+else
+	inject write error=EIO:when=3 /tracing_on record -o on.dat -u none -e raw_syscalls:sys_enter -f "$mine" "./$calls" 10
+	wait $recorder
+	is "tracing that cannot be switched off: a failure" $? 1
+	like "it is reported" "$(<log)" \
+		"^recorder record: cannot switch the kernel's tracing off: Input/output error; what was recorded is in '.*/on.dat.spool'"
+	run "$RECORDER" recover on.dat.spool
+	is "the events are recovered" "$status $(counted on.dat)" "0 0 10"
 fi
 
 done_testing
