@@ -22,6 +22,7 @@ struct search {
 	const struct message_sink *sink;
 	struct kernel_request *request;
 	struct kernel_pids *pids;
+	struct number_map *known; /* the ids in request->tids */
 	unsigned long *seen; /* processes found by their buffers, with the pids by which the user named them */
 	unsigned int nr_seen;
 	const char *name; /* the name of the processes to find */
@@ -81,9 +82,10 @@ static bool add_tid(const struct search *search, unsigned long tid)
 	struct kernel_request *request = search->request;
 	pid_t *tids = realloc(request->tids, (request->nr_tids + 1) * sizeof(*tids));
 
-	if (!tids)
+	if (tids)
+		request->tids = tids;
+	if (!tids || number_map_set(search->known, tid, 1))
 		return out_of_memory(search);
-	request->tids = tids;
 	tids[request->nr_tids++] = (pid_t)tid;
 	return true;
 }
@@ -94,12 +96,9 @@ static unsigned long process_of(int dir)
 	return proc_status_number(dir, "status", "Tgid");
 }
 
-static bool has_tid(const struct kernel_request *request, unsigned long tid)
+static bool has_tid(const struct search *search, unsigned long tid)
 {
-	for (unsigned int i = 0; i < request->nr_tids; i++)
-		if (request->tids[i] == (pid_t)tid)
-			return true;
-	return false;
+	return number_map_get(search->known, tid);
 }
 
 static bool add_threads(const struct search *search, int dir)
@@ -112,7 +111,7 @@ static bool add_threads(const struct search *search, int dir)
 	while (tasks && good && (entry = readdir(tasks))) {
 		const unsigned long tid = strtoul(entry->d_name, NULL, 10);
 
-		if (tid && !has_tid(search->request, tid))
+		if (tid && !has_tid(search, tid))
 			good = add_tid(search, tid);
 	}
 	if (tasks)
@@ -315,7 +314,7 @@ static bool note_before(const struct search *search)
 bool kernel_pids_find(const struct message_sink *sink, const struct programs *which, bool programs,
 		      struct kernel_request *request, struct kernel_pids *pids)
 {
-	struct search search = { .sink = sink, .request = request, .pids = pids };
+	struct search search = { .sink = sink, .request = request, .pids = pids, .known = &pids->known };
 	bool good = note_before(&search);
 
 	if (good && programs)
@@ -334,7 +333,7 @@ bool kernel_pids_find(const struct message_sink *sink, const struct programs *wh
 bool kernel_pids_threads(const struct message_sink *sink, const char *tids, struct kernel_request *request,
 			 struct kernel_pids *pids)
 {
-	const struct search search = { .sink = sink, .request = request, .pids = pids };
+	const struct search search = { .sink = sink, .request = request, .pids = pids, .known = &pids->known };
 
 	return add_list(&search, tids, false);
 }
@@ -348,13 +347,13 @@ static bool add_if_child(const struct search *search, int proc, const char *name
 	bool is_child, good;
 	int dir;
 
-	if (bsearch(&pid, pids->before, pids->nr_before, sizeof(pid), by_number) || has_tid(search->request, pid))
+	if (bsearch(&pid, pids->before, pids->nr_before, sizeof(pid), by_number) || has_tid(search, pid))
 		return true;
 	dir = openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return !lacks_descriptor(search, errno);
 	errno = 0;
-	is_child = has_tid(search->request, proc_status_number(dir, "status", "PPid"));
+	is_child = has_tid(search, proc_status_number(dir, "status", "PPid"));
 	good = is_child || !lacks_descriptor(search, errno);
 	if (!is_child) {
 		close(dir);
@@ -380,11 +379,12 @@ static bool add_new_threads(const struct search *search, const struct kernel_pid
 	return good;
 }
 
-bool kernel_pids_catch_up(const struct message_sink *sink, const struct kernel_pids *pids,
+bool kernel_pids_catch_up(const struct message_sink *sink, struct kernel_pids *pids,
 			  struct kernel_request *request, struct kernel *kernel)
 {
 	struct kernel_pids children = { .before = pids->before, .nr_before = pids->nr_before };
-	const struct search search = { .sink = sink, .request = request, .pids = &children };
+	const struct search search = {
+		.sink = sink, .request = request, .pids = &children, .known = &pids->known };
 	unsigned int known;
 	bool good;
 	int err;
@@ -444,5 +444,6 @@ void kernel_pids_close(struct kernel_pids *pids)
 		close(pids->list[i].dir);
 	free(pids->list);
 	free(pids->before);
+	number_map_free(&pids->known);
 	*pids = (struct kernel_pids){ .nr = 0 };
 }

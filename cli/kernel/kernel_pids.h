@@ -8,6 +8,7 @@
 #include "cli/base/message.h"
 #include "cli/kernel/kernel_request.h"
 #include "cli/recording/programs.h"
+#include "format/io/number_map.h"
 
 struct kernel;
 
@@ -19,6 +20,7 @@ struct kernel_pids {
 	unsigned int nr;
 	unsigned long *before; /* all processes that existed before the search, in ascending order */
 	unsigned int nr_before;
+	struct number_map known; /* the threads that were put into the request */
 };
 
 /*
@@ -38,7 +40,7 @@ bool kernel_pids_threads(const struct message_sink *sink, const char *tids, stru
  * their descendants: add them to the request. From kernel_open() on the kernel itself follows forks. False: one line
  * was printed.
  */
-bool kernel_pids_catch_up(const struct message_sink *sink, const struct kernel_pids *pids,
+bool kernel_pids_catch_up(const struct message_sink *sink, struct kernel_pids *pids,
 			  struct kernel_request *request, struct kernel *kernel);
 
 /* Call `each` with the pid of every process that still exists. */
