@@ -272,17 +272,13 @@ static void set_priority(struct kernel_drain *drain, pthread_t thread)
 }
 
 /* 0 or pthread_create()'s error. */
-static int start_thread(struct kernel_drain *drain, pthread_t *ret_thread, sem_t *ready, void *(*function)(void *),
-			void *arg)
+static int start_thread(struct kernel_drain *drain, pthread_t *ret_thread, void *(*function)(void *), void *arg)
 {
 	const int err = pthread_create(ret_thread, NULL, function, arg);
 
-	if (err)
-		return err;
-	set_priority(drain, *ret_thread);
-	while (sem_wait(ready) < 0)
-		;
-	return 0;
+	if (!err)
+		set_priority(drain, *ret_thread);
+	return err;
 }
 
 /* Call it before the rings' threads start. 0 or pthread_create()'s error. */
@@ -297,9 +293,8 @@ static int start_grower(struct kernel_drain *drain)
 	if (!may_grow)
 		return 0;
 	*grower = (struct kernel_grower){ .rings = drain->rings, .nr = drain->nr, .stop = drain->stop };
-	sem_init(&grower->ready, 0, 0);
 	sem_init(&grower->wake, 0, 0);
-	err = start_thread(drain, &grower->thread, &grower->ready, kernel_grower_main, grower);
+	err = start_thread(drain, &grower->thread, kernel_grower_main, grower);
 	grower->started = !err;
 	for (unsigned int i = 0; i < drain->nr && !err; i++)
 		drain->rings[i].grower = grower;
@@ -331,7 +326,7 @@ bool kernel_drain_start(struct kernel_drain *drain)
 	for (unsigned int i = 0; i < drain->nr && !err; i++) {
 		struct kernel_ring *ring = &drain->rings[i];
 
-		err = start_thread(drain, &ring->thread, &ring->ready, kernel_ring_main, ring);
+		err = start_thread(drain, &ring->thread, kernel_ring_main, ring);
 		ring->started = !err;
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -78,8 +78,6 @@ void *kernel_grower_main(void *arg)
 {
 	struct kernel_grower *grower = arg;
 
-	grower->tid = gettid();
-	sem_post(&grower->ready);
 	do {
 		/* A thread that began before the sleep was announced does not wake us. */
 		atomic_store(&grower->sleeps, true);

@@ -10,7 +10,6 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <sys/types.h>
 
 struct kernel_ring;
 
@@ -22,8 +21,6 @@ struct kernel_grower {
 	/* the thread's */
 	pthread_t thread;
 	bool started;
-	sem_t ready; /* posted once tid is known */
-	pid_t tid;
 	sem_t wake;
 	atomic_bool sleeps; /* the thread sleeps, and must be woken */
 };

@@ -362,8 +362,6 @@ void *kernel_ring_main(void *arg)
 	bool fills;
 	int found = 0;
 
-	ring->tid = gettid();
-	sem_post(&ring->ready);
 	/*
 	 * The thread runs on the CPU whose caches have the ring's pages. If that CPU goes offline, or a real-time
 	 * thread occupies it (leave_cpu() of the drain), the thread moves to another.

@@ -4,7 +4,6 @@
 #define CLI_KERNEL_RING_H
 
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,8 +36,6 @@ struct kernel_ring {
 	pthread_t thread;
 
 	/* for the ring's thread */
-	sem_t ready; /* posted once tid is known */
-	pid_t tid;
 	enum kernel_drain_way way;
 	struct rec_map *map;
 	unsigned char *page; /* one page, for read(2) */

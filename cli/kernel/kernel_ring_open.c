@@ -89,7 +89,6 @@ int kernel_ring_open(struct kernel_ring *ring, const char *instance, unsigned in
 				      .side = -1,
 				      .pipe = { -1, -1 },
 				      .stop = -1 };
-	sem_init(&ring->ready, 0, 0);
 	ring->page = malloc(page_size);
 	if (!ring->page)
 		return -ENOMEM;
