@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "cli/base/proc_status.h"
 #include "cli/kernel/kernel_pids.h"
@@ -17,48 +16,10 @@
 #include "format/io/blob.h"
 #include "librecorder/os/boot_id.h"
 
-#define KALLSYMS "/proc/kallsyms"
-
 struct place {
 	struct spool *spool;
 	unsigned int process;
 };
-
-/*
- * Reads a file whose size is known only after reading; ended with a NUL that *ret_size does not count, to be freed. 0
- * or -errno.
- */
-static int read_whole(const char *path, char **ret_text, size_t *ret_size)
-{
-	const int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t room = 64 * 1024, size = 0;
-	char *text = NULL, *more;
-	ssize_t n = 1;
-	int err = fd < 0 ? -errno : 0;
-
-	while (!err && n) {
-		more = !text || size + 1 == room ? realloc(text, room *= 2) : text;
-		if (!more) {
-			err = -ENOMEM;
-			break;
-		}
-		text = more;
-		n = read(fd, text + size, room - 1 - size);
-		if (n < 0 && errno != EINTR)
-			err = -errno;
-		size += n > 0 ? (size_t)n : 0;
-	}
-	if (fd >= 0)
-		close(fd);
-	if (err) {
-		free(text);
-		return err;
-	}
-	text[size] = '\0';
-	*ret_text = text;
-	*ret_size = size;
-	return 0;
-}
 
 /*
  * Put `text`, which is freed, into the spool; `got` is the result of reading it. If the text is missing, the recording
@@ -82,13 +43,24 @@ static int add(const struct place *place, enum spool_text_kind kind, const char 
  */
 static int keep_kallsyms(const struct place *place)
 {
-	char *text;
-	size_t size;
-	const int got = read_whole(KALLSYMS, &text, &size);
+	FILE *file = fopen("/proc/kallsyms", "re");
+	char *text = NULL;
+	size_t room = 0;
+	ssize_t size;
+	int err;
 
-	if (got)
-		return got == -ENOMEM ? got : 0;
-	return spool_keep_text(place->spool, place->process, SPOOL_TEXT_KALLSYMS, "", text, size);
+	if (!file)
+		return errno == ENOMEM ? -ENOMEM : 0;
+	errno = 0;
+	size = getdelim(&text, &room, '\0', file);
+	err = errno == ENOMEM ? -ENOMEM : 0;
+	if (size >= 0 && !ferror(file)) {
+		err = spool_keep_text(place->spool, place->process, SPOOL_TEXT_KALLSYMS, "", text, (size_t)size);
+		text = NULL;
+	}
+	free(text);
+	fclose(file);
+	return err;
 }
 
 static int add_boot_id(const struct place *place)
