@@ -2,6 +2,7 @@
 #include "cli/kernel/kernel_settings.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <librecorder/clock.h>
 #include <stdio.h>
@@ -11,6 +12,8 @@
 
 #include "cli/base/memory.h"
 #include "cli/base/message.h"
+#include "cli/base/read_at.h"
+#include "format/dat/dat_notes.h"
 
 struct setting {
 	const struct message_sink *sink;
@@ -172,26 +175,28 @@ static int write_mask(const struct setting *setting, const char *mask)
 	return err;
 }
 
-/* Whether a list such as "0-3,5" has a number. */
-static bool list_has(const char *list, unsigned long number)
+void kernel_cpus_online(char *text, size_t size)
 {
-	char *end;
+	if (read_text_at(AT_FDCWD, "/sys/devices/system/cpu/online", text, size))
+		text[0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+}
 
-	for (; *list >= '0' && *list <= '9'; list = end + (*end == ',')) {
-		const unsigned long first = strtoul(list, &end, 10);
-		const unsigned long last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
+/* Whether a list such as "0-3,5" has a CPU. */
+static bool list_has(const char *list, unsigned int cpu)
+{
+	uint32_t first, last;
 
-		if (number >= first && number <= last)
+	while (dat_notes_next_cpus(&list, &first, &last))
+		if (cpu >= first && cpu <= last)
 			return true;
-	}
 	return false;
 }
 
 static int set_cpus(const struct setting *setting)
 {
 	const char *mask = setting->request->cpumask;
-	char online[1024] = "";
-	FILE *file;
+	char online[1024];
 
 	if (!mask || !strcmp(mask, "-1"))
 		return 0;
@@ -200,12 +205,7 @@ static int set_cpus(const struct setting *setting)
 			message_remark(setting->sink, WORD_CPUS).text);
 		return -EINVAL;
 	}
-	file = fopen("/sys/devices/system/cpu/online", "re");
-	if (file && !fgets(online, sizeof(online), file))
-		online[0] = '\0';
-	if (file)
-		fclose(file);
-	online[strcspn(online, "\n")] = '\0';
+	kernel_cpus_online(online, sizeof(online));
 	for (unsigned int cpu = 0; *online && cpu < 4 * strlen(mask); cpu++)
 		if (kernel_mask_has(mask, cpu) && !list_has(online, cpu)) {
 			message(setting->sink,

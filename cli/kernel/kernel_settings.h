@@ -45,6 +45,9 @@ int kernel_settings_add_tids(const struct instance *instance, const struct kerne
 /* Whether the instance can limit the depth of its function graph. */
 bool kernel_settings_has_depth(const struct instance *instance);
 
+/* The list of the CPUs that are online, "0-3,5"; "": it cannot be read. */
+void kernel_cpus_online(char *text, size_t size);
+
 /* Whether a CPU is in a mask of kernel_settings_set(); NULL contains all CPUs. */
 bool kernel_mask_has(const char *mask, unsigned int cpu);
 

@@ -12,6 +12,7 @@
 
 #include "cli/base/proc_status.h"
 #include "cli/kernel/kernel_pids.h"
+#include "cli/kernel/kernel_settings.h"
 #include "format/dat/dat_notes.h"
 #include "format/io/blob.h"
 #include "librecorder/os/boot_id.h"
@@ -200,16 +201,12 @@ static int add_no_cpus(const struct kernel *kernel, const struct place *place)
 {
 	unsigned int nr, nr_all = 0;
 	const unsigned int *cpus = kernel_cpus(kernel, &nr);
-	char online[1024] = "";
-	FILE *file = fopen("/sys/devices/system/cpu/online", "re");
+	char online[1024];
 	struct blob list = BLOB_INIT;
 	bool *set;
 	int err;
 
-	if (file && !fgets(online, sizeof(online), file))
-		online[0] = '\0';
-	if (file)
-		fclose(file);
+	kernel_cpus_online(online, sizeof(online));
 	nr_all = dat_notes_cpus(online, NULL, 0);
 	set = calloc(nr_all + 1u, sizeof(*set));
 	if (!set)
