@@ -7,6 +7,7 @@
 
 #include "cli/ask/why_choose.h"
 #include "cli/ask/why_print.h"
+#include "cli/base/duration.h"
 #include "cli/common/missing_parts.h"
 #include "cli/common/terminal.h"
 #include "cli/common/trace_events.h"
@@ -28,27 +29,6 @@ struct options {
 };
 
 /* ------------------------------------------------------------------------------------------------------------- main */
-
-/* Read a time: "5ms", "20us", "1.5s", "300ns"; without a unit, seconds. False: the text is not a time. */
-static bool read_ns(const char *text, uint64_t *ret_ns)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { "", 1e9 } };
-	char *end;
-	const double value = strtod(text, &end);
-
-	if (end == text || !(value >= 0))
-		return false;
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (!strcmp(end, units[i].name) && value * units[i].ns < 9e18) {
-			*ret_ns = (uint64_t)(value * units[i].ns);
-			return true;
-		}
-	}
-	return false;
-}
 
 static bool is_number(const char *text)
 {
@@ -144,7 +124,7 @@ int cmd_why(int argc, char **argv)
 		complain(COMMAND, "--id: a number expected, not '%s'", o.wanted.id);
 		return EXIT_USAGE;
 	}
-	if (o.over && !read_ns(o.over, &o.wanted.over)) {
+	if (o.over && !duration_read_ns(o.over, &o.wanted.over)) {
 		complain(COMMAND, "--over: a time such as 5ms expected, not '%s'", o.over);
 		return EXIT_USAGE;
 	}

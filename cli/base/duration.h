@@ -6,9 +6,12 @@
 #include <stdint.h>
 
 /*
- * Read a time such as "10", "0.5", "500ms", "2m" or "1h", in seconds if it has no unit, into milliseconds, rounded up.
- * False: the text is not such a time, or it is 0 or longer than 30 years.
+ * Read a time such as "10", "0.5", "500ms", "2m" or "1h", in seconds if it has no unit; the others are s, us and ns. At
+ * most 9 digits of a fraction are used. False: the text is not such a time, or it is longer than 290 years.
  */
+bool duration_read_ns(const char *text, uint64_t *ret_ns);
+
+/* The same in milliseconds, rounded up. False also if it is 0 or longer than 30 years. */
 bool duration_read(const char *text, uint64_t *ret_ms);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/base/duration.h"
 #include "cli/report/report.h"
 #include "format/dat/dat_seek.h"
 
@@ -34,45 +35,18 @@ static int wrong(const struct edge *edge, const char *reason)
 
 /* ---------------------------------------------------------------------------------------------------------- numbers */
 
-/*
- * Read a time such as "1.5" or "20ms" in nanoseconds. If the clock does not count nanoseconds, it is a whole number
- * without a unit.
- */
+/* Read a time, with `units` as duration_read_ns(). If the clock does not count nanoseconds, it is a whole number. */
 static bool read_time(const char *text, bool seconds, bool units, uint64_t *ret_ns)
 {
-	static const struct {
-		const char *name;
-		uint64_t ns;
-	} all[] = { { "", NS_PER_S }, { "s", NS_PER_S },	 { "ms", 1000000 },	   { "us", 1000 },
-		    { "ns", 1 },      { "m", 60ull * NS_PER_S }, { "h", 3600ull * NS_PER_S } };
-	uint64_t whole, fraction = 0, scale = 1, unit = 0;
 	char *end;
 
+	if (seconds)
+		return (units || !text[strspn(text, "0123456789.")]) && duration_read_ns(text, ret_ns);
 	if (*text < '0' || *text > '9')
 		return false;
 	errno = 0;
-	whole = strtoull(text, &end, 10);
-	if (errno)
-		return false;
-	if (!seconds) {
-		*ret_ns = whole;
-		return !*end;
-	}
-	if (*end == '.') {
-		for (end++; *end >= '0' && *end <= '9'; end++) {
-			if (scale < NS_PER_S) {
-				fraction = fraction * 10 + (uint64_t)(*end - '0');
-				scale *= 10;
-			}
-		}
-	}
-	for (unsigned int i = 0; i < (units ? sizeof(all) / sizeof(all[0]) : 1); i++)
-		if (!strcmp(end, all[i].name))
-			unit = all[i].ns;
-	if (!unit || whole > UINT64_MAX / 2 / unit)
-		return false;
-	*ret_ns = whole * unit + (uint64_t)((unsigned __int128)fraction * unit / scale);
-	return true;
+	*ret_ns = strtoull(text, &end, 10);
+	return !errno && !*end;
 }
 
 /* ------------------------------------------------------------------------------------------------------ clock times */
@@ -147,7 +121,7 @@ static bool read_day(const char *text, struct tm *date, bool *ret_dated, uint64_
 
 		snprintf(number, sizeof(number), "0%.*s", FRACTION + 1, rest);
 		rest += 1 + strspn(rest + 1, "0123456789");
-		if (!read_time(number, true, false, ret_fraction))
+		if (!duration_read_ns(number, ret_fraction))
 			rest = NULL;
 	}
 	return rest && !*rest;

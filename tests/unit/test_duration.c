@@ -24,6 +24,27 @@ Test(duration, units)
 	cr_expect_eq(ms("1000000000"), UINT64_C(1000000000000));
 }
 
+static uint64_t ns(const char *text)
+{
+	uint64_t value = 7;
+
+	cr_assert(duration_read_ns(text, &value), "%s", text);
+	return value;
+}
+
+Test(duration, nanoseconds)
+{
+	cr_expect_eq(ns("0"), 0);
+	cr_expect_eq(ns("300ns"), 300);
+	cr_expect_eq(ns("20us"), 20000);
+	cr_expect_eq(ns("1.5s"), 1500000000);
+	cr_expect_eq(ns("0.5m"), UINT64_C(30000000000));
+	cr_expect_eq(ns("8999999999.999999999"), UINT64_C(8999999999999999999), "not every number, as in a double");
+	cr_expect_eq(ns("1.9999999999"), 1999999999, "further digits are not used");
+	cr_expect_eq(ms("1ns"), 1);
+	cr_expect_eq(ms("1000001ns"), 2);
+}
+
 Test(duration, refusals)
 {
 	static const char *const wrong[] = {
@@ -34,5 +55,15 @@ Test(duration, refusals)
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
 		cr_expect_not(duration_read(wrong[i], &value), "'%s'", wrong[i]);
+}
+
+Test(duration, refusals_of_nanoseconds)
+{
+	static const char *const wrong[] = { "",    ".",  "-1",	 "+1",	"1e3",	      "0x10",
+					     "inf", " 1", "1s ", "5d", "9999999999", "18446744073709551616ns" };
+	uint64_t value = 7;
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		cr_expect_not(duration_read_ns(wrong[i], &value), "'%s'", wrong[i]);
 	cr_expect_eq(value, 7);
 }
