@@ -183,7 +183,7 @@ static bool may_print(const struct decoder *decoder, unsigned char *record, size
 	type = event_type(decoder->table, common.type);
 	if (!type || size < type->need)
 		return false;
-	*ret_raw = !event_check(type, record, (uint32_t)size);
+	*ret_raw = !event_check(type, record);
 	return true;
 }
 

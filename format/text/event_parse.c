@@ -197,9 +197,8 @@ static bool format_is_safe(const struct tep_event *event, void *data)
 	return lengths_are_safe(event, data);
 }
 
-bool event_check(const struct event_type *type, void *data, uint32_t size)
+bool event_check(const struct event_type *type, void *data)
 {
-	(void)size;
 	if (type->raw_only)
 		return false;
 	return !type->has_sizes || format_is_safe(type->event, data);
@@ -256,7 +255,7 @@ static void print_trial(struct trial *trial, struct tep_event *event, const stru
 	}
 	trace_seq_init(&seq);
 	tep_print_event(tep, &seq, &record, "%s", TEP_PRINT_INFO_RAW);
-	if (event_check(type, trial->record, size))
+	if (event_check(type, trial->record))
 		tep_print_event(tep, &seq, &record, "%s", TEP_PRINT_INFO);
 	trace_seq_destroy(&seq);
 	memset(trial->record, 0, size);

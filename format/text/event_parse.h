@@ -158,9 +158,9 @@ const char *event_symbol(const struct tep_print_flag_sym *symbols, const struct 
 			 int64_t number);
 
 /*
- * Whether the print format of this type may be evaluated for the record, which has size bytes and EVENT_SLACK readable
- * ones. False: only its fields may be printed.
+ * Whether the print format of this type may be evaluated for the record at `data`, after which EVENT_SLACK bytes are
+ * readable. False: only its fields may be printed.
  */
-bool event_check(const struct event_type *type, void *data, uint32_t size);
+bool event_check(const struct event_type *type, void *data);
 
 #endif

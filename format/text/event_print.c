@@ -133,7 +133,7 @@ static bool has_program(const struct event_plan *plan, const void *data, uint32_
 	const struct event_type *type = plan->type;
 
 	return plan->program && size >= type->need &&
-	       (!type->has_sizes || event_check(type, (void *)(uintptr_t)data, size));
+	       (!type->has_sizes || event_check(type, (void *)(uintptr_t)data));
 }
 
 struct event_fallbacks event_fallbacks(const struct event_printer *printer)
@@ -200,7 +200,7 @@ static void put_tep(struct event_printer *p, const struct event_line *line, cons
 static void put_tep_info(struct event_printer *p, const struct event_line *line, struct print_text *text)
 {
 	const struct event_type *type = line->plan->type;
-	const bool raw = p->options.raw || !event_check(type, p->record, line->size);
+	const bool raw = p->options.raw || !event_check(type, p->record);
 
 	put_tep(p, line, raw ? TEP_PRINT_INFO_RAW : TEP_PRINT_INFO, text);
 	p->plans[event_type_number(p->table, type)]->fallbacks++;
