@@ -3,9 +3,10 @@
  * The drain of the kernel's rings: a thread for each CPU takes sub-buffers out of per_cpu/cpuN/trace_pipe_raw of a
  * recording's instance and appends them, unchanged, to its own side file of the spool, so that threads share nothing.
  *
- * Guarantees. Page k of a side file is at k times the page size, and is in the file before the next one is requested,
- * except for the pages of the splice in progress. A thread that has taken a sub-buffer waits only for its write; if
- * that takes long, rings that may grow are enlarged. An error on one CPU ends only that CPU's drain.
+ * Guarantees. Without a limit (-m), page k of a side file is at k times the page size; with a limit, see
+ * kernel_limit.h. Each page is in the file before the next one is requested, except for the pages of the splice in
+ * progress. A thread that has taken a sub-buffer waits only for its write; if that takes long, rings that may grow are
+ * enlarged. An error on one CPU ends only that CPU's drain.
  *
  * All calls come from one thread, the recorder's.
  */

@@ -20,8 +20,8 @@ struct setting {
 };
 
 /*
- * Set a trigger of an event; `event` NULL: of a whole system. It is appended, because the file is empty or has other
- * triggers.
+ * Write to a file of an event; `event` NULL: of a whole system. The text is appended, because a trigger file may have
+ * other triggers.
  */
 static int set_file(const struct setting *setting, const char *system, const char *event, const char *file,
 		    const char *text)

@@ -109,7 +109,7 @@ static bool has_system(const struct kernel_names *list, const char *system)
 	return false;
 }
 
-/* Whether the word is a system, or an event of this system. */
+/* Offer systems whose name is nearly the word; or, if an event was given, events of that name in other systems. */
 static void offer_systems(struct offers *offers, const struct kernel_names *list,
 			  const struct kernel_pattern *pattern)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The ring of one CPU, and the thread that drains it. Only kernel_drain.c and kernel_grow.c use it. */
+/*
+ * The ring of one CPU, and the thread that drains it: kernel_ring.c and kernel_ring_open.c. Only kernel_drain.c,
+ * kernel_grow.c and kernel_limit.c use it.
+ */
 #ifndef CLI_KERNEL_RING_H
 #define CLI_KERNEL_RING_H
 

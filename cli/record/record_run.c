@@ -179,7 +179,10 @@ static int save_maps(struct record *record)
 	return proc_maps_save(&record->maps, record->spool);
 }
 
-/* Remove the recording's temporary files. Programs that are still running do not lose their buffers by that. */
+/*
+ * Remove the recording's temporary files. The buffers of programs that are still running move to the buffer directory;
+ * one that cannot be moved is removed (survivors.h).
+ */
 static void remove_traces(struct record *record)
 {
 	if (record->spool)
