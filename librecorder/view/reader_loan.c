@@ -334,7 +334,11 @@ int rec_view_give_back(struct rec_view *view)
 	r = rec_control_open(view, &control);
 	if (r == 0)
 		r = rec_control_close(&control, give_back(&control));
-	rec_lock_give(view->fd, REC_LOCK_RECORDER);
 	/* If the program is gone, its events need not be restored. */
-	return r == -ESRCH ? 0 : r;
+	if (r == -ESRCH)
+		r = 0;
+	/* Otherwise the loan is still ours. A recorder in another pid namespace knows this only by the lock. */
+	if (r >= 0)
+		rec_lock_give(view->fd, REC_LOCK_RECORDER);
+	return r;
 }

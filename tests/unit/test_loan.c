@@ -255,3 +255,20 @@ Test(loan, another_process_holds_the_lock)
 	cr_assert_eq(rec_view_borrow(view, "loan:*"), 0);
 	cr_assert_eq(rec_view_give_back(view), 1);
 }
+
+/* A recorder of another pid namespace knows the holder only by the lock. */
+Test(loan, one_that_could_not_be_given_back_keeps_its_lock)
+{
+	const int fd = open(rec_process_path(), O_RDWR | O_CLOEXEC);
+
+	cr_assert_eq(rec_view_borrow(view, "loan:*"), 0);
+	cr_assert_eq(rec_lock_ask(fd, REC_LOCK_RECORDER), 1);
+	cr_assert_eq(flock(fd, LOCK_EX), 0);
+	cr_assert_eq(rec_view_give_back(view), -EBUSY);
+	cr_assert_eq(rec_view_loan(view), 1);
+	cr_assert_eq(rec_lock_ask(fd, REC_LOCK_RECORDER), 1);
+	cr_assert_eq(flock(fd, LOCK_UN), 0);
+	cr_assert_eq(rec_view_give_back(view), 1);
+	cr_assert_eq(rec_lock_ask(fd, REC_LOCK_RECORDER), 0);
+	close(fd);
+}
