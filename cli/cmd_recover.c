@@ -212,8 +212,10 @@ static int gather_session(struct recover *recover, struct left_place *place)
 		return 0;
 	}
 	err = drain_into(recover, spool ? spool : recover->spool, &place->dir, DRAIN_OWNED | DRAIN_DEAD, NULL);
-	if (!err && spool)
+	if (!err && spool) {
 		err = spool_append(recover->spool, spool);
+		recover->is_unusable = err != 0;
+	}
 	/* The other spool has no side files; the part of its stage that could not be written is appended, too. */
 	if (!err && spool)
 		spool_remove(spool);
@@ -364,7 +366,7 @@ static bool recover_all(struct recover *recover)
 	 * The spool filled the disk. A file can be made from the spool alone; it may be written to another disk, and
 	 * then there is room.
 	 */
-	const bool full = (err == -ENOSPC || err == -EDQUOT) &&
+	const bool full = (err == -ENOSPC || err == -EDQUOT) && !recover->is_unusable &&
 			  (recover->spool->events || spool_side_bytes(recover->spool));
 	bool good = true;
 

@@ -40,6 +40,7 @@ struct recover {
 
 	struct output output;
 	struct spool *spool;
+	bool is_unusable; /* the spool can only be closed, because another one could not be appended (spool.h) */
 	struct drain_trouble trouble;
 };
 

@@ -231,6 +231,19 @@ for kb in 1 8 9 50 101 120 121 122 150; do
 done
 is "where files may not grow, writes are short and then fail, and nothing is lost" "$bad" 0
 
+# ---- the spool of another recording does not fit onto the disk: its appended part is removed from the file again
+
+clear_all
+leave_recording
+run timeout --kill-after=5 120 strace -qq -o "$TMP/trace" -P "$PWD/b.dat.spool" -e inject=pwritev:error=ENOSPC:when=12+ \
+	"$RECORDER" recover --all -o b.dat
+is "a spool that cannot be appended" "$status" 1
+like "nothing is called lost" "$err" "^recorder recover: cannot write '$PWD/b.dat.spool': No space left on device; nothing is lost, run this again when there is room$"
+ok "there is no file" test ! -e b.dat
+run "$RECORDER" recover b.dat.spool
+ok "everything is recovered when there is room" "$RECORDER" recover --all -o c.dat
+is "every event" "$(in_files c.dat)" $events
+
 # ---- a spool that exists when it is to be made, and not when it is examined: each second open of it fails
 
 clear_all
