@@ -204,17 +204,28 @@ bool leftovers_find_all(const struct message_sink *sink, const char *dir, struct
 	return dirs_each(sink, dir, look_into, &search) >= 0 && !search.failed;
 }
 
+/* The path of the directory that holds the file, without symbolic links; NULL: errno. */
+static char *real_parent(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *parent = slash ? strndup(path, (size_t)(slash - path) + (slash == path)) : strdup(".");
+	char *real = parent ? realpath(parent, NULL) : NULL;
+
+	free(parent);
+	return real;
+}
+
 int leftovers_find_buffer(const char *path, struct leftovers *left)
 {
-	const char *slash = strrchr(path, '/'), *name = base_name(path);
 	struct session dir = SESSION_INIT;
 	struct left_place *place;
-	char *parent = slash ? strndup(path, (size_t)(slash - path) + (slash == path)) : strdup(".");
+	/* The path may be spelled so that it does not show the session's name: then the lock would be bypassed. */
+	char *parent = real_parent(path);
 	bool is_session;
 	int err;
 
 	if (!parent)
-		return -ENOMEM;
+		return -errno;
 	is_session = session_is_session(parent);
 	err = is_session ? session_lock_named(parent, &dir) : open_dir(AT_FDCWD, parent, parent, &dir);
 	free(parent);
@@ -225,7 +236,7 @@ int leftovers_find_buffer(const char *path, struct leftovers *left)
 		session_close(&dir);
 		return -ENOMEM;
 	}
-	return add_buffer(place, name);
+	return add_buffer(place, base_name(path));
 }
 
 uint32_t leftovers_living(int dir, const char *name)

@@ -134,6 +134,26 @@ wait "$living" 2>/dev/null
 ok "the living one when it is dead" "$RECORDER" clean
 is "is gone" "$(left)" ""
 
+# The buffer of a dead program of a running recording, by a path that does not show the recording's directory. The recorder
+# is stopped, so it has not found out yet that the program is gone.
+rm going
+"$RECORDER" record -q -o running.dat "$mortal" 100 2 wait >going &
+recorder=$!
+ok "a recording whose program dies is running" wait_until grep -q ready going
+program=$(pgrep -P $recorder)
+kill -STOP $recorder
+kill -KILL "$program"
+wait_until is_gone "$program"
+session=$(echo "$RECORDER_DIR"/session-*)
+buffer=$(cd "$session" && echo "$program"-*-1.rec)
+fails "its buffer, named in its directory" env -C "$session" "$RECORDER" clean "$buffer"
+is "stays" "$err" "recorder clean: '$buffer' is kept: its program or its recorder is still running"
+fails "and named with a dot" "$RECORDER" clean "$session/./$buffer"
+is "stays, too" "$err" "recorder clean: '$session/./$buffer' is kept: its program or its recorder is still running"
+kill -CONT $recorder
+wait $recorder 2>/dev/null
+ok "the recording is complete" "$RECORDER" verify running.dat
+
 # A recorder removes the buffer of a program that has ended, once the spool has all of it, and is killed before the file is made.
 rm going
 "$RECORDER" record -q -o killed.dat "$mortal" 100 2 wait >going &
