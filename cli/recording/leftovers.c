@@ -231,7 +231,8 @@ int leftovers_find_buffer(const char *path, struct leftovers *left)
 	free(parent);
 	if (err)
 		return err;
-	place = add_place(left, &dir, is_session);
+	/* The session itself is not listed: it may hold other buffers, also of running programs. */
+	place = add_place(left, &dir, false);
 	if (!place) {
 		session_close(&dir);
 		return -ENOMEM;

@@ -28,7 +28,7 @@ struct leftover {
 /* A directory with such buffers, oldest first. */
 struct left_place {
 	struct session dir; /* locked, if it is a session */
-	bool is_session;    /* the directory is a session, whose recorder is gone */
+	bool is_session;    /* the directory is a session, whose recorder is gone; false for a single buffer in it */
 	char *spool;	    /* path of the session's spool, if it still exists */
 	uint64_t made;
 	struct leftover *items;

@@ -154,6 +154,27 @@ kill -CONT $recorder
 wait $recorder 2>/dev/null
 ok "the recording is complete" "$RECORDER" verify running.dat
 
+# Of a killed recorder's programs one has ended, and one is still running.
+rm going
+"$RECORDER" record -q -o two.dat bash -c '"$0" 100 1 wait & exec "$0" 100 1 wait' "$mortal" >going &
+recorder=$!
+both_are_ready()
+{
+	[ "$(grep -c ready going)" = 2 ]
+}
+ok "a recording of two programs is running" wait_until both_are_ready
+one=$(pgrep -P $recorder)
+other=$(pgrep -P "$one")
+kill -KILL $recorder "$one"
+wait $recorder 2>/dev/null
+wait_until is_gone "$one"
+session=$(echo "$RECORDER_DIR"/session-*)
+ok "the buffer of the one that has ended, by its file" "$RECORDER" clean "$session/$one"-*.rec
+like "is removed, the other program's and the link to the spool stay" "$(ls "$session" | tr '\n' ' ')" "^$other-[0-9]*.rec spool $"
+kill -KILL "$other"
+wait_until is_gone "$other"
+ok "the recording" "$RECORDER" recover two.dat.spool
+
 # A recorder removes the buffer of a program that has ended, once the spool has all of it, and is killed before the file is made.
 rm going
 "$RECORDER" record -q -o killed.dat "$mortal" 100 2 wait >going &
