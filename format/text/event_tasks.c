@@ -112,6 +112,7 @@ const struct event_task *event_tasks_find(struct event_tasks *tasks, int pid)
 int event_tasks_name(struct event_tasks *tasks, int pid, const char *name, size_t size)
 {
 	const struct event_task *task = event_tasks_find(tasks, pid);
+	bool is_name;
 	char *text;
 
 	if (!task || task->is_known)
@@ -119,7 +120,10 @@ int event_tasks_name(struct event_tasks *tasks, int pid, const char *name, size_
 	text = strndup(name, size);
 	if (!text)
 		return -ENOMEM;
-	tep_register_comm(tasks->tep, text, pid);
+	/* The thread would still have no name, and each record would add another copy of this one. */
+	is_name = strcmp(text, UNNAMED) != 0;
+	if (is_name)
+		tep_register_comm(tasks->tep, text, pid);
 	free(text);
-	return replace(tasks, slot_of(tasks, pid)) ? 0 : -ENOMEM;
+	return !is_name || replace(tasks, slot_of(tasks, pid)) ? 0 : -ENOMEM;
 }

@@ -61,6 +61,21 @@ Test(event_tasks, a_name_that_comes_later)
 	close_tasks(&tasks);
 }
 
+/* A scheduler event has this name of a thread whose name the kernel did not keep. */
+Test(event_tasks, threads_that_records_name_as_nameless)
+{
+	struct event_tasks tasks = open_tasks();
+	const struct event_task *unknown = event_tasks_find(&tasks, 7);
+
+	for (unsigned int i = 0; i < 1000; i++)
+		cr_assert_eq(event_tasks_name(&tasks, 7, "<...>\0\0\0", 8), 0);
+	cr_expect_eq(event_tasks_find(&tasks, 7), unknown);
+	cr_expect_null(tasks.retired);
+	cr_expect_eq(event_tasks_name(&tasks, 7, "late", 4), 0);
+	cr_expect_str_eq(event_tasks_find(&tasks, 7)->text, "            late-7     ");
+	close_tasks(&tasks);
+}
+
 Test(event_tasks, the_last_process_of_a_thread)
 {
 	char text[] = "recorder 1.0; processes: 100 500, 500, 600 601; time error at most 40 ns";
