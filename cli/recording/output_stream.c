@@ -26,6 +26,8 @@ bool output_stream_open(struct output *output)
 	output->name = "standard output";
 	if (!tmp || *tmp != '/')
 		tmp = "/var/tmp";
+	/* mkdtemp() sets errno itself. */
+	errno = ENAMETOOLONG;
 	if (snprintf(name, sizeof(name), "%s/recorder-XXXXXX", tmp) >= (int)sizeof(name) || !mkdtemp(name)) {
 		message(output->sink, "cannot make a directory in '%s': %m", tmp);
 		return false;

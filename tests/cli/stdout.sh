@@ -31,6 +31,9 @@ end_told
 is "nothing to write" "$? $(stat -c %s none.dat)" "1 0"
 like "is reported" "$(<err)" "nothing was recorded, 'standard output' is not written"
 is "nothing is left, again" "$(ls tmp)" ""
+run env TMPDIR="/$(printf 'x%.0s' {1..3000})" "$RECORDER" record -o - true
+is "a directory with a name that is too long: status" "$status" 1
+like "the reason is reported" "$err" "cannot make a directory in '/x+': File name too long$"
 echo go | "$RECORDER" record -o - "$told" 2>err >/dev/full
 is "no room: status" $? 1
 like "the message names the file" "$(<err)" "cannot write to standard output: No space left on device; the file is '$TMP/tmp/recorder-[^/]*/trace.dat'"
