@@ -187,7 +187,7 @@ static void remove_traces(struct record *record)
 {
 	if (record->spool)
 		output_remove_spool(&record->output, record->spool);
-	survivors_release(&record->session, &record->selections);
+	survivors_release(&record_sink, &record->session, &record->selections);
 	session_remove(&record->session);
 }
 

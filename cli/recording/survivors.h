@@ -9,8 +9,10 @@
 /*
  * Make them ordinary running programs: the events of the selections are switched off, events that are still in the
  * lanes are skipped, and the buffers move from the session to the user's buffer directory, where all commands find
- * them. A buffer that cannot be moved is removed with the session. Nothing is done without a session.
+ * them. A buffer that cannot be moved is removed with the session. What fails is reported. Nothing is done without a
+ * session.
  */
-void survivors_release(const struct session *session, const struct selections *selections);
+void survivors_release(const struct message_sink *sink, const struct session *session,
+		       const struct selections *selections);
 
 #endif

@@ -64,6 +64,19 @@ like "which is reported" "$(<hangup.err)" "stopped by Hangup, '.*told' keeps run
 end_words
 is "as is its status" "$status" 129
 
+# Another process holds the lock of the program's buffer, by which processes take turns to switch events.
+begin_words locked --default-signal=TERM
+echo go >&7
+exec 6<"$(echo run/session-*/"$child"-*.rec)"
+ok "the lock of a program's buffer is taken" flock -n 6
+kill -TERM $recorder
+ok "the recording of that program ends" wait_until is_gone $recorder
+like "and it is reported that the events are still on" "$(<locked.err)" \
+	"1 program is still running, and some of its events could not be switched off"
+exec 6<&-
+end_words
+is "the status is still that of the signal" "$status" 143
+
 # ---- the command ends together with a signal to the recorder
 
 begin_words both --default-signal=TERM
