@@ -139,17 +139,17 @@ int attach_scan(struct attach *attach, struct watched_dir *watched, bool first)
 	unsigned int waiting = 0;
 	int got = 0, met = 0;
 
-	watched->err = 0;
-	if (!dir) {
+	watched->err = dir ? watched_dir_begin_scan(watched) : -errno;
+	if (watched->err) {
 		/* Try again; but if the directory is gone, nothing can appear in it. */
-		watched->err = errno == ENOENT ? 0 : -errno;
+		watched->err = watched->err == -ENOENT ? 0 : watched->err;
 		watched->again = true;
+		if (dir)
+			closedir(dir);
 		return 0;
 	}
 	watched->again = false;
 	watched->full = false;
-	for (unsigned int i = 0; i < watched->nr; i++)
-		watched->list[i].seen = false;
 	while (got >= 0 && (entry = readdir(dir))) {
 		struct buffer *buffer;
 

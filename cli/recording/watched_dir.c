@@ -10,8 +10,26 @@
 #include "cli/base/lock_within.h"
 #include "cli/recording/session.h"
 
+int watched_dir_begin_scan(struct watched_dir *watched)
+{
+	int err = 0;
+
+	number_map_free(&watched->by_inode);
+	for (unsigned int i = 0; i < watched->nr; i++) {
+		watched->list[i].seen = false;
+		if (!err)
+			err = number_map_set(&watched->by_inode, watched->list[i].inode, i + 1);
+	}
+	return err;
+}
+
 struct buffer *watched_dir_find(struct watched_dir *watched, const char *name, uint64_t inode)
 {
+	const uint64_t at = number_map_get(&watched->by_inode, inode);
+
+	if (!at || !strcmp(watched->list[at - 1].name, name))
+		return at ? &watched->list[at - 1] : NULL;
+	/* Several listed buffers have had this inode: links, or a file that is gone and whose inode was used again. */
 	for (unsigned int i = 0; i < watched->nr; i++)
 		if (watched->list[i].inode == inode && !strcmp(watched->list[i].name, name))
 			return &watched->list[i];
@@ -33,8 +51,10 @@ struct buffer *watched_dir_add(struct watched_dir *watched, const char *name, ui
 				   .inode = inode,
 				   .self = { info->pid, info->start_time, pid_ns },
 				   .parent = { info->parent_pid, info->parent_start, pid_ns } };
-	if (!buffer->name)
+	if (!buffer->name || number_map_set(&watched->by_inode, inode, watched->nr + 1)) {
+		free(buffer->name);
 		return NULL;
+	}
 	watched->nr++;
 	return buffer;
 }
@@ -74,6 +94,7 @@ void watched_dir_close(struct watched_dir *watched)
 	while (watched->nr)
 		drop(watched, &watched->list[watched->nr - 1]);
 	free(watched->list);
+	number_map_free(&watched->by_inode);
 	drain_close(watched->drain);
 	dir_watch_close(&watched->watch);
 	close(watched->fd);

@@ -8,6 +8,7 @@
 #include "cli/recording/dir_watch.h"
 #include "cli/recording/drain.h"
 #include "cli/recording/family.h"
+#include "format/io/number_map.h"
 
 struct buffer {
 	char *name;
@@ -27,13 +28,19 @@ struct watched_dir {
 	struct drain *drain;
 	struct buffer *list;
 	unsigned int nr;
+	struct number_map by_inode; /* during a scan: index + 1 of a buffer that was listed with this inode */
 	struct dir_watch watch;
 	bool again; /* scan it, changed or not */
 	bool full;  /* there were no descriptors for a buffer: it is tried again when other buffers are closed */
 	int err;    /* reason why the last scan was incomplete: -errno; 0: it was complete */
 };
 
-/* The buffer that is listed under this name, or NULL. Valid until another one is added or dropped. */
+/* A scan begins: no buffer is seen yet. 0 or -ENOMEM. */
+int watched_dir_begin_scan(struct watched_dir *watched);
+
+/*
+ * The buffer that is listed under this name, or NULL. Only during a scan. Valid until another one is added or dropped.
+ */
 struct buffer *watched_dir_find(struct watched_dir *watched, const char *name, uint64_t inode);
 
 /* List a buffer, by an open view that still belongs to the caller. NULL: no memory. */

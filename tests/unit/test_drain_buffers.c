@@ -160,6 +160,76 @@ Test(drain_buffers, a_program_without_a_descriptor_waits_for_another_to_end)
 	end_two();
 }
 
+static struct buffer *list_buffer(struct watched_dir *watched, const char *name, uint64_t inode)
+{
+	struct rec_view *view;
+	struct buffer *listed;
+
+	cr_assert_eq(rec_view_open(buffer, &view), 0);
+	listed = watched_dir_add(watched, name, inode, view);
+	cr_assert_not_null(listed);
+	rec_view_close(view);
+	return listed;
+}
+
+/* Whether a scan finds the buffer where the list has it. */
+static bool is_listed(struct watched_dir *watched, const char *name, uint64_t inode)
+{
+	const struct buffer *found = watched_dir_find(watched, name, inode);
+
+	return found && found->inode == inode && !strcmp(found->name, name);
+}
+
+/* Inode numbers are used again, and files have several names. */
+Test(drain_buffers, listed_buffers_are_found_by_name_and_inode)
+{
+	struct watched_dir watched = { .fd = dup(dir) };
+
+	list_buffer(&watched, "1-1.rec", 5);
+	list_buffer(&watched, "2-2.rec", 6);
+	list_buffer(&watched, "3-3.rec", 5);
+	cr_assert_eq(watched_dir_begin_scan(&watched), 0);
+	cr_expect(is_listed(&watched, "1-1.rec", 5));
+	cr_expect(is_listed(&watched, "2-2.rec", 6));
+	cr_expect(is_listed(&watched, "3-3.rec", 5));
+	cr_expect_null(watched_dir_find(&watched, "2-2.rec", 5));
+	cr_expect_null(watched_dir_find(&watched, "2-2.rec", 7));
+	list_buffer(&watched, "4-4.rec", 7);
+	cr_expect(is_listed(&watched, "4-4.rec", 7));
+	watched_dir_find(&watched, "3-3.rec", 5)->seen = true;
+	watched_dir_find(&watched, "4-4.rec", 7)->seen = true;
+	watched_dir_forget(&watched);
+	cr_assert_eq(watched.nr, 2);
+	cr_assert_eq(watched_dir_begin_scan(&watched), 0);
+	cr_expect_null(watched_dir_find(&watched, "1-1.rec", 5));
+	cr_expect_null(watched_dir_find(&watched, "2-2.rec", 6));
+	cr_expect(is_listed(&watched, "3-3.rec", 5));
+	cr_expect(is_listed(&watched, "4-4.rec", 7));
+	watched_dir_close(&watched);
+}
+
+/*
+ * With thousands of buffers, a scan would otherwise take too long, at the priority of the drain's thread. The others of
+ * the list cannot be read here.
+ */
+Test(drain_buffers, a_listed_buffer_is_found_without_a_look_at_others)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE), others = page / sizeof(struct buffer);
+	unsigned char *const pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct buffer *one = (struct buffer *)(void *)(pages + page);
+	struct watched_dir watched = { .list = one - others, .nr = (unsigned int)others + 1 };
+	char name[] = "1-1.rec";
+
+	cr_assert_neq(pages, MAP_FAILED);
+	for (unsigned int i = 0; i < watched.nr; i++)
+		watched.list[i] = (struct buffer){ .name = name, .inode = i + 1 };
+	cr_assert_eq(watched_dir_begin_scan(&watched), 0);
+	cr_assert_eq(mprotect(pages, page, PROT_NONE), 0);
+	cr_expect_eq(watched_dir_find(&watched, name, others + 1), one);
+	cr_expect_null(watched_dir_find(&watched, name, others + 2));
+	number_map_free(&watched.by_inode);
+}
+
 /* A lane that is larger than a new one. */
 static void fill_large_lane(struct rec_handle *lane, int pipe)
 {
