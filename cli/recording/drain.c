@@ -432,6 +432,7 @@ struct drain *drain_close(struct drain *drain)
 		if (drain->list[i].view)
 			close_buffer(drain, &drain->list[i]);
 	free(drain->list);
+	number_map_free(&drain->by_inode);
 	free(drain->turns.list);
 	free(drain->block);
 	if (drain->fd >= 0)

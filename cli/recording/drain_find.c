@@ -64,12 +64,32 @@ int drain_program_anchors(struct drain *drain, const struct drained *one)
 
 /* ------------------------------------------------------------------------------------------------------ finding */
 
-static struct drained *find(struct drain *drain, const char *name, uint64_t inode)
+static bool is_listed(const struct drain *drain, const char *name, uint64_t inode)
 {
 	for (unsigned int i = 0; i < drain->nr; i++)
 		if (drain->list[i].inode == inode && !strcmp(drain->list[i].name, name))
-			return &drain->list[i];
-	return NULL;
+			return true;
+	return false;
+}
+
+/* A scan begins: map the inodes of the listed buffers. 0 or -ENOMEM. */
+static int map_inodes(struct drain *drain)
+{
+	int err = 0;
+
+	number_map_free(&drain->by_inode);
+	for (unsigned int i = 0; i < drain->nr && !err; i++)
+		err = number_map_set(&drain->by_inode, drain->list[i].inode, i + 1);
+	return err;
+}
+
+/* As is_listed(), during a scan: without a look at all of the list. */
+static bool is_mapped(const struct drain *drain, const char *name, uint64_t inode)
+{
+	const uint64_t at = number_map_get(&drain->by_inode, inode);
+
+	/* Links have the same inode, and a new file may have that of a removed one. */
+	return at && (!strcmp(drain->list[at - 1].name, name) || is_listed(drain, name, inode));
 }
 
 /*
@@ -201,7 +221,7 @@ static int look_for(struct drain *drain, const char *name)
 	drain->trouble.unready = 0;
 	if (fstatat(drain->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : -errno;
-	return find(drain, name, st.st_ino) ? 0 : open_buffer(drain, name, st.st_ino);
+	return is_listed(drain, name, st.st_ino) ? 0 : open_buffer(drain, name, st.st_ino);
 }
 
 int drain_add(struct drain *drain, const char *name, const struct rec_view_losses *before)
@@ -240,8 +260,8 @@ static void note_removed(struct drain *drain)
 int drain_scan(struct drain *drain)
 {
 	const struct dirent *entry;
-	unsigned int waiting = 0;
-	int err = 0;
+	unsigned int waiting = 0, nr;
+	int err;
 	DIR *dir;
 
 	if (drain->last)
@@ -257,8 +277,10 @@ int drain_scan(struct drain *drain)
 	if (!dir_watch_is_due(&drain->watch, drain->fd, drain->again))
 		return 0;
 	dir = dir_entries(drain->fd);
-	if (!dir) {
-		err = -errno;
+	err = dir ? map_inodes(drain) : -errno;
+	if (err) {
+		if (dir)
+			closedir(dir);
 		/* The recording continues with the buffers that it has, and tries again. */
 		drain->again = true;
 		return err == -ENOENT || !drain->last ? 0 : err;
@@ -274,10 +296,14 @@ int drain_scan(struct drain *drain)
 			note_reason(drain, entry->d_name);
 		if (!rec_buffer_is_name(entry->d_name) || strlen(entry->d_name) >= sizeof(drain->list->name))
 			continue;
-		if (find(drain, entry->d_name, entry->d_ino))
+		if (is_mapped(drain, entry->d_name, entry->d_ino))
 			continue;
+		nr = drain->nr;
 		if (!drain->full)
 			err = open_buffer(drain, entry->d_name, entry->d_ino);
+		/* If this fails, only a second entry with the same name would be opened again. */
+		if (drain->nr > nr)
+			number_map_set(&drain->by_inode, entry->d_ino, drain->nr);
 		waiting += drain->full;
 		errno = 0;
 	}

@@ -7,6 +7,7 @@
 
 #include "cli/recording/dir_watch.h"
 #include "cli/recording/drain.h"
+#include "format/io/number_map.h"
 
 /* A buffer that was found. */
 struct drained {
@@ -73,6 +74,7 @@ struct drain {
 	int fd;
 	struct drained *list;
 	unsigned int nr, room;
+	struct number_map by_inode; /* during a scan: index + 1 of a buffer that was listed with this inode */
 	struct drain_turns turns;
 	unsigned int retries; /* left for these turns, while writers are moving heads */
 	struct drain_crew *crew; /* NULL: no helpers */
