@@ -10,16 +10,8 @@
 
 #include "cli/base/proc_stat.h"
 
-int family_add(struct family *family, const struct process *process)
-{
-	struct process *list = realloc(family->list, (family->nr + 1) * sizeof(*list));
-
-	if (!list)
-		return -ENOMEM;
-	family->list = list;
-	list[family->nr++] = *process;
-	return 0;
-}
+/* The members that a list has room for at first. */
+#define FIRST_ROOM 256u
 
 static bool has_same_pid(const struct process *one, const struct process *other)
 {
@@ -37,6 +29,57 @@ static bool has_our_time(uint32_t pid)
 	if (stat("/proc/self/ns/time", &ours) < 0)
 		return true;
 	return !stat(path, &other) && other.st_dev == ours.st_dev && other.st_ino == ours.st_ino;
+}
+
+/* Whether the process has certainly ended. Pids of other namespaces cannot be checked. */
+static bool is_gone(const struct process *process, uint64_t here)
+{
+	struct rec_proc_stat stat;
+	int err;
+
+	if (!here || process->pid_ns != here || !process->start_time)
+		return false;
+	err = proc_stat_of(process->pid, &stat);
+	return err == -ENOENT || (!err && stat.start_time != process->start_time && has_our_time(process->pid));
+}
+
+/*
+ * Make room in the list: drop the members that were gone when the list was full before, because all buffers of their
+ * children were found since.
+ */
+static void drop_gone(struct family *family)
+{
+	const uint64_t here = rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE);
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < family->nr; i++) {
+		struct member *member = &family->list[i];
+		const bool was_gone = member->is_gone;
+
+		member->is_gone = is_gone(&member->process, here);
+		if (!was_gone || !member->is_gone)
+			family->list[kept++] = *member;
+	}
+	family->nr = kept;
+}
+
+int family_add(struct family *family, const struct process *process)
+{
+	struct member *list;
+
+	if (family->nr == family->room) {
+		drop_gone(family);
+		/* A quarter of the list is free afterwards: otherwise each new process would need a check of all. */
+		if (family->nr >= family->room - family->room / 4) {
+			list = realloc(family->list, (family->room * 2 + FIRST_ROOM) * sizeof(*list));
+			if (!list)
+				return -ENOMEM;
+			family->list = list;
+			family->room = family->room * 2 + FIRST_ROOM;
+		}
+	}
+	family->list[family->nr++] = (struct member){ .process = *process };
+	return 0;
 }
 
 /*
@@ -68,7 +111,7 @@ static bool is_parent(const struct process *one, const struct process *self, con
 bool family_has(const struct family *family, const struct process *self, const struct process *parent)
 {
 	for (unsigned int i = 0; i < family->nr; i++) {
-		const struct process *one = &family->list[i];
+		const struct process *one = &family->list[i].process;
 
 		if ((has_same_pid(one, self) && one->start_time == self->start_time) || is_parent(one, self, parent))
 			return true;
@@ -88,9 +131,12 @@ bool family_runs(const struct family *family)
 {
 	const uint64_t here = rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE);
 
-	for (unsigned int i = family->nr; i-- && here;)
-		if (family->list[i].start_time && family->list[i].pid_ns == here && runs(&family->list[i]))
+	for (unsigned int i = family->nr; i-- && here;) {
+		const struct process *one = &family->list[i].process;
+
+		if (one->start_time && one->pid_ns == here && runs(one))
 			return true;
+	}
 	return false;
 }
 

@@ -13,10 +13,18 @@ struct process {
 	uint64_t pid_ns;     /* namespace of the pid; 0: not known */
 };
 
-/* All processes that have belonged to the recording. Zeros are an empty set. */
+struct member {
+	struct process process;
+	bool is_gone; /* when the list was last full; it is dropped when the list is full again */
+};
+
+/*
+ * The processes that belong to the recording, and some that have ended: a child may be found after its parent has
+ * ended. Zeros are an empty set.
+ */
 struct family {
-	struct process *list;
-	unsigned int nr;
+	struct member *list;
+	unsigned int nr, room;
 };
 
 /* 0 or -ENOMEM. */

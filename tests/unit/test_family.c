@@ -93,6 +93,20 @@ Test(family, a_child_of_a_member_that_is_gone)
 	cr_expect(has_child(owner.start_time));
 }
 
+/* However many members there were, those that are gone do not stay. */
+Test(family, members_that_are_gone_are_dropped)
+{
+	add(owner.start_time, owner.pid_ns);
+	add(owner.start_time - 1, 0);
+	for (unsigned int i = 0; i < 10000; i++)
+		add(owner.start_time - 1, owner.pid_ns);
+	cr_expect_lt(family.nr, 2000u);
+	cr_expect_eq(family.list[0].process.start_time, owner.start_time, "the one that lives");
+	cr_expect_eq(family.list[1].process.pid_ns, 0, "one that may live");
+	cr_expect(has_child(owner.start_time));
+	cr_expect(family_runs(&family));
+}
+
 /* The pid of a member in another namespace means nothing here. */
 Test(family, a_child_of_a_member_of_an_unknown_namespace)
 {
