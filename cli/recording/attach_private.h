@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by attach.c and attach_follow.c. */
+/* Shared by attach.c, attach_follow.c and attach_stopped.c. */
 #ifndef CLI_ATTACH_PRIVATE_H
 #define CLI_ATTACH_PRIVATE_H
 

@@ -15,7 +15,7 @@ struct elf_needer {
 
 /*
  * Opens the library that `name` leads to: as a path if it has a slash; otherwise along DT_RPATH, LD_LIBRARY_PATH,
- * DT_RUNPATH, the loader's cache, and the standard directories. 0, and the path in `path`; -ENOENT; -ENOMEM.
+ * DT_RUNPATH, the loader's cache, and the standard directories. 0, and the path in `path`; or -ENOENT.
  */
 int elf_search(const struct elf_needer *needer, const char *name, char path[4096], struct elf *ret_elf);
 

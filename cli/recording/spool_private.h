@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shared by the files of the spool: spool.c (open and close), spool_model.c (its contents), spool_write.c,
- * spool_format.c (payloads), spool_kernel.c (texts and side files).
+ * spool_format.c (payloads), spool_kernel.c (texts and side files), spool_stage.c (blocks of the stage), spool_source.c
+ * (reading back).
  */
 #ifndef CLI_SPOOL_PRIVATE_H
 #define CLI_SPOOL_PRIVATE_H

@@ -100,7 +100,10 @@ static bool has_memory(const struct stage *stage, size_t room, enum stage_bound 
 	return stage->max - (stage->bytes - stage->free_bytes) >= room + kept;
 }
 
-/* The index of the last free block that is large enough; if no block is, that of the last free block. */
+/*
+ * The index of the last free block that is large enough; if no block is, that of the last free block. There is a free
+ * block: has_memory() permits no block more than the stage has.
+ */
 static unsigned int find_large(const struct stage *stage, size_t room)
 {
 	unsigned int at = stage->nr_free;

@@ -19,8 +19,8 @@ int dat_woven(struct dat_copy *copy, const struct dat_time *time, uint64_t *ret_
 
 /*
  * The CPU that the first marker of a stream names; DAT_NO_MARKER: the stream is not a lane. A marker begins each page
- * of a lane, or follows the page's first event, unless this event leaves no room for it. So a stream is not a lane if a
- * page that can be read has several events and no marker. 0; -ENOMEM.
+ * of a lane, or follows the page's first event, unless this event leaves no room for it. So a stream is not a lane if
+ * its first page that can be read and has not exactly one event has no marker. 0; -ENOMEM.
  */
 int dat_woven_marker(const struct dat_file *file, const struct dat_buffer *buffer, const struct dat_stream *stream,
 		     uint32_t *ret_cpu);

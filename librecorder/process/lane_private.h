@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shared by the pool of lanes (lane_pool.c, lane.c), the threads that lease them (lane_thread.c), those that share
- * (lane_share.c), those that grow (lane_grow.c), and those that change lanes (lane_control.c).
+ * (lane_share.c), those that grow (lane_grow.c), those that change lanes (lane_control.c), and the context values
+ * (context.c).
  */
 #ifndef LANE_PRIVATE_H
 #define LANE_PRIVATE_H
