@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/base/read_at.h"
 #include "cli/kernel/kernel_ring.h"
 #include "format/io/out_file.h"
+#include "format/io/read_at.h"
 
 static int write_head(const struct kernel_ring *ring)
 {

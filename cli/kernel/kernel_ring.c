@@ -29,6 +29,7 @@
 #include "cli/kernel/kernel_limit.h"
 #include "cli/base/read_at.h"
 #include "format/io/out_file.h"
+#include "format/io/read_at.h"
 
 /*
  * How often whole sub-buffers of a ring that fills slowly are taken: a recorder that is killed loses no more than

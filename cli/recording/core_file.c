@@ -21,9 +21,9 @@
 
 #include "cli/base/base_name.h"
 #include "cli/base/name_ending.h"
-#include "cli/base/read_at.h"
 #include "cli/recording/session.h"
 #include "format/io/out_file.h"
+#include "format/io/read_at.h"
 
 #if __BYTE_ORDER == __LITTLE_ENDIAN
 #define NATIVE_ORDER ELFDATA2LSB

@@ -12,7 +12,7 @@
 
 #include "cli/base/now.h"
 #include "cli/base/proc_stat.h"
-#include "cli/base/read_at.h"
+#include "format/io/read_at.h"
 
 /*
  * Pages taken from a lane before the other lanes have their turn, so that a lane that is written to without pause does

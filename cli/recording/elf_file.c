@@ -4,7 +4,7 @@
  * that.
  */
 #include "cli/recording/elf_file.h"
-#include "cli/base/read_at.h"
+#include "format/io/read_at.h"
 
 #include <endian.h>
 #include <errno.h>

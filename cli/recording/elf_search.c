@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/base/read_at.h"
+#include "format/io/read_at.h"
 
 #define CACHE	    "/etc/ld.so.cache"
 #define CACHE_MAGIC "glibc-ld.so.cache1.1"

@@ -6,8 +6,8 @@
  */
 #include "cli/recording/spool_format.h"
 #include "cli/base/open_regular.h"
-#include "cli/base/read_at.h"
 #include "cli/recording/spool_private.h"
+#include "format/io/read_at.h"
 
 #include <errno.h>
 #include <fcntl.h>

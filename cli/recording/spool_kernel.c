@@ -16,9 +16,9 @@
 #include <unistd.h>
 
 #include "cli/base/open_regular.h"
-#include "cli/base/read_at.h"
 #include "cli/recording/spool.h"
 #include "cli/recording/spool_private.h"
+#include "format/io/read_at.h"
 
 /* Pieces of texts are this long, so that a chunk fits into a block of the stage. */
 #define PIECE (128u * 1024u)

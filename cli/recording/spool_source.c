@@ -5,8 +5,8 @@
  */
 #include "cli/recording/spool.h"
 #include "cli/base/file_limit.h"
-#include "cli/base/read_at.h"
 #include "cli/recording/spool_private.h"
+#include "format/io/read_at.h"
 
 #include <errno.h>
 #include <librecorder/page.h>

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "cli/base/now.h"
-#include "cli/base/read_at.h"
 #include "cli/recording/stage.h"
+#include "format/io/read_at.h"
 
 /* A block that is not full is handed over after this many ms. */
 #define BLOCK_MS 100u

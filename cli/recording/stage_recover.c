@@ -16,8 +16,8 @@
 #include "cli/base/base_name.h"
 #include "cli/base/lock_within.h"
 #include "cli/base/open_regular.h"
-#include "cli/base/read_at.h"
 #include "cli/recording/dir_watch.h"
+#include "format/io/read_at.h"
 
 /* An open stage, its head, and its blocks that are not empty, in the order in which they go into the spool. */
 struct left {

@@ -4,11 +4,11 @@
  * error is kept. See bytes.h.
  */
 #include "format/io/bytes.h"
+#include "format/io/read_at.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 uint16_t bytes_get16(const void *at, bool big)
 {
@@ -71,27 +71,6 @@ void bytes_from_memory(struct bytes *b, const void *data, size_t size, bool big)
 uint64_t bytes_left(const struct bytes *b)
 {
 	return b->error ? 0 : b->end - b->pos;
-}
-
-/* Reads exactly size bytes of the file at pos. A file that has become shorter is treated as truncated. */
-static int read_exactly(int fd, void *dst, size_t size, uint64_t pos)
-{
-	unsigned char *to = dst;
-
-	while (size) {
-		ssize_t n = pread(fd, to, size, (off_t)pos);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			return -EBADMSG;
-		to += n;
-		pos += (uint64_t)n;
-		size -= (size_t)n;
-	}
-	return 0;
 }
 
 /* Small reads go through a window of one page, so that a table of numbers costs one system call for each page. */
