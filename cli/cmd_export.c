@@ -123,6 +123,7 @@ static int check_damage(const struct export *e)
 	const uint64_t pages = dat_merge_damaged(e->merge, &error, &cpu);
 
 	complain_given_up(COMMAND, e->path, e->trace.given_up);
+	trace_report_absent(COMMAND, e->path, e->table);
 	return complain_incomplete(COMMAND, e->path, e->file, pages, cpu, &error);
 }
 

@@ -200,7 +200,7 @@ static int on_span(void *arg, const struct model_span *span)
 
 	if (err)
 		return err;
-	if (span->rule->is_keyed || span->is_beside)
+	if (span->rule->is_keyed || span->is_beside || export_span_is_apart(c->trace, span))
 		return put_async(c, span, row);
 	begin_event(c, span->name, span->rule->system, is_open ? 'B' : 'X', span->begin, row);
 	if (!is_open)

@@ -126,6 +126,11 @@ bool export_span_is_open(const struct export_trace *trace, const struct model_sp
 	return (span->flags & MODEL_NO_END) && trace->is_ending;
 }
 
+bool export_span_is_apart(const struct export_trace *trace, const struct model_span *span)
+{
+	return span->rule->is_of_cpu && trace->table->absent.several_machines;
+}
+
 const char *export_incomplete(const struct model_span *span)
 {
 	static const char *const texts[] = {

@@ -82,6 +82,12 @@ struct export_slice export_task_slice(const struct export_trace *trace, const st
  */
 bool export_span_is_open(const struct export_trace *trace, const struct model_span *span);
 
+/*
+ * Whether the trace does not show which spans are around a span: it is one of a CPU, and CPUs of several machines have
+ * the same number.
+ */
+bool export_span_is_apart(const struct export_trace *trace, const struct model_span *span);
+
 /* A text for what the trace does not have of a span; NULL: it is whole. */
 const char *export_incomplete(const struct model_span *span);
 

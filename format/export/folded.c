@@ -130,10 +130,11 @@ static struct stack *find_stack(struct folded *f, const struct model_span *span)
 	return &f->stacks[f->nr_stacks++];
 }
 
-/* The node of a span within those that are open around it. */
+/* The node of a span within those that are open around it, if these are known. */
 static uint32_t node_of(struct folded *f, const struct stack *stack, const struct model_span *span)
 {
-	const uint32_t parent = span->depth && span->depth <= stack->room ? stack->nodes[span->depth - 1] : stack->root;
+	const bool is_inside = span->depth && span->depth <= stack->room && !export_span_is_apart(f->trace, span);
+	const uint32_t parent = is_inside ? stack->nodes[span->depth - 1] : stack->root;
 
 	return child(f, parent, name_number(f, span->rule->system, span->name));
 }

@@ -9,6 +9,9 @@
  * a loss, and after the switch to a thread whose events are hidden. Then a switch is inserted at the first event that
  * shows which task runs instead; the time before that event counts for the task that was known to run. After
  * sched_switch the kernel still has some work to do in the former task: such events do not show which task runs.
+ *
+ * If several machines have CPUs of the same number, no switch is known to follow another one. Then switches and wakings
+ * are written like all other events, and none is inserted.
  */
 #include "format/export/perfetto_private.h"
 
@@ -381,6 +384,7 @@ int perfetto_ftrace_event(struct perfetto *p, const struct export_event *type, c
 	const uint32_t id = (uint32_t)type->type->event->id, number = FIRST_NUMBER + id;
 	const int32_t pid = event_pid(p->trace->table, event->data, event->size);
 	const uint64_t time = perfetto_boottime(p, event->ts);
+	const bool is_scheduler = !strcmp(type->system, "sched") && !p->trace->table->absent.several_machines;
 	struct perfetto_cpu *c = find_cpu(p, event->cpu);
 	int err = 0;
 
@@ -390,7 +394,7 @@ int perfetto_ftrace_event(struct perfetto *p, const struct export_event *type, c
 		put_missing_switch(p, c, event, pid);
 	if (pid != c->left)
 		c->left = -1;
-	if (!strcmp(type->system, "sched") &&
+	if (is_scheduler &&
 	    ((!strcmp(type->name, "sched_switch") && put_switch(c, type, event, time)) ||
 	     (!strcmp(type->name, "sched_waking") && put_waking(c, type, event, pid, time))))
 		return write_if_full(p, c, event->cpu);

@@ -5,8 +5,8 @@
  *
  * A span of a thread, or of a CPU, is begun and ended in time order on the thread's track, where slices nest. All
  * others are written when they have ended, on tracks of their own, none of which has two slices at a time: keyed spans,
- * spans that were written at their end, and spans whose begin was not seen. A slice that is open where the trace ends
- * has no end. One that is open where its thread ended ends there.
+ * spans that were written at their end, spans whose begin was not seen, and those of export_span_is_apart(). A slice
+ * that is open where the trace ends has no end. One that is open where its thread ended ends there.
  *
  * Perfetto nests a limited number of slices on a track. Deeper spans are written when they have ended, too. A slice
  * ends only after those inside it, so that of a span that the model gave up ends with the last one inside it.
@@ -247,6 +247,12 @@ static int set_nest(struct perfetto *p, uint64_t track, struct nest nest)
 	return number_map_set(&p->nests, track, nest.deep << 33 | nest.open << 17 | nest.given_up << 1 | 1);
 }
 
+/* Whether a span nests on its track, if its begin was seen. */
+static bool is_nested(const struct perfetto *p, const struct model_span *span)
+{
+	return !span->rule->is_keyed && !span->is_beside && !export_span_is_apart(p->trace, span);
+}
+
 static int on_span_begin(void *arg, const struct model_span *span)
 {
 	struct perfetto *p = arg;
@@ -254,7 +260,7 @@ static int on_span_begin(void *arg, const struct model_span *span)
 	uint64_t track;
 	bool is_deep;
 
-	if (span->rule->is_keyed || span->is_beside)
+	if (!is_nested(p, span))
 		return 0;
 	track = track_of(p, span);
 	if (!track)
@@ -338,7 +344,7 @@ static int on_span(void *arg, const struct model_span *span)
 	struct perfetto *p = arg;
 	uint64_t track;
 
-	if (span->rule->is_keyed || span->is_beside || !span->first.data || span->rule->meaning == MODEL_TIMED)
+	if (!is_nested(p, span) || !span->first.data || span->rule->meaning == MODEL_TIMED)
 		return put_whole(p, span, export_incomplete(span));
 	track = track_of(p, span);
 	return track ? end_nested(p, span, track) : -ENOMEM;
