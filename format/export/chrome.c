@@ -3,8 +3,9 @@
  * Chrome's trace event format, a JSON object, for chrome://tracing, speedscope and others. Each event is on a line of
  * its own, for tools that work on lines. Times are microseconds with three decimals.
  *
- * A span of a thread is a complete event (X); if it is open where the trace ends, a begin (B) without an end. Keyed
- * spans, states and tasks are asynchronous events (b and e). A flow is a start (s) and steps (t).
+ * A span of a thread is a complete event (X); if it is open where the trace ends, a begin (B) without an end. Spans that
+ * may overlap others of their thread without being inside them, states and tasks are asynchronous events (b and e):
+ * Perfetto drops a complete event that does not nest. A flow is a start (s) and steps (t).
  */
 #include "format/export/export.h"
 #include "format/export/export_json.h"
@@ -190,6 +191,13 @@ static int put_async(struct chrome *c, const struct model_span *span, struct row
 	return end_event(c);
 }
 
+/* Whether a span is inside those that are open around it, or around them, and never across the end of one. */
+static bool is_nested(const struct chrome *c, const struct model_span *span)
+{
+	return !span->rule->is_keyed && !span->is_beside && span->first.data && span->rule->meaning != MODEL_TIMED &&
+	       !export_span_is_apart(c->trace, span);
+}
+
 static int on_span(void *arg, const struct model_span *span)
 {
 	struct chrome *c = arg;
@@ -200,7 +208,7 @@ static int on_span(void *arg, const struct model_span *span)
 
 	if (err)
 		return err;
-	if (span->rule->is_keyed || span->is_beside || export_span_is_apart(c->trace, span))
+	if (!is_nested(c, span))
 		return put_async(c, span, row);
 	begin_event(c, span->name, span->rule->system, is_open ? 'B' : 'X', span->begin, row);
 	if (!is_open)

@@ -87,6 +87,30 @@ sql flow "select count(*) from flow"
 ask meaning.json
 like "spans nest there" "$(answer nested)" '^step 1 [0-9]+;step 2 [0-9]+$'
 
+cat >overlap.c <<'END'
+#include <librecorder/event.h>
+#include <librecorder/span.h>
+REC_TIMED(io, wait);
+REC_SPAN(io, request);
+int main(void)
+{
+	const uint64_t start = REC_TIMED_START(io, wait);
+
+	REC_BEGIN(io, request);
+	REC_TIMED_END(io, wait, start);
+	REC_END(io, request);
+	return 0;
+}
+END
+# shellcheck disable=SC2086
+ok "spans that overlap: compile" $CC -D_GNU_SOURCE $CFLAGS_FOR_TEST overlap.c $LDADD_FOR_TEST -o overlap
+ok "record" "$RECORDER" record -q -o overlap.dat ./overlap
+ok "export" "$RECORDER" export --chrome overlap.dat -o overlap.json
+sql spans "select name, ts, dur from slice where category = 'io' order by ts"
+ask overlap.json
+is "Perfetto has both, with their times" "$(answer spans)" \
+	"$("$RECORDER" sql --list overlap.dat "select name || ' ' || ts || ' ' || dur from spans order by ts" | paste -sd ';')"
+
 "$top_builddir/tests/golden/mkdat" v6-kernel >made.dat
 ok "the kernel's events" "$RECORDER" export --chrome made.dat -o made.json
 json made.json | awk '$1 == "i" { sub(/^[^:]*:/, "", $5); print $5 }' | sort | uniq -c >got

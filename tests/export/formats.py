@@ -42,7 +42,7 @@ class Chrome:
     """The items of Chrome's JSON. Slices of a row begin and end one after the other."""
 
     def __init__(self, text):
-        self.spans, self.keyed, self.states, self.tasks = [], [], [], []
+        self.nested, self.others, self.states, self.tasks = [], [], [], []
         self.counters, self.points, self.flows = [], [], collections.defaultdict(list)
         self.open = {}
         for event in json.loads(text, parse_float=decimal.Decimal)["traceEvents"]:
@@ -54,7 +54,7 @@ class Chrome:
     def event(self, event, phase, ts):
         args = event.get("args", {})
         if phase == "X":
-            self.spans.append((event["name"], event["tid"], ts, ts + ns(event["dur"]), texts(args)))
+            self.nested.append((event["name"], event["tid"], ts, ts + ns(event["dur"]), texts(args)))
         elif phase == "b":
             assert event["id"] not in self.open
             self.open[event["id"]] = event, ts
@@ -73,16 +73,17 @@ class Chrome:
         if event["cat"] == "task":
             self.tasks.append((number, name, event["tid"], begin, end))
         elif number.startswith("span "):
-            self.keyed.append((name, event["tid"], begin, end, texts(event["args"])))
+            self.others.append((name, event["tid"], begin, end, texts(event["args"])))
         else:
             self.states.append((number, name, begin, end, event["tid"]))
 
 
 def check_chrome(truth):
     chrome = Chrome(read("chrome.json"))
-    for name, got, is_keyed in ("nested and timed", chrome.spans, False), ("keyed", chrome.keyed, True):
-        check(f"--chrome: {name} spans", got, [(one["name"], one["tid"], one["begin"], one["end"], one["fields"])
-                                               for one in truth.spans if (KIND[one["name"]] == "keyed") == is_keyed])
+    for name, got, is_nested in ("nested", chrome.nested, True), ("keyed and timed", chrome.others, False):
+        check(f"--chrome: {name} spans", got,
+              [(one["name"], one["tid"], one["begin"], one["end"], one["fields"])
+               for one in truth.spans if (KIND[one["name"]] not in ("keyed", "timed")) == is_nested])
     check("--chrome: counters", chrome.counters,
           [("storage:" + one["name"], one["ts"], one["value"], one["tid"]) for one in truth.counters])
     check("--chrome: states", chrome.states,
