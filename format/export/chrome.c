@@ -311,7 +311,9 @@ static int on_task(void *arg, const struct model_task *task)
 	struct chrome *c = arg;
 	char id[NAME_ROOM];
 
-	snprintf(id, sizeof(id), "task %" PRIu64 " %.200s", task->task, task->name ? task->name : "");
+	/* Several threads may work for a task at the same time. Slices of one id would end each other. */
+	snprintf(id, sizeof(id), "task %" PRIu64 "%s%.200s, thread %d", task->task,
+		 task->name && task->name[0] ? " " : "", task->name ? task->name : "", task->tid);
 	return put_row(c, id, export_task_slice(c->trace, task));
 }
 

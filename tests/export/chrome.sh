@@ -52,7 +52,7 @@ is "flows" "$(sed -nE 's/^([st]) ([0-9]+) - ([0-9]+) flow:flow ([0-9]+)$/\4 \1 \
 7 s $(times meaning.dat put | head -n 1) $main
 7 t $(times meaning.dat take) $server"
 is "tasks" "$(sed -nE 's/^b .* task:meaning (task .*)/\1/p' events | sed 's/ *$//' | paste -s -d ';')" \
-	"task 5 parse;task 6;task 5 parse;task 18446744073709551615 last"
+	"task 5 parse, thread $main;task 6, thread $main;task 5 parse, thread $main;task 18446744073709551615 last, thread $main"
 
 # ------------------------------------------------------------------------------------------------------------ values
 
@@ -110,6 +110,49 @@ sql spans "select name, ts, dur from slice where category = 'io' order by ts"
 ask overlap.json
 is "Perfetto has both, with their times" "$(answer spans)" \
 	"$("$RECORDER" sql --list overlap.dat "select name || ' ' || ts || ' ' || dur from spans order by ts" | paste -sd ';')"
+
+cat >workers.c <<'END'
+#include <librecorder/event.h>
+#include <librecorder/lane.h>
+#include <librecorder/span.h>
+#include <pthread.h>
+static pthread_barrier_t both;
+static void *work(void *is_second)
+{
+	rec_thread_name("worker");
+	if (is_second)
+		pthread_barrier_wait(&both);
+	REC_TASK(7);
+	if (!is_second)
+		pthread_barrier_wait(&both);
+	pthread_barrier_wait(&both);
+	if (is_second)
+		pthread_barrier_wait(&both);
+	REC_TASK(0);
+	if (!is_second)
+		pthread_barrier_wait(&both);
+	return 0;
+}
+int main(void)
+{
+	pthread_t threads[2];
+
+	pthread_barrier_init(&both, 0, 2);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], 0, work, i ? &both : 0);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], 0);
+	return 0;
+}
+END
+# shellcheck disable=SC2086
+ok "threads that work for one task: compile" $CC -D_GNU_SOURCE $CFLAGS_FOR_TEST -pthread workers.c $LDADD_FOR_TEST -o workers
+ok "record" "$RECORDER" record -q -o workers.dat ./workers
+ok "export" "$RECORDER" export --chrome workers.dat -o workers.json
+sql workers "select name, ts, ts + dur from slice where category = 'task' order by ts"
+ask workers.json
+is "each thread has its own time" "$(answer workers)" "$(json workers.json | awk '$1 ~ /^[be]$/ { print $4, $2 }' | sort -n |
+	awk '{ at[$1] = at[$1] " " $2 } END { for (tid in at) print "worker" at[tid] }' | sort -k 2n | paste -sd ';')"
 
 "$top_builddir/tests/golden/mkdat" v6-kernel >made.dat
 ok "the kernel's events" "$RECORDER" export --chrome made.dat -o made.json

@@ -90,8 +90,8 @@ def check_chrome(truth):
           [(f"storage:conn {one['key']}", one["value"], one["begin"], None if one["is_open"] else one["end"],
             one["tid"]) for one in truth.states])
     check("--chrome: tasks", chrome.tasks,
-          [(f"task {one['task']} {one['name']}", truth.threads[one["tid"]], one["tid"], one["begin"], one["end"])
-           for one in truth.tasks])
+          [(f"task {one['task']} {one['name']}, thread {one['tid']}", truth.threads[one["tid"]], one["tid"],
+            one["begin"], one["end"]) for one in truth.tasks])
     check("--chrome: flows", [(int(flow), *one, *other) for flow, steps in chrome.flows.items()
                               for one, other in zip(steps, steps[1:])],
           [(one["flow"], one["from_ts"], one["from_tid"], one["ts"], one["tid"]) for one in truth.flows])
