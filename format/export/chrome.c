@@ -3,9 +3,9 @@
  * Chrome's trace event format, a JSON object, for chrome://tracing, speedscope and others. Each event is on a line of
  * its own, for tools that work on lines. Times are microseconds with three decimals.
  *
- * A span of a thread is a complete event (X); if it is open where the trace ends, a begin (B) without an end. Spans that
- * may overlap others of their thread without being inside them, states and tasks are asynchronous events (b and e):
- * Perfetto drops a complete event that does not nest. A flow is a start (s) and steps (t).
+ * A span of a thread is a complete event (X); if it is open where the trace ends, a begin (B) without an end. Spans
+ * that may overlap others of their thread without being inside them, states and tasks are asynchronous events (b and
+ * e): Perfetto drops a complete event that does not nest. A flow is a start (s) and steps (t).
  */
 #include "format/export/export.h"
 #include "format/export/export_json.h"
@@ -154,6 +154,15 @@ static void put_contexts(struct chrome *c, int32_t tid, uint64_t ts, unsigned in
 
 /* --------------------------------------------------------------------------------------------------------- spans */
 
+/* The name of an argument that is not a field. If an event of the span has a field of this name, it gets a prefix. */
+static void put_added_name(struct chrome *c, const char *name, const struct export_event *first,
+			   const struct export_event *last, unsigned int *nr)
+{
+	const char *prefix = has_field(first, name) || has_field(last, name) ? "span." : "";
+
+	export_out_printf(c->out, "%s\"%s%s\":", (*nr)++ ? "," : "", prefix, name);
+}
+
 static void put_span_arguments(struct chrome *c, const struct model_span *span)
 {
 	const bool is_pair = span->first.data && span->last.data && span->first.data != span->last.data;
@@ -169,10 +178,14 @@ static void put_span_arguments(struct chrome *c, const struct model_span *span)
 		put_fields(c, last, type, span->nr_keys, span->last.data, span->last.size, &nr);
 	if (!span->rule->is_of_cpu)
 		put_contexts(c, span->tid, span->begin, &nr);
-	if (span->task)
-		export_out_printf(c->out, "%s\"task\":\"%" PRIu64 "\"", nr++ ? "," : "", span->task);
-	if (incomplete)
-		export_out_printf(c->out, "%s\"incomplete\":\"%s\"", nr ? "," : "", incomplete);
+	if (span->task) {
+		put_added_name(c, "task", type, last, &nr);
+		export_out_printf(c->out, "\"%" PRIu64 "\"", span->task);
+	}
+	if (incomplete) {
+		put_added_name(c, "incomplete", type, last, &nr);
+		export_out_printf(c->out, "\"%s\"", incomplete);
+	}
 	export_out_text(c->out, "}");
 }
 

@@ -54,6 +54,28 @@ is "flows" "$(sed -nE 's/^([st]) ([0-9]+) - ([0-9]+) flow:flow ([0-9]+)$/\4 \1 \
 is "tasks" "$(sed -nE 's/^b .* task:meaning (task .*)/\1/p' events | sed 's/ *$//' | paste -s -d ';')" \
 	"task 5 parse, thread $main;task 6, thread $main;task 5 parse, thread $main;task 18446744073709551615 last, thread $main"
 
+cat >names.c <<'END'
+#include <librecorder/event.h>
+#include <librecorder/lane.h>
+#include <librecorder/span.h>
+REC_SPAN(io, job, u32(task), end(string(incomplete)));
+int main(void)
+{
+	REC_TASK(7);
+	REC_BEGIN(io, job, 1);
+	REC_END(io, job, "no");
+	REC_END(io, job, "yes");
+	REC_BEGIN(io, job, 2);
+	return 0;
+}
+END
+# shellcheck disable=SC2086
+ok "fields with the names of arguments: compile" $CC -D_GNU_SOURCE $CFLAGS_FOR_TEST names.c $LDADD_FOR_TEST -o names
+ok "record" "$RECORDER" record -q -o names.dat ./names
+ok "export" "$RECORDER" export --chrome names.dat -o names.json
+is "each argument has a name of its own" "$(json names.json job | grep -oE '(task|incomplete)=.*' | paste -sd ';')" \
+	'task=1 incomplete="no" span.task="7";incomplete="yes" task="7" span.incomplete="its begin was not seen";task=2 span.task="7" incomplete="its end was not seen"'
+
 # ------------------------------------------------------------------------------------------------------------ values
 
 # shellcheck disable=SC2086
