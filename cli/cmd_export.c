@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "format/dat/dat_compress.h"
+#include "format/dat/dat_gaps.h"
 #include "format/dat/dat_merge.h"
 #include "format/export/export.h"
 #include "format/io/out_dir.h"
@@ -22,6 +23,7 @@
 #include "cli/common/missing_parts.h"
 #include "cli/common/output_error.h"
 #include "cli/common/trace_events.h"
+#include "cli/common/trace_input.h"
 
 #define COMMAND "export"
 
@@ -52,6 +54,7 @@ struct export {
 	struct dat_merge *merge;
 	struct export_out out;
 	void *state; /* the writer's */
+	struct dat_gaps gaps; /* only losses */
 };
 
 static int fail(const char *path, const char *text)
@@ -106,8 +109,10 @@ static int write_events(struct export *e, int fd)
 
 	export_out_open(&e->out, fd);
 	err = e->writer->open(&e->trace, &e->out, &e->state);
-	while (!err && dat_merge_next(e->merge, &event))
+	while (!err && dat_merge_next(e->merge, &event)) {
+		dat_gaps_note(&e->gaps, &event);
 		err = e->writer->event(e->state, &event);
+	}
 	if (!err)
 		err = e->writer->end(e->state);
 	e->writer->close(e->state);
@@ -115,13 +120,19 @@ static int write_events(struct export *e, int fd)
 	return err ? err : end;
 }
 
-/* Report what the output lacks: ends of spans and, if the file is damaged, events. */
+/*
+ * Report what the output lacks: ends of spans and, if the file is damaged, events. Losses are reported if the format
+ * does not show them.
+ */
 static int check_damage(const struct export *e)
 {
 	struct dat_error error;
 	uint32_t cpu;
 	const uint64_t pages = dat_merge_damaged(e->merge, &error, &cpu);
+	const struct trace_input input = { .command = COMMAND, .path = e->path };
 
+	if (e->writer == &export_folded)
+		trace_input_report_gaps(&input, &e->gaps);
 	complain_given_up(COMMAND, e->path, e->trace.given_up);
 	trace_report_absent(COMMAND, e->path, e->table);
 	return complain_incomplete(COMMAND, e->path, e->file, pages, cpu, &error);

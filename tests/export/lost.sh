@@ -52,6 +52,10 @@ for mode in overwrite discard; do
 	is "storm, $mode: there are marked ones" "$(spans storm.dat "state = 'cut'" | awk 'END { print (NR > 0) }')" 1
 	is "storm, $mode: no span is open over a loss" "$(spans storm.dat "state = 'open' and ts < (select max(ts) from losses)")" ""
 	ok "storm, $mode: export" "$RECORDER" export --chrome -o storm.json storm.dat
+	ok "storm, $mode: export --folded" "$RECORDER" export --folded -o storm.folded storm.dat
+	is "storm, $mode: reports the losses, which a stack does not show" "$err" \
+		"recorder export: storm.dat: $("$RECORDER" sql --list storm.dat "select sum(lost) || ' events were lost at ' || count(*) ||
+			iif(count(*) = 1, ' place', ' places') from losses" 2>/dev/null); results may lack them"
 	is "storm, $mode: the export marks as many as cut" "$(grep -o '"incomplete":"cut' storm.json | wc -l)" \
 		"$(spans storm.dat "state = 'cut'" | wc -l)"
 done
