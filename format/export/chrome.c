@@ -362,7 +362,10 @@ static int on_loss(void *arg, const struct model_loss *loss)
 	if (loss->lost > 0)
 		snprintf(name, sizeof(name), "%" PRId64 " events lost", loss->lost);
 	begin_event(c, name, "lost", 'i', loss->ts, (struct row){ 0 });
-	export_out_printf(c->out, ",\"s\":\"g\",\"args\":{\"cpu\":%u,\"lost\":%" PRId64 "}", loss->cpu, loss->lost);
+	export_out_printf(c->out, ",\"s\":\"g\",\"args\":{\"cpu\":%u", loss->cpu);
+	if (loss->lost > 0)
+		export_out_printf(c->out, ",\"lost\":%" PRId64, loss->lost);
+	export_out_text(c->out, "}");
 	return end_event(c);
 }
 

@@ -187,4 +187,9 @@ grep -o '"caller":\[[^]]*\]' made.json | tr -d '"' >got
 ok "stacks with fewer addresses than their format" diff got expected
 ok "there are stacks" test -s got
 
+"$top_builddir/tests/golden/mkdat" v6-lost >lost.dat
+ok "losses" "$RECORDER" export --chrome lost.dat -o lost.json
+is "have a size if it is known" "$(json lost.json | sed -nE 's/^i .* lost:([^-]*) - (.*)/\1: \2/p' | paste -sd ';')" \
+	"42 events lost: cpu=0 lost=42;42 events lost: cpu=1 lost=42;events lost: cpu=0;events lost: cpu=1"
+
 done_testing
