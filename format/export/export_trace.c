@@ -145,7 +145,8 @@ const char *export_incomplete(const struct model_span *span)
 
 bool export_has_text(const struct export_event *event)
 {
-	return !strcmp(event->system, "ftrace") && (!strcmp(event->name, "bprint") || !strcmp(event->name, "print"));
+	return !strcmp(event->system, "ftrace") &&
+	       (!strcmp(event->name, "bprint") || !strcmp(event->name, "bputs") || !strcmp(event->name, "print"));
 }
 
 const char *export_text(struct export_trace *trace, const struct dat_event *event)

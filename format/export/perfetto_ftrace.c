@@ -309,30 +309,46 @@ static uint32_t field_type(const struct export_field *field)
 	}
 }
 
+/* The number of fields that are described. A text stands for all fields. */
 static uint32_t nr_described(const struct export_event *type)
 {
+	if (export_has_text(type))
+		return 0;
 	return type->nr_fields < FIELDS_MAX ? type->nr_fields : FIELDS_MAX;
 }
 
-static int describe(struct perfetto *p, const struct export_event *type, uint32_t cpu, uint32_t number)
+static uint32_t described_number(const struct export_event *type)
 {
-	size_t bundle, descriptor, message, field;
+	return FIRST_NUMBER + (uint32_t)type->type->event->id;
+}
+
+static void describe_field(struct perfetto *p, const char *name, uint32_t number, uint32_t of_type)
+{
+	const size_t field = proto_begin(&p->packet, MESSAGE_FIELD);
+
+	proto_text(&p->packet, FIELD_NAME, name);
+	proto_uint(&p->packet, FIELD_NUMBER, number);
+	proto_uint(&p->packet, FIELD_LABEL, LABEL_OPTIONAL);
+	proto_uint(&p->packet, FIELD_TYPE, of_type);
+	proto_end(&p->packet, field);
+}
+
+/* Perfetto's own message for texts is not used: its importer counts an error for each text that is not Android's. */
+static int describe(struct perfetto *p, const struct export_event *type, uint32_t cpu)
+{
+	size_t bundle, descriptor, message;
 
 	perfetto_packet(p, PERFETTO_NO_TIME);
 	bundle = proto_begin(&p->packet, PACKET_FTRACE);
 	proto_uint(&p->packet, BUNDLE_CPU, cpu);
 	descriptor = proto_begin(&p->packet, BUNDLE_DESCRIPTOR);
-	proto_uint(&p->packet, DESCRIPTOR_NUMBER, number);
+	proto_uint(&p->packet, DESCRIPTOR_NUMBER, described_number(type));
 	message = proto_begin(&p->packet, DESCRIPTOR_MESSAGE);
 	proto_text(&p->packet, MESSAGE_NAME, type->name);
-	for (uint32_t i = 0; i < nr_described(type); i++) {
-		field = proto_begin(&p->packet, MESSAGE_FIELD);
-		proto_text(&p->packet, FIELD_NAME, type->fields[i].name);
-		proto_uint(&p->packet, FIELD_NUMBER, i + 1);
-		proto_uint(&p->packet, FIELD_LABEL, LABEL_OPTIONAL);
-		proto_uint(&p->packet, FIELD_TYPE, field_type(&type->fields[i]));
-		proto_end(&p->packet, field);
-	}
+	if (export_has_text(type))
+		describe_field(p, "text", 1, TYPE_STRING);
+	for (uint32_t i = 0; i < nr_described(type); i++)
+		describe_field(p, type->fields[i].name, i + 1, field_type(&type->fields[i]));
 	proto_end(&p->packet, message);
 	proto_text(&p->packet, DESCRIPTOR_GROUP, type->system);
 	proto_end(&p->packet, descriptor);
@@ -355,16 +371,19 @@ static void put_hex(struct blob *blob, uint32_t number, const struct export_valu
 	}
 }
 
-static void put_described(struct perfetto_cpu *c, const struct export_event *type, const struct dat_event *event,
-			  int32_t pid, uint32_t number, uint64_t time)
+static void put_described(struct perfetto *p, struct perfetto_cpu *c, const struct export_event *type,
+			  const struct dat_event *event, int32_t pid, uint64_t time)
 {
+	const char *text = export_has_text(type) ? export_text(p->trace, event) : NULL;
 	const size_t begun = proto_begin(&c->events, BUNDLE_EVENT);
 	struct export_value value;
 	size_t message;
 
 	proto_uint(&c->events, FTRACE_TIME, time);
 	proto_int(&c->events, FTRACE_PID, pid);
-	message = proto_begin(&c->events, number);
+	message = proto_begin(&c->events, described_number(type));
+	if (text)
+		proto_text(&c->events, 1, text);
 	for (uint32_t i = 0; i < nr_described(type); i++) {
 		if (!export_value(&type->fields[i], event->data, event->size, &value))
 			continue;
@@ -381,7 +400,7 @@ static void put_described(struct perfetto_cpu *c, const struct export_event *typ
 
 int perfetto_ftrace_event(struct perfetto *p, const struct export_event *type, const struct dat_event *event)
 {
-	const uint32_t id = (uint32_t)type->type->event->id, number = FIRST_NUMBER + id;
+	const uint32_t id = (uint32_t)type->type->event->id;
 	const int32_t pid = event_pid(p->trace->table, event->data, event->size);
 	const uint64_t time = perfetto_boottime(p, event->ts);
 	const bool is_scheduler = !strcmp(type->system, "sched") && !p->trace->table->absent.several_machines;
@@ -399,10 +418,10 @@ int perfetto_ftrace_event(struct perfetto *p, const struct export_event *type, c
 	     (!strcmp(type->name, "sched_waking") && put_waking(c, type, event, pid, time))))
 		return write_if_full(p, c, event->cpu);
 	if (!p->described[id]) {
-		err = describe(p, type, event->cpu, number);
+		err = describe(p, type, event->cpu);
 		p->described[id] = 1;
 	}
 	if (!err)
-		put_described(c, type, event, pid, number, time);
+		put_described(p, c, type, event, pid, time);
 	return err ? err : write_if_full(p, c, event->cpu);
 }

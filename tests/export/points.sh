@@ -87,6 +87,18 @@ sql counts "$counts"
 ask made.pftrace
 is "counts of its events" "$(answer counts)" "$(events made.dat sched_switch)"
 
+# The same file with trace_puts() instead of trace_printk().
+sed 's/name: bprint$/name: bputs /; s/const char \* fmt/const char * str/; s/REC->fmt/REC->str/' made.dat >puts.dat
+for file in made puts; do
+	ok "texts of the kernel, $file" "$RECORDER" export --perfetto $file.dat -o $file.pftrace
+	sql texts "select distinct extract_arg(arg_set_id, 'text') from ftrace_event where name in ('print', 'bprint', 'bputs') order by 1"
+	ask $file.pftrace
+	"$RECORDER" report $file.dat | sed -nE 's/.*: b?(print|puts): +(.*)/\2/p' | sort -u >$file.texts
+	is "are those of the lines" "$(answer texts)" "$(LC_ALL=C sort $file.texts | paste -sd ';')"
+	ok "--chrome" "$RECORDER" export --chrome $file.dat -o $file.json
+	is "has them, too" "$(python3 "$top_srcdir/tests/export/chrome.py" $file.json | sed -nE 's/.* ftrace:b?(print|puts) - text="(.*)"$/\2/p' | LC_ALL=C sort -u | paste -sd ';')" "$(answer texts)"
+done
+
 # A program writes the scheduler's events. The kernel's work at the end of a switch is still in the task that is left.
 cat >switches.c <<'END'
 #define _GNU_SOURCE
