@@ -17,9 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pids of made-up processes whose threads are the CPUs; no real process has such a pid. */
+/* Pids of made-up processes; no real process has such a pid. The threads of the first two are the CPUs. */
 #define INTERRUPTS 10000000
 #define IDLE_TASKS 10000001
+#define NAMESAKES  10000002
 #define NAME_ROOM  320u
 
 struct chrome {
@@ -105,6 +106,21 @@ static int introduce(struct chrome *c, int32_t tid, uint32_t cpu, struct row *re
 	return err;
 }
 
+/* The same for an event, or a span, of the kernel or of a program. */
+static int introduce_of(struct chrome *c, bool is_program, int32_t tid, uint32_t cpu, struct row *ret_row)
+{
+	const struct row process = { NAMESAKES, NAMESAKES };
+	char name[64];
+	int err;
+
+	if (!export_is_namesake(c->trace, is_program, tid))
+		return introduce(c, tid, cpu, ret_row);
+	*ret_row = (struct row){ NAMESAKES, tid };
+	snprintf(name, sizeof(name), EXPORT_NAMESAKE, tid);
+	err = put_name(c, "process_name", KEY_CPU(NAMESAKES) | UINT32_MAX, process, "kernel's threads");
+	return err ? err : put_name(c, "thread_name", KEY_CPU(NAMESAKES) | (uint32_t)tid, *ret_row, name);
+}
+
 /* Whether another event has a field of this name. */
 static bool has_field(const struct export_event *event, const char *name)
 {
@@ -176,7 +192,7 @@ static void put_span_arguments(struct chrome *c, const struct model_span *span)
 	put_fields(c, type, NULL, 0, record->data, record->size, &nr);
 	if (last)
 		put_fields(c, last, type, span->nr_keys, span->last.data, span->last.size, &nr);
-	if (!span->rule->is_of_cpu)
+	if (!span->rule->is_of_cpu && !export_is_namesake(c->trace, span->rule->is_program, span->tid))
 		put_contexts(c, span->tid, span->begin, &nr);
 	if (span->task) {
 		put_added_name(c, "task", type, last, &nr);
@@ -217,7 +233,7 @@ static int on_span(void *arg, const struct model_span *span)
 	const bool is_open = export_span_is_open(c->trace, span);
 	struct row row;
 	int err = span->rule->is_of_cpu ? introduce_cpu(c, INTERRUPTS, span->cpu, &row)
-					: introduce(c, span->tid, span->cpu, &row);
+					: introduce_of(c, span->rule->is_program, span->tid, span->cpu, &row);
 
 	if (err)
 		return err;
@@ -239,7 +255,7 @@ static int put_point(struct chrome *c, const struct export_event *type, const st
 	unsigned int nr = 0;
 	const char *text;
 	struct row row;
-	int err = introduce(c, tid, event->cpu, &row);
+	int err = introduce_of(c, type->is_program, tid, event->cpu, &row);
 
 	if (err)
 		return err;
@@ -253,7 +269,8 @@ static int put_point(struct chrome *c, const struct export_event *type, const st
 	} else {
 		put_fields(c, type, NULL, 0, event->data, event->size, &nr);
 	}
-	put_contexts(c, tid, event->ts, &nr);
+	if (!export_is_namesake(c->trace, type->is_program, tid))
+		put_contexts(c, tid, event->ts, &nr);
 	export_out_text(c->out, "}");
 	return end_event(c);
 }

@@ -83,6 +83,18 @@ struct export_slice export_task_slice(const struct export_trace *trace, const st
 bool export_span_is_open(const struct export_trace *trace, const struct model_span *span);
 
 /*
+ * Whether an event of the kernel, or a span of one, is of a thread other than the program's of the same id: it needs a
+ * row of its own.
+ */
+static inline bool export_is_namesake(const struct export_trace *trace, bool is_program, int32_t tid)
+{
+	return !is_program && event_is_ambiguous(trace->table, tid);
+}
+
+/* The name of such a row. */
+#define EXPORT_NAMESAKE "kernel's thread %d"
+
+/*
  * Whether the trace does not show which spans are around a span: it is one of a CPU, and CPUs of several machines have
  * the same number.
  */

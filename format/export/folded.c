@@ -95,17 +95,19 @@ static uint32_t child(struct folded *f, uint32_t parent, uint32_t name)
 }
 
 /* Each CPU has an idle task, all with the number 0. */
-static uint64_t key_of(const struct model_span *span)
+static uint64_t key_of(const struct folded *f, const struct model_span *span)
 {
 	if (span->rule->is_of_cpu)
 		return UINT64_C(1) << 32 | span->cpu;
+	if (export_is_namesake(f->trace, span->rule->is_program, span->tid))
+		return UINT64_C(3) << 32 | (uint32_t)span->tid;
 	return span->tid ? (uint32_t)span->tid : UINT64_C(2) << 32 | span->cpu;
 }
 
 static struct stack *find_stack(struct folded *f, const struct model_span *span)
 {
 	const bool is_of_cpu = span->rule->is_of_cpu;
-	const uint64_t key = key_of(span);
+	const uint64_t key = key_of(f, span);
 	const uint64_t place = number_map_get(&f->places, key);
 	struct stack *more;
 	char name[NAME_ROOM];
@@ -122,6 +124,8 @@ static struct stack *find_stack(struct folded *f, const struct model_span *span)
 	snprintf(name, sizeof(name), "%s", export_task_name(f->trace, span->tid));
 	if (is_of_cpu)
 		snprintf(name, sizeof(name), "CPU %u", span->cpu);
+	else if (export_is_namesake(f->trace, span->rule->is_program, span->tid))
+		snprintf(name, sizeof(name), EXPORT_NAMESAKE, span->tid);
 	else if (!name[0])
 		snprintf(name, sizeof(name), "%d", span->tid);
 	f->stacks[f->nr_stacks] = (struct stack){ .root = child(f, 0, name_number(f, "", name)) };

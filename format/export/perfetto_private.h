@@ -125,6 +125,7 @@ void perfetto_contexts(struct perfetto *p, int32_t tid, uint64_t ts);
  * perfetto_tracks.c: not to be called while a packet is being made. Returns the number of the track; 0: out of memory.
  */
 uint64_t perfetto_thread(struct perfetto *p, int32_t tid, uint32_t cpu);
+uint64_t perfetto_namesake(struct perfetto *p, int32_t tid); /* the track for export_is_namesake() */
 uint64_t perfetto_process(struct perfetto *p, int32_t pid);
 uint64_t perfetto_cpu_track(struct perfetto *p, uint32_t cpu); /* the track of a CPU's interrupts */
 /* A track with this name, below the track `parent`; 0: at the top. */

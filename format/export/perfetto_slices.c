@@ -197,7 +197,7 @@ static int put_begin(struct perfetto *p, const struct model_span *span, uint64_t
 			   ? names->name
 			   : perfetto_intern(p, &p->names, INTERNED_NAME, span->name, strlen(span->name)));
 	perfetto_arguments(p, type, 0, record->data, record->size);
-	if (!span->rule->is_of_cpu)
+	if (!span->rule->is_of_cpu && !export_is_namesake(p->trace, span->rule->is_program, span->tid))
 		perfetto_contexts(p, span->tid, span->begin);
 	if (span->task)
 		perfetto_argument_uint(p, "task", span->task);
@@ -224,7 +224,11 @@ static int put_end(struct perfetto *p, const struct model_span *span, uint64_t t
 
 static uint64_t track_of(struct perfetto *p, const struct model_span *span)
 {
-	return span->rule->is_of_cpu ? perfetto_cpu_track(p, span->cpu) : perfetto_thread(p, span->tid, span->cpu);
+	if (span->rule->is_of_cpu)
+		return perfetto_cpu_track(p, span->cpu);
+	if (export_is_namesake(p->trace, span->rule->is_program, span->tid))
+		return perfetto_namesake(p, span->tid);
+	return perfetto_thread(p, span->tid, span->cpu);
 }
 
 /* The open spans of a track where slices nest, the outermost first. */

@@ -10,6 +10,7 @@ enum { PROCESS_PID = 1, PROCESS_NAME = 6, THREAD_PID = 1, THREAD_TID = 2, THREAD
 /* Each CPU has an idle task of its own, and all of them have the number 0. */
 #define IDLE_KEY(cpu)	    (UINT64_C(1) << 32 | (cpu))
 #define INTERRUPTS_KEY(cpu) (UINT64_C(2) << 32 | (cpu))
+#define NAMESAKE_KEY(tid)   (UINT64_C(3) << 32 | (uint32_t)(tid))
 
 static size_t begin_track(struct perfetto *p)
 {
@@ -82,6 +83,20 @@ uint64_t perfetto_cpu_track(struct perfetto *p, uint32_t cpu)
 	if (!track) {
 		track = make_of_cpu(p, cpu, "interrupts");
 		if (track && number_map_set(&p->threads, INTERRUPTS_KEY(cpu), track))
+			track = 0;
+	}
+	return track;
+}
+
+uint64_t perfetto_namesake(struct perfetto *p, int32_t tid)
+{
+	uint64_t track = number_map_get(&p->threads, NAMESAKE_KEY(tid));
+	char name[64];
+
+	if (!track) {
+		snprintf(name, sizeof(name), EXPORT_NAMESAKE, tid);
+		track = perfetto_track(p, 0, name, false);
+		if (track && number_map_set(&p->threads, NAMESAKE_KEY(tid), track))
 			track = 0;
 	}
 	return track;

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder export of a program in another pid namespace than the kernel's events: the kernel has a thread of the same
+# number. Their spans cross, and each has its own times and its own row.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/export/perfetto.sh"
+
+cd "$TMP" || exit 1
+cat >namesake.c <<'END'
+#define _GNU_SOURCE
+#include <librecorder/event.h>
+#include <librecorder/span.h>
+#include <stdio.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+REC_SPAN(io, request);
+REC_EVENT(raw_syscalls, sys_enter, s64(id));
+REC_EVENT(raw_syscalls, sys_exit, s64(id), s64(ret));
+REC_EVENT(tlb, tlb_flush, s32(reason));
+int main(void)
+{
+	REC_BEGIN(io, request);
+	REC(raw_syscalls, sys_enter, SYS_getpid);
+	REC(tlb, tlb_flush, 0);
+	REC_END(io, request);
+	REC(raw_syscalls, sys_exit, SYS_getpid, 1);
+	return printf("%d\n", (int)gettid()) < 0;
+}
+END
+# shellcheck disable=SC2086
+ok "compile" $CC $CFLAGS_FOR_TEST namesake.c $LDADD_FOR_TEST -o namesake
+run "$RECORDER" record -q --compression none -o one.dat ./namesake
+is "record" "$status$err" 0
+tid=$out
+ok "with the kernel's events" python3 -B "$top_srcdir/tests/view/as_kernel.py" one.dat "$tid" sys_enter sys_exit tlb_flush
+ok "of another thread" sh -c 'python3 "$0" 0 mono "$1" <one.dat >trace.dat' "$top_srcdir/tests/oracle/other_clock.py" \
+	"recorder 1.0; threads of other pid namespaces: $tid; processes: $tid"
+times=$("$RECORDER" sql --list trace.dat "select name || ' ' || ts || ' ' || dur from spans
+	union all select name || ' ' || ts || ' ' || dur from syscalls" | grep -E '^(request|getpid) ' | sort | uniq | paste -sd ';')
+like "the spans cross" "$times" '^getpid [0-9]+ [0-9]+;request [0-9]+ [0-9]+$'
+
+ok "--perfetto" "$RECORDER" export --perfetto trace.dat -o trace.pftrace
+sql times "select name, ts, dur from slice where category in ('io', 'raw_syscalls') order by name"
+sql tracks "select s.name, s.depth, coalesce(t.name, 'thread') from slice s join track t on s.track_id = t.id where s.category in ('io', 'raw_syscalls') order by 1"
+ask trace.pftrace
+is "has their times" "$(answer times)" "$times"
+is "on two tracks" "$(answer tracks)" "getpid 0 kernel's thread $tid;request 0 thread"
+
+ok "--chrome" "$RECORDER" export --chrome trace.dat -o trace.json
+is "has two threads" "$(python3 -c '
+import json, sys
+for event in json.load(open("trace.json"))["traceEvents"]:
+    if event["ph"] != "M":
+        print(event["name"], event["ph"], "own" if event["pid"] == event["tid"] else "other")' | sort | paste -sd ';')" \
+	"getpid X other;request X own;tlb_flush i other"
+
+ok "--folded" "$RECORDER" export --folded trace.dat -o folded
+is "has two stacks" "$(sed -E 's/ [0-9]+$//' folded | sort | paste -sd ' ')" \
+	"kernel's thread $tid;raw_syscalls:getpid namesake;io:request"
+
+done_testing
