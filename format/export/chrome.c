@@ -121,16 +121,6 @@ static int introduce_of(struct chrome *c, bool is_program, int32_t tid, uint32_t
 	return err ? err : put_name(c, "thread_name", KEY_CPU(NAMESAKES) | (uint32_t)tid, *ret_row, name);
 }
 
-/* Whether another event has a field of this name. */
-static bool has_field(const struct export_event *event, const char *name)
-{
-	for (uint32_t i = 0; event && i < event->nr_fields; i++) {
-		if (!strcmp(event->fields[i].name, name))
-			return true;
-	}
-	return false;
-}
-
 /*
  * Writes the fields from `first` on, after `nr` others. If `other` has a field of the same name, "end." is put before
  * the name.
@@ -146,7 +136,7 @@ static void put_fields(struct chrome *c, const struct export_event *event, const
 
 		if (!export_value(field, record, size, &value))
 			continue;
-		snprintf(name, sizeof(name), "%s%s", has_field(other, field->name) ? "end." : "", field->name);
+		snprintf(name, sizeof(name), "%s%s", export_has_field(other, field->name) ? "end." : "", field->name);
 		export_out_text(c->out, (*nr)++ ? "," : "");
 		export_json_text(c->out, name);
 		export_out_text(c->out, ":");
@@ -174,7 +164,7 @@ static void put_contexts(struct chrome *c, int32_t tid, uint64_t ts, unsigned in
 static void put_added_name(struct chrome *c, const char *name, const struct export_event *first,
 			   const struct export_event *last, unsigned int *nr)
 {
-	const char *prefix = has_field(first, name) || has_field(last, name) ? "span." : "";
+	const char *prefix = export_has_field(first, name) || export_has_field(last, name) ? "span." : "";
 
 	export_out_printf(c->out, "%s\"%s%s\":", (*nr)++ ? "," : "", prefix, name);
 }

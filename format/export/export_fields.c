@@ -225,6 +225,15 @@ const struct export_event *export_event(const struct export_fields *fields, int 
 	return id >= 0 && id < NR_IDS ? fields->by_id[id] : NULL;
 }
 
+bool export_has_field(const struct export_event *event, const char *name)
+{
+	for (uint32_t i = 0; event && i < event->nr_fields; i++) {
+		if (!strcmp(event->fields[i].name, name))
+			return true;
+	}
+	return false;
+}
+
 /* -------------------------------------------------------------------------------------------------------- values */
 
 static const char *symbol_name(const struct export_field *field, uint64_t value)

@@ -68,6 +68,9 @@ struct export_fields *export_fields_close(struct export_fields *fields);
 /* NULL: no format has this id. */
 const struct export_event *export_event(const struct export_fields *fields, int id);
 
+/* Whether an event, which may be NULL, has a field of this name. */
+bool export_has_field(const struct export_event *event, const char *name);
+
 /* A field of a record of `size` bytes. False: the value is not in the record (event_field_place()). */
 bool export_value(const struct export_field *field, const unsigned char *record, uint32_t size,
 		  struct export_value *ret_value);

@@ -108,7 +108,7 @@ int perfetto_point(struct perfetto *p, const struct export_event *type, const st
 		text = export_text(p->trace, event);
 		perfetto_argument_text(p, "text", text ? text : "");
 	} else {
-		perfetto_arguments(p, type, 0, event->data, event->size);
+		perfetto_arguments(p, type, NULL, 0, event->data, event->size);
 	}
 	perfetto_contexts(p, tid, event->ts);
 	return perfetto_event_end(p, instant);

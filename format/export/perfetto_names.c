@@ -5,10 +5,12 @@
  */
 #include "format/export/perfetto_private.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MAX 256u /* a longer text is unlikely to occur again */
+#define TEXT_MAX  256u /* a longer text is unlikely to occur again */
+#define NAME_ROOM 320u
 
 enum { INTERNED_NUMBER = 1, INTERNED_STRING = 2 };
 
@@ -149,8 +151,16 @@ static size_t begin_argument(struct perfetto *p, uint32_t number, const char *na
 	return argument;
 }
 
-void perfetto_arguments(struct perfetto *p, const struct export_event *event, uint32_t first,
-			const unsigned char *record, uint32_t size)
+static size_t begin_end_argument(struct perfetto *p, const char *field)
+{
+	char name[NAME_ROOM];
+
+	snprintf(name, sizeof(name), "end.%s", field);
+	return begin_argument(p, intern_name(p, &p->arguments, INTERNED_ARGUMENT, name), name);
+}
+
+void perfetto_arguments(struct perfetto *p, const struct export_event *event, const struct export_event *other,
+			uint32_t first, const unsigned char *record, uint32_t size)
 {
 	const struct perfetto_names *names = perfetto_names(p, event);
 
@@ -161,7 +171,9 @@ void perfetto_arguments(struct perfetto *p, const struct export_event *event, ui
 
 		if (!export_value(field, record, size, &value))
 			continue;
-		argument = begin_argument(p, names->arguments[i], field->name);
+		argument = export_has_field(other, field->name)
+				   ? begin_end_argument(p, field->name)
+				   : begin_argument(p, names->arguments[i], field->name);
 		put_value(p, field, &value);
 		proto_end(&p->packet, argument);
 		/* 0 links nothing. */

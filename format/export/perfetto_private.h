@@ -112,9 +112,12 @@ void perfetto_zip_close(struct perfetto *p);
 uint32_t perfetto_intern(struct perfetto *p, struct string_table *table, uint32_t field, const char *text, size_t size);
 /* The texts of an event's format; NULL: out of memory. */
 const struct perfetto_names *perfetto_names(struct perfetto *p, const struct export_event *event);
-/* Fields of a record, from `first` on, as arguments of the track event that is being made. */
-void perfetto_arguments(struct perfetto *p, const struct export_event *event, uint32_t first,
-			const unsigned char *record, uint32_t size);
+/*
+ * Fields of a record, from `first` on, as arguments of the track event that is being made. If `other`, which may be
+ * NULL, has a field of the same name, "end." is put before the name: of several arguments of a name Perfetto shows one.
+ */
+void perfetto_arguments(struct perfetto *p, const struct export_event *event, const struct export_event *other,
+			uint32_t first, const unsigned char *record, uint32_t size);
 void perfetto_argument_text(struct perfetto *p, const char *name, const char *text);
 void perfetto_argument_int(struct perfetto *p, const char *name, int64_t value);
 void perfetto_argument_uint(struct perfetto *p, const char *name, uint64_t value);

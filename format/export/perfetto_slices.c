@@ -182,6 +182,14 @@ static void set_name(char *text, const struct model_rule *rule)
 
 /* --------------------------------------------------------------------------------------------------------- spans */
 
+static void put_incomplete(struct perfetto *p, const struct export_event *first, const struct export_event *last,
+			   const char *text)
+{
+	const bool is_field = export_has_field(first, "incomplete") || export_has_field(last, "incomplete");
+
+	perfetto_argument_text(p, is_field ? "span.incomplete" : "incomplete", text);
+}
+
 static int put_begin(struct perfetto *p, const struct model_span *span, uint64_t track, const char *incomplete)
 {
 	const struct model_record *record = span->first.data ? &span->first : &span->last;
@@ -196,13 +204,13 @@ static int put_begin(struct perfetto *p, const struct model_span *span, uint64_t
 		   span->name == span->rule->name
 			   ? names->name
 			   : perfetto_intern(p, &p->names, INTERNED_NAME, span->name, strlen(span->name)));
-	perfetto_arguments(p, type, 0, record->data, record->size);
+	perfetto_arguments(p, type, NULL, 0, record->data, record->size);
 	if (!span->rule->is_of_cpu && !export_is_namesake(p->trace, span->rule->is_program, span->tid))
 		perfetto_contexts(p, span->tid, span->begin);
 	if (span->task)
-		perfetto_argument_uint(p, "task", span->task);
+		perfetto_argument_uint(p, export_has_field(type, "task") ? "span.task" : "task", span->task);
 	if (incomplete)
-		perfetto_argument_text(p, "incomplete", incomplete);
+		put_incomplete(p, type, NULL, incomplete);
 	return perfetto_event_end(p, event);
 }
 
@@ -211,14 +219,14 @@ static int put_end(struct perfetto *p, const struct model_span *span, uint64_t t
 {
 	const bool is_pair = span->first.data && span->last.data && span->first.data != span->last.data;
 	const size_t event = perfetto_event_begin(p, span->end, TYPE_END, track);
-	const struct export_event *type;
+	const struct export_event *first = event_of(p, span->rule), *last = NULL;
 
 	if (is_pair) {
-		type = export_event(p->trace->fields, span->last.type->event->id);
-		perfetto_arguments(p, type, span->nr_keys, span->last.data, span->last.size);
+		last = export_event(p->trace->fields, span->last.type->event->id);
+		perfetto_arguments(p, last, first, span->nr_keys, span->last.data, span->last.size);
 	}
 	if (incomplete)
-		perfetto_argument_text(p, "incomplete", incomplete);
+		put_incomplete(p, first, last, incomplete);
 	return perfetto_event_end(p, event);
 }
 
@@ -398,7 +406,7 @@ static int on_counter(void *arg, const struct model_counter *counter)
 		proto_double(&p->packet, EVENT_COUNTER_REAL, (double)(uint64_t)counter->value);
 	else
 		proto_int(&p->packet, EVENT_COUNTER, counter->value);
-	perfetto_arguments(p, event_of(p, counter->rule), 1, counter->record.data, counter->record.size);
+	perfetto_arguments(p, event_of(p, counter->rule), NULL, 1, counter->record.data, counter->record.size);
 	err = perfetto_event_end(p, event);
 	return err ? err : put_flow(p, counter);
 }
@@ -413,7 +421,8 @@ static int put_slice(struct perfetto *p, uint64_t track, struct export_slice sli
 	proto_text(&p->packet, EVENT_NAME_TEXT, slice.name);
 	perfetto_argument_int(p, "tid", slice.tid);
 	if (slice.rule)
-		perfetto_arguments(p, event_of(p, slice.rule), slice.first, slice.record->data, slice.record->size);
+		perfetto_arguments(p, event_of(p, slice.rule), NULL, slice.first, slice.record->data,
+				   slice.record->size);
 	err = perfetto_event_end(p, event);
 	if (err || slice.is_open)
 		return err;

@@ -58,14 +58,14 @@ cat >names.c <<'END'
 #include <librecorder/event.h>
 #include <librecorder/lane.h>
 #include <librecorder/span.h>
-REC_SPAN(io, job, u32(task), end(string(incomplete)));
+REC_SPAN(io, job, u32(task), u32(bytes), end(string(incomplete), u32(bytes)));
 int main(void)
 {
 	REC_TASK(7);
-	REC_BEGIN(io, job, 1);
-	REC_END(io, job, "no");
-	REC_END(io, job, "yes");
-	REC_BEGIN(io, job, 2);
+	REC_BEGIN(io, job, 1, 10);
+	REC_END(io, job, "no", 20);
+	REC_END(io, job, "yes", 30);
+	REC_BEGIN(io, job, 2, 40);
 	return 0;
 }
 END
@@ -74,7 +74,13 @@ ok "fields with the names of arguments: compile" $CC -D_GNU_SOURCE $CFLAGS_FOR_T
 ok "record" "$RECORDER" record -q -o names.dat ./names
 ok "export" "$RECORDER" export --chrome names.dat -o names.json
 is "each argument has a name of its own" "$(json names.json job | grep -oE '(task|incomplete)=.*' | paste -sd ';')" \
-	'task=1 incomplete="no" span.task="7";incomplete="yes" task="7" span.incomplete="its begin was not seen";task=2 span.task="7" incomplete="its end was not seen"'
+	'task=1 bytes=10 incomplete="no" end.bytes=20 span.task="7";incomplete="yes" bytes=30 task="7" span.incomplete="its begin was not seen";task=2 bytes=40 span.task="7" incomplete="its end was not seen"'
+ok "and in Perfetto's format" "$RECORDER" export --perfetto names.dat -o names.pftrace
+sql names "select group_concat(substr(key, 7) || '=' || display_value, ' ') from (select * from args order by id) a join slice s using(arg_set_id) where s.name = 'job' group by s.id order by s.ts"
+ask names.pftrace
+# Perfetto shows the dots as underscores.
+is "they have the same names" "$(answer names)" \
+	'incomplete=yes bytes=30 task=7 span_incomplete=its begin was not seen;task=1 bytes=10 span_task=7 incomplete=no end_bytes=20;task=2 bytes=40 span_task=7'
 
 # ------------------------------------------------------------------------------------------------------------ values
 
