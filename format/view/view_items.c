@@ -151,6 +151,9 @@ static int add_span(void *arg, const struct model_span *span)
 	item.flags = (uint16_t)span->flags;
 	item.event = begun != VIEW_NO_EVENT ? begun : items->event;
 	item.last = span->last.data ? items->event : item.event;
+	/* The begin of a timed span has no event, so it can be before the file's first one. */
+	if (span->begin < trace->begin)
+		trace->begin = span->begin;
 	if (span->rule->is_keyed)
 		view_add(trace, keyed_row(items, span->rule), VIEW_SPANS, 0, &item);
 	else if (span->rule->is_of_cpu || span->tid <= 0)

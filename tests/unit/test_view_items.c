@@ -200,6 +200,17 @@ Test(view_items, spans_by_key_share_a_row)
 	}
 }
 
+/* The begin of a timed span has no event of its own; the columns have differences to the begin of the trace. */
+Test(view_items, a_span_that_began_before_the_first_event)
+{
+	const struct model_span span = { .rule = rule(16403), .name = "x", .begin = 400, .end = 600, .tid = 7 };
+
+	trace.begin = 500;
+	cr_assert_eq(sink.span(items, &span), 0);
+	cr_assert_eq(view_finish(&trace, VIEW_ITEMS_MAX), 0);
+	cr_assert_eq(trace.begin, 400);
+}
+
 Test(view_items, a_thread_that_runs_is_on_a_cpu_and_its_waker_is_known)
 {
 	const struct model_thread_state sleeping = {
