@@ -70,7 +70,10 @@ static bool cpu_passes(const void *arg, const struct dat_buffer *buffer, uint32_
 	return true;
 }
 
-/* The tasks of threads change with events that the query may not want, and that may be before its times. */
+/*
+ * The tasks of threads change with events that the query may not want, and that may be before its times, or on other
+ * CPUs.
+ */
 static bool needs_tasks(const struct sql_scan *scan, uint64_t wanted)
 {
 	const struct sql_trace *trace = scan->trace;
@@ -141,7 +144,8 @@ static int open_merge(struct sql_scan *scan)
 	for (unsigned int i = 0; i < scan->filters->nr; i++)
 		scan->is_part |= column_of(scan, &scan->filters->filters[i])->source == SQL_OF_CPU;
 	if (!err)
-		err = dat_merge_open_at(trace->file, &trace->time, cpu_passes, scan, from, &scan->merge);
+		err = dat_merge_open_at(trace->file, &trace->time, scan->has_tasks ? NULL : cpu_passes, scan, from,
+					&scan->merge);
 	if (!err && scan->passes && !scan->has_tasks && event_ids_lead(trace->table))
 		dat_merge_only(scan->merge, scan->passes);
 	return err;
