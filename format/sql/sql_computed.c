@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 const struct sql_computed sql_computed_tables[] = {
 	{ "spans",
@@ -29,7 +30,7 @@ const struct sql_computed sql_computed_tables[] = {
 const struct sql_computed *sql_computed_find(const char *name)
 {
 	for (const struct sql_computed *c = sql_computed_tables; c->name; c++) {
-		if (!strcmp(c->name, name))
+		if (!strcasecmp(c->name, name))
 			return c;
 	}
 	return NULL;

@@ -33,6 +33,22 @@ is "the hidden column has the time" "$(hidden 'SELECT count(*), sum(b.ts = a.ts)
 	WHERE b.n = a.n')" "300|300"
 is "in its order" "$(hidden 'SELECT group_concat(ts) FROM (SELECT ts FROM tick ORDER BY _ts LIMIT 5)')" 0,1,2,3,4
 
+# ---- an event with the name of a table, in capital letters
+
+cat >capital.c <<'EOF'
+#include <librecorder/event.h>
+REC_EVENT(app, Tasks, u64(n));
+int main(void)
+{
+	REC(app, Tasks, 5);
+	return 0;
+}
+EOF
+# shellcheck disable=SC2086
+ok "an event Tasks: compile" $CC -D_GNU_SOURCE $CFLAGS_FOR_TEST -pthread -o capital capital.c $LDADD_FOR_TEST
+ok "record" "$RECORDER" record -q -o capital.dat ./capital
+is "its table has another name" "$("$RECORDER" sql --list capital.dat 'SELECT n, (SELECT count(*) FROM tasks) FROM app_tasks' 2>&1)" "5|0"
+
 # ---- stacks of programs
 
 cat >stack.c <<'EOF'
