@@ -78,11 +78,9 @@ static int open_input(struct export *e)
 	struct dat_error error = { 0 };
 	int err;
 
-	if (dat_open_rest(e->path, dat_compress_zstd(), &e->file, &error) ||
+	if (dat_open_rest(e->path, dat_compress_zstd(), &e->file, &error) || dat_check_events(e->file, &error) ||
 	    dat_time_open(e->file, DAT_TIME_NO_DATE, &e->time, &error))
 		return fail(e->path, error.text);
-	if (dat_latency(e->file))
-		return fail(e->path, "has the text of a latency tracer and no events; see 'recorder report'");
 	err = trace_events_open(COMMAND, e->path, e->file, EVENT_NO_PLUGINS, &e->table);
 	if (!err)
 		err = export_trace_open(&e->trace, e->file, &e->time, e->table);

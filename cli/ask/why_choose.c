@@ -14,6 +14,8 @@ int why_trace_open(const char *command, const char *path, unsigned int time_flag
 	int err = dat_open_rest(path, dat_compress_zstd(), &t->file, &error);
 
 	if (!err)
+		err = dat_check_events(t->file, &error);
+	if (!err)
 		err = dat_time_open(t->file, time_flags, &t->time, &error);
 	if (!err)
 		err = event_table_open(t->file, EVENT_FUNCTIONS_LATER, &t->table);

@@ -36,6 +36,8 @@ int trace_input_open(const char *command, const char *path, struct trace_input *
 	int err = dat_open_rest(path, dat_compress_zstd(), &input.file, &error);
 
 	if (!err)
+		err = dat_check_events(input.file, &error);
+	if (!err)
 		err = dat_time_open(input.file, 0, &input.time, &error);
 	if (!err)
 		err = trace_events_open(command, path, input.file, EVENT_FUNCTIONS_LATER, &input.table);

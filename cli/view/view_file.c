@@ -40,6 +40,8 @@ static int open_file(struct reading *reading, const struct view_request *request
 	int err = dat_open_rest(request->path, dat_compress_zstd(), &reading->file, ret_error);
 
 	if (!err)
+		err = dat_check_events(reading->file, ret_error);
+	if (!err)
 		err = dat_time_open(reading->file, 0, &reading->time, ret_error);
 	if (err)
 		return err;

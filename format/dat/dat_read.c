@@ -164,6 +164,15 @@ const struct dat_buffer *dat_latency(const struct dat_file *file)
 	return NULL;
 }
 
+int dat_check_events(const struct dat_file *file, struct dat_error *ret_error)
+{
+	if (!dat_latency(file))
+		return 0;
+	snprintf(ret_error->text, sizeof(ret_error->text),
+		 "has the text of a latency tracer and no events; see 'recorder report'");
+	return -EBADMSG;
+}
+
 static bool has_data(const struct dat_file *file)
 {
 	for (size_t i = 0; i < file->nr_buffers; i++) {

@@ -170,6 +170,9 @@ const struct dat_option *dat_option(const struct dat_file *file, unsigned int id
 /* The first buffer with the text of a latency tracer instead of events; NULL: the file has none. */
 const struct dat_buffer *dat_latency(const struct dat_file *file);
 
+/* For commands that need events. 0; -EBADMSG: the file has the text of a latency tracer. */
+int dat_check_events(const struct dat_file *file, struct dat_error *ret_error);
+
 /* The notes in the file, as dat_notes_read() returns them. False: another program wrote the file. */
 struct dat_notes;
 bool dat_notes_of(const struct dat_file *file, struct dat_notes *ret_notes);

@@ -38,13 +38,10 @@ static int open_parts(struct sql_trace *t, const char *path, struct dat_error *e
 	if (!t->path || !t->names || !t->room)
 		return -ENOMEM;
 	err = dat_open_rest(path, dat_compress_zstd(), &t->file, error);
-	if (err)
-		return err;
-	if (dat_latency(t->file)) {
-		snprintf(error->text, sizeof(error->text), "has the text of a latency tracer and no events");
-		return -EBADMSG;
-	}
-	err = dat_time_open(t->file, 0, &t->time, error);
+	if (!err)
+		err = dat_check_events(t->file, error);
+	if (!err)
+		err = dat_time_open(t->file, 0, &t->time, error);
 	if (err)
 		return err;
 	err = event_table_open(t->file, EVENT_FUNCTIONS_LATER, &t->table);

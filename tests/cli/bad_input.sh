@@ -266,6 +266,23 @@ for cut in 0 1 15 16 63 64 1000 $((size / 2)) $((size - 64)) $((size - 1)); do
 done
 is "damaged programs are listed, or refused with one line" "$bad" 0
 
+# ---- a file of a latency tracer, which has no events
+
+for name in v6-latency v7-latency; do
+	"$top_builddir/tests/golden/mkdat" "$name" >text.dat
+	no_events="text\.dat: has the text of a latency tracer and no events; see 'recorder report'"
+	refused "$name: assert" 1 "$no_events" assert text.dat 'lost == 0'
+	refused "$name: diff" 2 "$no_events" diff text.dat text.dat
+	refused "$name: hist" 1 "$no_events" hist text.dat -e submit
+	refused "$name: latency" 1 "$no_events" latency text.dat submit
+	refused "$name: top" 1 "$no_events" top text.dat
+	refused "$name: why" 1 "$no_events" why --span submit text.dat
+	refused "$name: sql" 1 "$no_events" sql text.dat 'SELECT 1'
+	refused "$name: export" 1 "$no_events" export --chrome -o text.json text.dat
+	refused "$name: view" 1 "$no_events" view -o text.html text.dat
+	ok "$name: no page is left" test ! -e text.html
+done
+
 # ---- a file with formats that must not be parsed
 
 "$top_builddir/tests/golden/mkdat" v6-plain | python3 -c '

@@ -72,7 +72,7 @@ is "of a file that is cut off, the rest" "$status $out" $'1 1\n2'
 like "and this is reported once" "$(grep -c truncated <<<"$err") $err" \
 	"^1 recorder sql: cut.dat: truncated: the CPU 1 data should end at [0-9]+, the file ends at 40000; results cover only the rest"
 run "$RECORDER" sql v6-latency.dat 'SELECT count(*) FROM events'
-is "the text of a latency tracer is no table" "$status $err" "1 recorder sql: v6-latency.dat: has the text of a latency tracer and no events"
+is "the text of a latency tracer is no table" "$status $err" "1 recorder sql: v6-latency.dat: has the text of a latency tracer and no events; see 'recorder report'"
 
 # From the middle of the pages on, times are 2^63 ns later, which SQL has as negative numbers.
 python3 - v6-lost.dat <<'END' >late.dat

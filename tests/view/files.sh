@@ -14,9 +14,8 @@ for name in $("$mkdat"); do
 	"$mkdat" "$name" >"$name.dat"
 	run "$RECORDER" view "$name.dat"
 	is "$name: view" "$status$out$err" 0
-	# report prints a line for each event, a first line, and losses. A file of a latency tracer has no event.
-	events=0
-	[[ $name == *-latency* ]] || events=$("$RECORDER" report -R "$name.dat" 2>/dev/null | grep -cvE '^cpus=|EVENTS DROPPED\]$')
+	# report prints a line for each event, a first line, and losses.
+	events=$("$RECORDER" report -R "$name.dat" 2>/dev/null | grep -cvE '^cpus=|EVENTS DROPPED\]$')
 	pages+=("$TMP/$name.html" "$events")
 done
 ok "there are files" test ${#pages[@]} -gt 40
