@@ -10,10 +10,9 @@
 int sql_model_run(struct sql_trace *trace, struct sql_cells *cells, struct model_sink *sink);
 
 /*
- * Appends the fields of a record as members to a JSON object, of which at least the opening brace is there. Fields that
- * the record `before` also has are left out; `before` may be NULL.
+ * Puts a JSON object with the fields of the span's begin and end into an empty blob. If both have a field of one name,
+ * that of the end is called "end.NAME"; a key is there once.
  */
-void sql_json_fields(struct sql_trace *trace, const struct model_record *record, const struct model_record *before,
-		     struct blob *out);
+void sql_json_span(struct sql_trace *trace, const struct model_span *span, struct blob *out);
 
 #endif

@@ -19,11 +19,7 @@ static void row_args(struct sql_row *row, const struct model_span *span)
 		sql_row_null(row);
 		return;
 	}
-	blob_put(&out, "{", 1);
-	sql_json_fields(row->trace, &span->first, NULL, &out);
-	if (span->last.data && span->last.data != span->first.data)
-		sql_json_fields(row->trace, &span->last, &span->first, &out);
-	blob_put(&out, "}", 1);
+	sql_json_span(row->trace, span, &out);
 	if (out.error)
 		row->error = out.error;
 	else

@@ -40,4 +40,26 @@ else
 	skip "its task is known on the other CPU" "CPUs 0 and 1 are not available"
 fi
 
+# ---- fields that both the begin and the end of a span have
+
+cat >twice.c <<'EOF'
+#include <librecorder/event.h>
+REC_SPAN(io, read, u64(bytes), u32(n), end(u64(bytes)));
+REC_SPAN_KEYED(io, copy, key(u64(id)), u64(bytes), end(u64(bytes), u32(left)));
+int main(void)
+{
+	REC_BEGIN(io, read, 100, 1);
+	REC_END(io, read, 60);
+	REC_BEGIN(io, copy, 7, 500);
+	REC_END(io, copy, 7, 300, 2);
+	REC_END(io, read, 40);
+	return 0;
+}
+EOF
+# shellcheck disable=SC2086
+ok "twice: compile" $CC -D_GNU_SOURCE $CFLAGS_FOR_TEST -pthread -o twice twice.c $LDADD_FOR_TEST
+ok "record" "$RECORDER" record -q -o twice.dat ./twice
+is "args has both, and a key once" "$("$RECORDER" sql --list twice.dat 'SELECT args FROM spans ORDER BY id')" \
+	$'{"bytes":100,"n":1,"end.bytes":60}\n{"id":7,"bytes":500,"end.bytes":300,"left":2}\n{"bytes":40}'
+
 done_testing
