@@ -116,7 +116,8 @@ static uint64_t hash_of(const struct model_state *state)
 
 static bool are_same(const struct model_state *a, const struct model_state *b)
 {
-	return a->rule == b->rule && !memcmp(a->keys, b->keys, a->nr_keys * sizeof(a->keys[0]));
+	return a->rule->pair == b->rule->pair && a->nr_keys == b->nr_keys &&
+	       !memcmp(a->keys, b->keys, a->nr_keys * sizeof(a->keys[0]));
 }
 
 static int grow(struct model_items *items)
@@ -169,8 +170,8 @@ static struct last_state *last_of(struct model_items *items, const struct model_
 }
 
 /*
- * Copy the record, which must outlive the event. All records of a state have the same size, so memory is allocated only
- * for the first.
+ * Copy the record, which must outlive the event. Most records of a state have the same size, so memory is seldom
+ * allocated after the first.
  */
 static int keep_record(struct model_items *items, struct last_state *last, const struct model_record *record)
 {

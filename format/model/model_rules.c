@@ -238,16 +238,21 @@ static bool is_of_span(const struct model_rule *rule)
 	return rule->meaning == MODEL_BEGIN || rule->meaning == MODEL_END;
 }
 
-/* Find the begin for an end of the same name, or the end for a begin; rules before i already have their pairs. */
+/*
+ * Find the begin for an end of the same name, or the end for a begin; or a state of the same name with other fields.
+ * Rules before i already have their pairs.
+ */
 static void set_pair(struct model_rules *rules, uint32_t i)
 {
 	struct model_rule *rule = &rules->all[i];
+	const bool is_state = rule->meaning == MODEL_STATE;
 
 	rule->pair = i + 1;
-	for (uint32_t other = 0; other < i && is_of_span(rule); other++) {
+	for (uint32_t other = 0; other < i && (is_state || is_of_span(rule)); other++) {
 		const struct model_rule *o = &rules->all[other];
 
-		if (is_of_span(o) && !strcmp(o->name, rule->name) && !strcmp(o->system, rule->system)) {
+		if ((is_state ? o->meaning == MODEL_STATE : is_of_span(o)) && !strcmp(o->name, rule->name) &&
+		    !strcmp(o->system, rule->system)) {
 			rule->pair = o->pair;
 			return;
 		}

@@ -51,6 +51,7 @@ enum {
 	COUNTER_BEGIN,
 	STATE_END,
 	TIMED_END,
+	STATE_REASON,
 };
 
 /* The items so far, one on each line. */

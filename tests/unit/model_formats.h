@@ -67,6 +67,9 @@ static const struct table_format model_formats[] = {
 	{ "mem", FORMAT(16412, "heap_begin", FIELD("rec_counter_s32", "bytes", 8, 4, 1)) },
 	{ "mem", FORMAT(16413, "heap_end", FIELD("rec_state_s32", "value", 8, 4, 1)) },
 	{ "io", FORMAT(16414, "flush_end", FIELD("rec_duration", "dur", 8, 8, 0)) },
+	{ "conn", FORMAT(16415, "state",
+			 FIELD("rec_key_u32", "id", 8, 4, 0) FIELD("rec_state_s32", "value", 12, 4, 1)
+				 FIELD("u64", "reason", 16, 8, 0)) },
 };
 
 #endif

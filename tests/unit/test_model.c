@@ -358,6 +358,18 @@ Test(model, a_state_lasts_until_the_next_of_its_key)
 		     "conn:state 20-40 of 2: 0 open\n");
 }
 
+Test(model, a_state_of_two_shapes)
+{
+	state_of(10, 1, 0);
+	event_of(STATE_REASON, 2); /* of another build of the program */
+	event_put32(1);
+	event_put32(0);
+	event_put64(9);
+	event_feed(20, 0);
+	state_of(30, 1, 4);
+	expect_items("conn:state 10-20 of 1: 0\nconn:state 20-30 of 1: 0\nconn:state 30-30 of 1: 4 open\n");
+}
+
 /* Those that were known first are given up. The next state of such a key begins anew. */
 Test(model, states_of_too_many_things)
 {
