@@ -98,6 +98,7 @@ struct model_thread {
 	/* A wake-up that began while the thread ran, and whose second half has not come: see model_wake_event(). */
 	struct model_waker early;
 	bool is_listed; /* all its switches were recorded: see model_sched.c */
+	bool is_live;	/* in model.live */
 };
 
 struct model_cpu {
@@ -169,6 +170,9 @@ struct model {
 	struct number_map threads; /* address of struct model_thread */
 	struct model_thread **list;
 	size_t nr_list, room_list;
+	/* Those of the list that may have a state other than dead. A thread gets one only after model_thread(). */
+	struct model_thread **live;
+	size_t nr_live;
 	struct model_cpu *cpus; /* by number, or by `places` */
 	uint32_t nr_cpus;
 	struct number_map places; /* of a file of several machines: by buffer and number, the place in `cpus` plus 1 */

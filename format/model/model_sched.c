@@ -324,16 +324,35 @@ static int lose(const struct model *m, const struct model_step *step, struct mod
 	return err;
 }
 
+/*
+ * Forget the wake-ups that have begun, and take the threads that have no state, or have ended, out of the list. The
+ * step may still give its thread a state.
+ */
+static void forget_early(struct model *m, const struct model_step *step)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < m->nr_live; i++) {
+		struct model_thread *thread = m->live[i];
+
+		thread->early.is_known = false;
+		thread->is_live = thread == step->thread || (thread->has_state && thread->state.state != MODEL_DEAD);
+		if (thread->is_live)
+			m->live[nr++] = thread;
+	}
+	m->nr_live = nr;
+}
+
 int model_sched_loss(struct model *model, const struct model_step *step, uint64_t since)
 {
 	const uint32_t cpu = step->event->cpu;
 	int err = 0;
 
-	for (size_t i = 0; !err && i < model->nr_list; i++) {
-		struct model_thread *thread = model->list[i];
+	forget_early(model, step);
+	for (size_t i = 0; !err && i < model->nr_live; i++) {
+		struct model_thread *thread = model->live[i];
 		const enum model_run state = thread->state.state;
 
-		thread->early.is_known = false;
 		/* The lost events cannot have changed a thread that runs on another CPU. */
 		if (thread->has_state && state != MODEL_DEAD && (state != MODEL_RUNNING || thread->state.cpu == cpu))
 			err = lose(model, step, thread, since);

@@ -13,19 +13,32 @@
 /* Part of the key of a program's thread whose id is that of another thread for the kernel. */
 #define OF_PROGRAM (UINT64_C(1) << 32)
 
+/* Make room for one more thread in both lists. */
+static int grow(struct model *model)
+{
+	const size_t room = model->room_list ? 2 * model->room_list : 64;
+	struct model_thread **more;
+
+	if (model->nr_list < model->room_list)
+		return 0;
+	more = reallocarray(model->list, room, sizeof(struct model_thread *));
+	if (!more)
+		return -ENOMEM;
+	model->list = more;
+	more = reallocarray(model->live, room, sizeof(struct model_thread *));
+	if (!more)
+		return -ENOMEM;
+	model->live = more;
+	model->room_list = room;
+	return 0;
+}
+
 static struct model_thread *add(struct model *model, int32_t tid, uint64_t key)
 {
 	struct model_thread *thread;
 
-	if (model->nr_list == model->room_list) {
-		const size_t room = model->room_list ? 2 * model->room_list : 64;
-		struct model_thread **more = reallocarray(model->list, room, sizeof(struct model_thread *));
-
-		if (!more)
-			return NULL;
-		model->list = more;
-		model->room_list = room;
-	}
+	if (grow(model))
+		return NULL;
 	thread = calloc(1, sizeof(*thread));
 	if (!thread || number_map_set(&model->threads, key, (uint64_t)(uintptr_t)thread)) {
 		free(thread);
@@ -43,8 +56,13 @@ static struct model_thread *add(struct model *model, int32_t tid, uint64_t key)
 static struct model_thread *find(struct model *model, int32_t tid, uint64_t key)
 {
 	const uint64_t known = number_map_get(&model->threads, key);
+	struct model_thread *thread = known ? (struct model_thread *)(uintptr_t)known : add(model, tid, key);
 
-	return known ? (struct model_thread *)(uintptr_t)known : add(model, tid, key);
+	if (thread && !thread->is_live) {
+		thread->is_live = true;
+		model->live[model->nr_live++] = thread;
+	}
+	return thread;
 }
 
 struct model_thread *model_thread(struct model *model, int32_t tid)
@@ -109,6 +127,11 @@ int model_threads_bound(struct model *model)
 		free(model->list[i]);
 	}
 	model->nr_list = kept;
+	model->nr_live = 0;
+	for (size_t i = 0; i < kept; i++) {
+		if (model->list[i]->is_live)
+			model->live[model->nr_live++] = model->list[i];
+	}
 	model->given_up_ts = model->last_ts;
 	number_map_free(&model->threads);
 	for (size_t i = 0; !err && i < kept; i++)
@@ -121,5 +144,6 @@ void model_threads_free(struct model *model)
 	for (size_t i = 0; i < model->nr_list; i++)
 		free(model->list[i]);
 	free(model->list);
+	free(model->live);
 	number_map_free(&model->threads);
 }

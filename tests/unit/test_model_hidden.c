@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The states of threads where the host has hidden switches: other events show which thread runs (model_runs.c). */
+/*
+ * The states of threads where switches are missing, because the host has hidden them, or after losses: other events
+ * show which thread runs (model_runs.c).
+ */
 #include "model_fixture.h"
 
 #include <criterion/criterion.h>
@@ -20,10 +23,15 @@ Test(model, a_switch_that_the_host_hides)
 		     "2 S 20-30 open\n");
 }
 
-static void note(uint64_t ts, uint32_t cpu, int32_t tid)
+static void note_lost(uint64_t ts, uint32_t cpu, int32_t tid, int64_t lost)
 {
 	event_of(NOTE, tid);
-	event_feed(ts, cpu);
+	event_feed_lost(ts, cpu, lost);
+}
+
+static void note(uint64_t ts, uint32_t cpu, int32_t tid)
+{
+	note_lost(ts, cpu, tid, 0);
 }
 
 /* There is no event of the switches from the idle task. */
@@ -176,4 +184,35 @@ Test(model, a_thread_of_another_pid_namespace)
 		     "4 w 35-40\n"
 		     "io:inner 7 5-50 own 35 depth 0\n"
 		     "4 R 40-50 open\n");
+}
+
+/* Of a thread that is first seen after a loss, the next loss hides the state that it has since then. */
+Test(model, a_loss_after_a_loss)
+{
+	switch_to(10, 0, 0, 0, 1);
+	note_lost(20, 0, 2, 1);
+	note_lost(30, 0, 3, 1);
+	switch_to(40, 0, 3, 1, 0);
+	expect_items("lost 1 before 20 on 0\n"
+		     "note 2 at 20 in 0\n"
+		     "lost 1 before 30 on 0\n"
+		     "note 3 at 30 in 0\n"
+		     "3 R 30-40\n"
+		     "1 ? 10-40 open\n"
+		     "2 ? 20-40 open\n");
+}
+
+#define ENDED  250000
+#define LOSSES 500000
+
+/* A loss must not look at all threads that have ended: such a test would not end. */
+Test(model, very_many_threads_that_ended, .timeout = 100)
+{
+	for (int32_t tid = 1; tid <= ENDED; tid++)
+		switch_to((uint64_t)tid, 0, tid, 0x10, tid + 1);
+	for (uint64_t i = 1; i <= LOSSES; i++)
+		note_lost(ENDED + i, 0, ENDED + 1, 1);
+	items_text[0] = '\0';
+	switch_to(1000000, 0, ENDED + 1, 1, 0);
+	expect_items("250001 R 750000-1000000\n");
 }
