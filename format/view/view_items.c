@@ -221,6 +221,14 @@ static uint32_t counter_row(struct view_items *items, const struct model_counter
 	return row;
 }
 
+/* The model gives an unsigned value that int64_t cannot hold as a negative number. It becomes the largest value. */
+static int64_t counter_value(const struct model_counter *counter)
+{
+	const bool is_signed = counter->rule->value->flags & TEP_FIELD_IS_SIGNED;
+
+	return counter->value < 0 && !is_signed ? INT64_MAX : counter->value;
+}
+
 static int add_counter(void *arg, const struct model_counter *counter)
 {
 	struct view_items *items = arg;
@@ -229,7 +237,7 @@ static int add_counter(void *arg, const struct model_counter *counter)
 		.begin = counter->ts, .end = counter->ts, .event = items->event, .cpu = (uint16_t)counter->cpu
 	};
 
-	item.low = item.high = counter->value;
+	item.low = item.high = counter_value(counter);
 	view_add(trace, counter_row(items, counter), VIEW_VALUES, 0, &item);
 	return trace->error;
 }

@@ -20,6 +20,7 @@ static const struct table_format formats[] = {
 			"{ 4294967295, \"FAILED\" })") },
 	{ "demo", FORMAT_PRINT(16402, "rpc_begin", FIELD("rec_key_u64", "id", 8, 8, 0), "\"%llu\", REC->id") },
 	{ "demo", FORMAT(16403, "step_begin", "") },
+	{ "demo", FORMAT(16404, "total", FIELD("rec_counter_u64", "bytes", 8, 8, 0)) },
 	{ "raw_syscalls", FORMAT(300, "sys_enter", FIELD("long", "id", 8, 8, 1)) },
 	{ "demo", FORMAT(301, "note", FIELD("int", "number", 8, 4, 1)) },
 };
@@ -98,6 +99,15 @@ Test(view_items, counters)
 		cr_assert_eq(item_of(row, 0, i)->end, i < 2 ? 100 * (i + 1) : 1000);
 		cr_assert_eq(item_of(row, 0, i)->event, i);
 	}
+}
+
+Test(view_items, a_large_unsigned_counter_is_not_negative)
+{
+	const struct model_counter counter = { .rule = rule(16404), .tid = 7, .value = INT64_MIN };
+
+	cr_assert_eq(sink.counter(items, &counter), 0);
+	cr_assert_eq(item_of(row_named("demo:total, process 7"), 0, 0)->low, INT64_MAX);
+	cr_assert_eq(item_of(row_named("demo:total, process 7"), 0, 0)->high, INT64_MAX);
 }
 
 /* Threads 7 and 8 are of process 7, and 9 is a process. The file has no process for thread 10. */
