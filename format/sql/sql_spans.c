@@ -146,11 +146,16 @@ int sql_collect_tasks(struct sql_trace *trace, struct sql_cells *cells)
 	return sql_model_run(trace, cells, &sink);
 }
 
+static bool pass_ends(void *trace)
+{
+	return sql_pass_ends(trace);
+}
+
 int sql_collect_contexts(struct sql_trace *trace, struct sql_cells *cells)
 {
 	struct sql_row row = { .trace = trace, .cells = cells };
 	struct event_contexts contexts;
-	int err = event_contexts_open(trace->file, &trace->time, trace->table, &contexts);
+	int err = event_contexts_open_until(trace->file, &trace->time, trace->table, pass_ends, trace, &contexts);
 
 	for (size_t i = 0; !err && i < contexts.nr; i++) {
 		const struct event_context *context = &contexts.list[i];

@@ -141,19 +141,22 @@ static int take_event(struct event_contexts *contexts, const struct event_table 
 }
 
 static int read_all(struct event_contexts *contexts, const struct event_table *table, const struct shape *shape,
-		    struct dat_merge *merge)
+		    struct dat_merge *merge, bool (*ends)(void *arg), void *arg)
 {
 	struct dat_event event;
 	int err = 0;
 
-	while (!err && dat_merge_next(merge, &event))
-		if (event_id(table, event.data, event.size) == shape->id)
+	while (!err && dat_merge_next(merge, &event)) {
+		if (ends && ends(arg))
+			err = -EINTR;
+		else if (event_id(table, event.data, event.size) == shape->id)
 			err = take_event(contexts, table, shape, &event);
+	}
 	return err;
 }
 
-int event_contexts_open(const struct dat_file *file, const struct dat_time *time, const struct event_table *table,
-			struct event_contexts *ret_contexts)
+int event_contexts_open_until(const struct dat_file *file, const struct dat_time *time, const struct event_table *table,
+			      bool (*ends)(void *arg), void *arg, struct event_contexts *ret_contexts)
 {
 	struct dat_merge *merge;
 	struct shape shape;
@@ -171,7 +174,7 @@ int event_contexts_open(const struct dat_file *file, const struct dat_time *time
 	if (!err) {
 		if (event_ids_lead(table))
 			dat_merge_only(merge, types);
-		err = read_all(ret_contexts, table, &shape, merge);
+		err = read_all(ret_contexts, table, &shape, merge, ends, arg);
 		dat_merge_close(merge);
 		sort(ret_contexts);
 	}
@@ -179,6 +182,12 @@ int event_contexts_open(const struct dat_file *file, const struct dat_time *time
 	if (err)
 		event_contexts_close(ret_contexts);
 	return err;
+}
+
+int event_contexts_open(const struct dat_file *file, const struct dat_time *time, const struct event_table *table,
+			struct event_contexts *ret_contexts)
+{
+	return event_contexts_open_until(file, time, table, NULL, NULL, ret_contexts);
 }
 
 void event_contexts_close(struct event_contexts *contexts)

@@ -41,6 +41,13 @@ struct event_contexts {
 /* 0; -ENOMEM. event_contexts_close() also accepts a struct of zeros that was never opened. */
 int event_contexts_open(const struct dat_file *file, const struct dat_time *time, const struct event_table *table,
 			struct event_contexts *ret_contexts);
+
+/*
+ * The same, but `ends` is called for each event that is read. If it returns true, the pass ends with -EINTR. It may be
+ * NULL.
+ */
+int event_contexts_open_until(const struct dat_file *file, const struct dat_time *time, const struct event_table *table,
+			      bool (*ends)(void *arg), void *arg, struct event_contexts *ret_contexts);
 void event_contexts_close(struct event_contexts *contexts);
 
 /*
