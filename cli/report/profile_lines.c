@@ -135,28 +135,39 @@ static void merge_task(struct profile *p, struct profile_task *group, const stru
 	}
 }
 
+/* The group of this name; if there is none, it becomes the last one. `by_name`: place plus one. NULL: no memory. */
+static struct profile_task *group_of(struct profile *p, const char *comm, struct number_map *by_name,
+				     struct profile_task *groups, size_t *nr)
+{
+	const struct pooled_text *name = text_pool_add(&p->pool, comm, strlen(comm));
+	const uint64_t place = number_map_get(by_name, (uint64_t)(uintptr_t)name);
+
+	if (name && place)
+		return &groups[place - 1];
+	if (!name || number_map_set(by_name, (uint64_t)(uintptr_t)name, *nr + 1))
+		return NULL;
+	groups[*nr].comm = strdup(comm);
+	return groups[*nr].comm ? &groups[(*nr)++] : NULL;
+}
+
 int profile_group(struct profile *p, struct profile_task **ret_groups, size_t *ret_nr)
 {
 	struct profile_task *groups = calloc(p->nr_tasks + 1, sizeof(*groups));
+	struct number_map by_name = { 0 };
 	size_t nr = 0;
 
-	for (size_t i = 0; groups && i < p->nr_tasks; i++) {
-		struct profile_task *task = p->tasks[i];
-		size_t place = 0;
+	for (size_t i = 0; groups && i < p->nr_tasks && !p->is_short_of_memory; i++) {
+		struct profile_task *task = p->tasks[i], *group;
 
 		if (!task->comm)
 			continue;
-		while (place < nr && strcmp(groups[place].comm, task->comm) != 0)
-			place++;
-		if (place == nr) {
-			groups[place].comm = strdup(task->comm);
-			if (!groups[place].comm)
-				break;
-			nr++;
-		}
-		merge_task(p, &groups[place], task);
-		task->is_in_group = true;
+		group = group_of(p, task->comm, &by_name, groups, &nr);
+		if (group)
+			merge_task(p, group, task);
+		task->is_in_group = group != NULL;
+		p->is_short_of_memory |= !group;
 	}
+	number_map_free(&by_name);
 	*ret_groups = groups;
 	*ret_nr = nr;
 	return groups && !p->is_short_of_memory ? 0 : -ENOMEM;
