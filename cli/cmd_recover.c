@@ -366,10 +366,18 @@ static bool recover_all(struct recover *recover)
 	 * The spool filled the disk. A file can be made from the spool alone; it may be written to another disk, and
 	 * then there is room.
 	 */
-	const bool full = (err == -ENOSPC || err == -EDQUOT) && !recover->is_unusable &&
+	const bool full = (err == -ENOSPC || err == -EDQUOT) &&
 			  (recover->spool->events || spool_side_bytes(recover->spool));
 	bool good = true;
 
+	if (recover->is_unusable) {
+		/* It may be all that is left of recordings that were appended before. */
+		complain(RECOVER,
+			 "cannot write '%s': %s; nothing is lost: 'recorder recover %s' makes a file of what it has, "
+			 "then run this again",
+			 recover->spool_path, strerror(-err), recover->spool_path);
+		return false;
+	}
 	if (err < 0 && !full) {
 		complain(RECOVER, "cannot write '%s': %s; nothing is lost, run this again when there is room",
 			 recover->spool_path, strerror(-err));

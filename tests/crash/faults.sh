@@ -238,9 +238,10 @@ leave_recording
 run timeout --kill-after=5 120 strace -qq -o "$TMP/trace" -P "$PWD/b.dat.spool" -e inject=pwritev:error=ENOSPC:when=12+ \
 	"$RECORDER" recover --all -o b.dat
 is "a spool that cannot be appended" "$status" 1
-like "nothing is called lost" "$err" "^recorder recover: cannot write '$PWD/b.dat.spool': No space left on device; nothing is lost, run this again when there is room$"
+like "nothing is called lost" "$err" "^recorder recover: cannot write '$PWD/b.dat.spool': No space left on device; nothing is lost: 'recorder recover $PWD/b.dat.spool' makes a file of what it has, then run this again$"
 ok "there is no file" test ! -e b.dat
 run "$RECORDER" recover b.dat.spool
+is "nothing of the other recording is in it" "$(in_files b.dat)" 0
 ok "everything is recovered when there is room" "$RECORDER" recover --all -o c.dat
 is "every event" "$(in_files c.dat)" $events
 
