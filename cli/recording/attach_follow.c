@@ -179,6 +179,7 @@ int attach_scan(struct attach *attach, struct watched_dir *watched, bool first)
 
 int attach_follow(struct attach *attach)
 {
+	bool is_complete = true;
 	int got = 0, met = 0;
 
 	for (unsigned int i = 0; got >= 0 && i < attach->nr; i++) {
@@ -187,6 +188,9 @@ int attach_follow(struct attach *attach)
 		if (dir_watch_is_due(&watched->watch, watched->fd, watched->again))
 			got = attach_scan(attach, watched, false);
 		met |= got > 0;
+		is_complete &= !watched->again && !watched->full && !watched->err;
 	}
+	if (got >= 0 && is_complete)
+		family_tidy(&attach->family);
 	return got < 0 ? got : met;
 }

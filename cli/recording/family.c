@@ -10,8 +10,8 @@
 
 #include "cli/base/proc_stat.h"
 
-/* The members that a list has room for at first. */
-#define FIRST_ROOM 256u
+/* The list is tidied when it has grown by this many members and by a quarter. */
+#define FEW 256u
 
 static bool has_same_pid(const struct process *one, const struct process *other)
 {
@@ -43,15 +43,15 @@ static bool is_gone(const struct process *process, uint64_t here)
 	return err == -ENOENT || (!err && stat.start_time != process->start_time && has_our_time(process->pid));
 }
 
-/*
- * Make room in the list: drop the members that were gone when the list was full before, because all buffers of their
- * children were found since.
- */
-static void drop_gone(struct family *family)
+void family_tidy(struct family *family)
 {
-	const uint64_t here = rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE);
+	uint64_t here;
 	unsigned int kept = 0;
 
+	/* A check of each member costs a system call or two. */
+	if (family->nr < family->tidy_at)
+		return;
+	here = rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE);
 	for (unsigned int i = 0; i < family->nr; i++) {
 		struct member *member = &family->list[i];
 		const bool was_gone = member->is_gone;
@@ -61,22 +61,20 @@ static void drop_gone(struct family *family)
 			family->list[kept++] = *member;
 	}
 	family->nr = kept;
+	family->tidy_at = kept + kept / 4 + FEW;
 }
 
 int family_add(struct family *family, const struct process *process)
 {
+	const unsigned int room = family->room * 2 + FEW;
 	struct member *list;
 
 	if (family->nr == family->room) {
-		drop_gone(family);
-		/* A quarter of the list is free afterwards: otherwise each new process would need a check of all. */
-		if (family->nr >= family->room - family->room / 4) {
-			list = realloc(family->list, (family->room * 2 + FIRST_ROOM) * sizeof(*list));
-			if (!list)
-				return -ENOMEM;
-			family->list = list;
-			family->room = family->room * 2 + FIRST_ROOM;
-		}
+		list = realloc(family->list, room * sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		family->list = list;
+		family->room = room;
 	}
 	family->list[family->nr++] = (struct member){ .process = *process };
 	return 0;

@@ -15,7 +15,7 @@ struct process {
 
 struct member {
 	struct process process;
-	bool is_gone; /* when the list was last full; it is dropped when the list is full again */
+	bool is_gone; /* when the list was last tidied */
 };
 
 /*
@@ -25,10 +25,17 @@ struct member {
 struct family {
 	struct member *list;
 	unsigned int nr, room;
+	unsigned int tidy_at; /* the number of members from which on the list is tidied */
 };
 
 /* 0 or -ENOMEM. */
 int family_add(struct family *family, const struct process *process);
+
+/*
+ * Drop the members that were gone the last time and still are, if the list has grown much since then. Call this only
+ * when all buffers that exist were compared with the list.
+ */
+void family_tidy(struct family *family);
 
 /*
  * Whether a program belongs to the recording: because its parent does, or because its process does and has executed
