@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <librecorder/reader.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/base/message.h"
@@ -40,8 +41,13 @@ static void release(const struct session *session, int above, const char *name, 
 {
 	struct rec_view *view;
 
-	if (rec_view_open_at(session->fd, name, &view))
+	const int err = rec_view_open_at(session->fd, name, &view);
+
+	if (err) {
+		/* Otherwise it is not the buffer of a program. */
+		failed->not_moved += err == -EMFILE || err == -ENFILE || err == -ENOMEM;
 		return;
+	}
 	if (rec_view_alive(view)) {
 		failed->still_on += !switch_off(view, selections);
 		skip_events(view);
@@ -71,6 +77,10 @@ void survivors_release(const struct message_sink *sink, const struct session *se
 	const struct dirent *entry;
 	DIR *dir = above < 0 ? NULL : dir_entries(session->fd);
 
+	if (session->fd >= 0 && !dir)
+		message(sink,
+			"cannot look for programs that are still running: %s; no command can find them from now on",
+			strerror(errno));
 	while (dir && (entry = readdir(dir)))
 		if (rec_buffer_is_name(entry->d_name))
 			release(session, above, entry->d_name, selections, &failed);
