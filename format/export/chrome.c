@@ -213,8 +213,8 @@ static int put_async(struct chrome *c, const struct model_span *span, struct row
 /* Whether a span is inside those that are open around it, or around them, and never across the end of one. */
 static bool is_nested(const struct chrome *c, const struct model_span *span)
 {
-	return !span->rule->is_keyed && !span->is_beside && span->first.data && span->rule->meaning != MODEL_TIMED &&
-	       !export_span_is_apart(c->trace, span);
+	return !span->rule->is_keyed && !span->is_beside && !span->is_given_up && span->first.data &&
+	       span->rule->meaning != MODEL_TIMED && !export_span_is_apart(c->trace, span);
 }
 
 static int on_span(void *arg, const struct model_span *span)
