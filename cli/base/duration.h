@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * Read a time such as "10", "0.5", "500ms", "2m" or "1h", in seconds if it has no unit; the others are s, us and ns. At
+ * Read a time such as "10", "0.5", "500ms" or "2m". The units are h, m, s, ms, us and ns; without a unit, seconds. At
  * most 9 digits of a fraction are used. False: the text is not such a time, or it is longer than 290 years.
  */
 bool duration_read_ns(const char *text, uint64_t *ret_ns);

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cli/base/read_at.h"
+#include "cli/base/read_text.h"
 
 int proc_stat_read(int dir, const char *path, struct rec_proc_stat *ret_stat)
 {

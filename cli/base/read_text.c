@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/base/read_at.h"
+#include "cli/base/read_text.h"
 
 #include <errno.h>
 #include <fcntl.h>

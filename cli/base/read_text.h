@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reads a small text file at once. */
-#ifndef READ_AT_H
-#define READ_AT_H
+#ifndef READ_TEXT_H
+#define READ_TEXT_H
 
 #include <stddef.h>
 

@@ -15,7 +15,7 @@
 #include "cli/base/file_limit.h"
 #include "cli/base/proc_stat.h"
 #include "cli/base/proc_status.h"
-#include "cli/base/read_at.h"
+#include "cli/base/read_text.h"
 #include "cli/kernel/kernel.h"
 
 struct search {

@@ -27,7 +27,7 @@
 
 #include "cli/base/now.h"
 #include "cli/kernel/kernel_limit.h"
-#include "cli/base/read_at.h"
+#include "cli/base/read_text.h"
 #include "format/io/out_file.h"
 #include "format/io/read_at.h"
 

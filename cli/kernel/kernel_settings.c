@@ -12,7 +12,7 @@
 
 #include "cli/base/memory.h"
 #include "cli/base/message.h"
-#include "cli/base/read_at.h"
+#include "cli/base/read_text.h"
 #include "format/dat/dat_notes.h"
 
 struct setting {
