@@ -4,6 +4,7 @@
 # overwritten; the table contexts has them in SQL.
 
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/sql_python.sh"
 cd "$TMP" || exit 1
 
 library=$top_builddir/.libs/librecorder.so
@@ -168,28 +169,11 @@ is "for as long as it holds" "$("$RECORDER" sql --list all.dat "SELECT count(*) 
 unlike "an event of a thread without values has none" \
 	"$("$RECORDER" report --json all.dat | grep '"event":"step"' | head -n 1)" '"context"'
 
-# As in tests/cli/sql.sh: stop() is called immediately before the scan begins, and result() after a scan that did not end early.
-extension=$top_builddir/.libs/librecorder-sql.so
-for python in python3 /usr/bin/python3 ''; do
-	$python -c 'import sqlite3; sqlite3.Connection.enable_load_extension' 2>/dev/null && break
-done
 if [ -e "$extension" ] && [ "$python" ]; then
 	ok "a server with many requests" env RECORDER_BUFFER_KB=16384 "$RECORDER" record -q -o many.dat ./server 10000 0
-	is "sqlite3_interrupt() ends a scan of them" "$($python -c '
-import sqlite3, sys
-db = sqlite3.connect(":memory:")
-db.enable_load_extension(True)
-db.load_extension(sys.argv[1])
-db.execute("SELECT recorder_open(?)", ("many.dat",))
-db.create_function("stop", 0, lambda: db.interrupt() or 0)
-db.create_function("result", 1, print)
-try:
-    db.execute("SELECT result(count(*)) FROM contexts WHERE tid > stop() AND tid = 77").fetchone()
-except sqlite3.OperationalError as error:
-    print(error)
-print(*db.execute("SELECT count(*) FROM contexts").fetchone())' "$extension" 2>&1)" $'interrupted\n20002'
+	is "sqlite3_interrupt() ends a scan of them" "$(interrupted many.dat contexts)" $'contexts interrupted\n1'
 else
-	skip "sqlite3_interrupt() ends a scan of them" "no Python that loads extensions of SQLite"
+	skip "sqlite3_interrupt() ends a scan of them" "the extension of SQLite, or a Python that loads it, is missing"
 fi
 
 # Changes the id in the format of the context's events. The print format is shortened, so the text keeps its length.

@@ -3,6 +3,7 @@
 # recorder sql and the extension: the tables of a trace, compared with what was recorded and with what report prints.
 
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/cli/sql_python.sh"
 
 cd "$TMP" || exit 1
 producer=$top_builddir/tests/programs/producer
@@ -349,15 +350,10 @@ is "the database has the rows" "$(sqlite3 saved.sqlite 'SELECT count(*), sum(num
 
 # ---- the extension
 
-extension=$top_builddir/.libs/librecorder-sql.so
 if [ -e "$extension" ]; then
 	is "in the shell of SQLite" "$(printf '%s\n' ".load $extension" "SELECT recorder_open('trace.dat');" \
 		'SELECT count(*), sum(number) FROM count;' "SELECT recorder_open('trace.dat');" 'SELECT count(*) FROM f2_count, (SELECT 1);' |
 		sqlite3 2>&1)" $'trace.dat\n3000|1498500\ntrace.dat\n3000'
-	# Some builds of Python cannot load extensions; Debian's can.
-	for python in python3 /usr/bin/python3 ''; do
-		$python -c 'import sqlite3; sqlite3.Connection.enable_load_extension' 2>/dev/null && break
-	done
 	if [ "$python" ]; then
 		is "in Python" "$($python -c '
 import sqlite3, sys
@@ -368,22 +364,8 @@ print(*db.execute("SELECT recorder_open(?)", ("trace.dat",)).fetchone())
 print(*db.execute("SELECT count(*), sum(number) FROM count WHERE number >= ?", (10,)).fetchone())
 db.close()' "$extension" 2>&1)" $'trace.dat\n2970 1498365'
 		ok "many events" env RECORDER_BUFFER_KB=16384 "$RECORDER" record -q --compression none -o many.dat "$producer" 1 100000
-		# stop() is called immediately before the scan begins, and result() after a scan that did not end early.
-		is "sqlite3_interrupt() ends scans of all kinds, and the next query works" "$($python -c '
-import sqlite3, sys
-db = sqlite3.connect(":memory:")
-db.enable_load_extension(True)
-db.load_extension(sys.argv[1])
-db.execute("SELECT recorder_open(?)", ("many.dat",))
-db.create_function("stop", 0, lambda: db.interrupt() or 0)
-db.create_function("result", 1, print)
-for table in "count", "events", "spans", "threads":
-    try:
-        db.execute(f"SELECT result(count(*)) FROM {table} WHERE tid > stop() AND tid = 77").fetchone()
-    except sqlite3.OperationalError as error:
-        print(table, error)
-print(*db.execute("SELECT (SELECT count(*) FROM count), (SELECT count(*) > 0 FROM threads)").fetchone())
-db.close()' "$extension" 2>&1)" $'count interrupted\nevents interrupted\nspans interrupted\nthreads interrupted\n100000 1'
+		is "sqlite3_interrupt() ends scans of all kinds, and the next query works" "$(interrupted many.dat count events spans threads)" \
+			$'count interrupted\nevents interrupted\nspans interrupted\nthreads interrupted\n1 1 0 1'
 		# The scan is over when the first aggregate ends; the second one then sorts its values.
 		is "and the sorts of aggregates" "$($python -c '
 import sqlite3, sys
