@@ -9,6 +9,8 @@
 #	tutorial_script DIR [KIND...]	writes its sources, and run.sh with its commands, to DIR
 #	tutorial_results DIR [KIND...]	one check for each command, once run.sh has run there
 #	tutorial_run			all of these, in $TMP/try
+#	recorder ARGUMENT...		the command; to be exported before run.sh runs. "record -P" and "snapshot -P" are repeated
+#					as long as what they print matches $tutorial_again
 
 tutorial=${tutorial:-$top_srcdir/docs/TUTORIAL.md}
 

@@ -28,6 +28,12 @@ left()
 	ls "$RECORDER_DIR" | sed 's/-.*//' | sort -n | tr '\n' ' '
 }
 
+# in_order PID...: as `left` prints them
+in_order()
+{
+	printf '%s\n' "$@" | sort -n | tr '\n' ' '
+}
+
 ok "nothing to clean" "$RECORDER" clean
 is "is reported" "$out$err" "nothing is left"
 
@@ -51,11 +57,6 @@ like "the oldest first, with age and size" "$(sed -n 2p <<<"$out")" \
 	"^ *$one +[0-9]+ s +$(awk "BEGIN { printf \"%.1f\", $size / 1e6 }") MB  mortal +$buffer$"
 like "the other one" "$(sed -n 3p <<<"$out")" "^ *$two +[0-9]+ s +[0-9.]+ MB  mortal +$RECORDER_DIR/$two-"
 like "the sum" "$err" "^2 buffers, 0 recordings: [0-9.]+ MB could be freed$"
-# in_order PID...: as `left` prints them
-in_order()
-{
-	printf '%s\n' "$@" | sort -n | tr '\n' ' '
-}
 is "nothing was removed" "$(left)" "$(in_order "$one" "$two" "$living")"
 # The buffer of a program that wrote no event is of no use.
 begin RECORDER_ENABLE=
@@ -103,7 +104,7 @@ is "is gone" "$(left)" "$living "
 recorder=$!
 ok "a recording is running" wait_until grep -q ready going
 # The recorder makes its stage after it has started the program.
-wait_until eval 'ls -R "$RECORDER_DIR" | grep -q "^stage-"'
+ok "its stage is there" wait_until eval 'ls -R "$RECORDER_DIR" | grep -q "^stage-"'
 before=$(ls -R "$RECORDER_DIR")
 ok "clean during it" "$RECORDER" clean
 is "touches nothing" "$(ls -R "$RECORDER_DIR")" "$before"

@@ -7,7 +7,8 @@
 # shellcheck disable=SC2034 # for tutorial.sh
 tutorial=$top_srcdir/docs/TUTORIAL-WHY.md
 . "$top_srcdir/tests/tutorial.sh"
-# An order may wait for the disk or for a CPU longer than a quarter of the valuation: then record the cure again.
+# An order may wait for the disk or for a CPU longer than a quarter of the valuation: then record the cure again. This
+# replaces the function of tests/tutorial.sh.
 # shellcheck disable=SC2016
 alarm=$(sed -n 's/^\$ recorder sql --list trace.dat "\(SELECT iif(max(o.dur) .*\)"$/\1/p' "$tutorial" | head -n 1)
 export alarm

@@ -127,7 +127,7 @@ ok "a program is being recorded" wait_until is_attached trace.dat.spool "$told"
 # Its thread may grow from the first round on in which pages are read.
 size=$(stat -c %s trace.dat.spool)
 write_thirty 100
-wait_until has_size trace.dat.spool $((size + 8192))
+ok "its pages are read" wait_until has_size trace.dat.spool $((size + 8192))
 kill -STOP $recorder
 write_thirty 400
 made=$(made_lanes)

@@ -89,6 +89,7 @@ is "counts of its events" "$(answer counts)" "$(events made.dat sched_switch)"
 
 # The same file with trace_puts() instead of trace_printk().
 sed 's/name: bprint$/name: bputs /; s/const char \* fmt/const char * str/; s/REC->fmt/REC->str/' made.dat >puts.dat
+ok "it has events of trace_puts()" grep -q ': bputs: ' <("$RECORDER" report puts.dat)
 for file in made puts; do
 	ok "texts of the kernel, $file" "$RECORDER" export --perfetto $file.dat -o $file.pftrace
 	sql texts "select distinct extract_arg(arg_set_id, 'text') from ftrace_event where name in ('print', 'bprint', 'bputs') order by 1"

@@ -60,7 +60,7 @@ ls "/proc/$pid/task" >tids
 child=$(pgrep -P "$pid")
 # The first pages may have calls of the recorder alone.
 taskset -c 0 sh -c 'for i in 1 2 3 4 5 6 7 8 9 10; do /bin/true; done'
-wait_until has_size out.dat.spool.cpu0 65536
+ok "others' calls are recorded" wait_until has_size out.dat.spool.cpu0 65536
 kill -KILL "$pid"
 wait 2>/dev/null
 kill "$child"

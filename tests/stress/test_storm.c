@@ -191,7 +191,7 @@ static void ignore_all(void)
 		signal(SIGRTMIN + (int)i, SIG_IGN);
 }
 
-/* However short a round is, it has so many events that the deepest handler is reached. */
+/* The least number of events of a round, so that the deepest handler is reached however short it is. */
 #define SHORTEST 65536u
 
 static void writer(double until)

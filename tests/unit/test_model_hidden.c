@@ -205,7 +205,7 @@ Test(model, a_loss_after_a_loss)
 #define ENDED  250000
 #define LOSSES 500000
 
-/* A loss must not look at all threads that have ended: such a test would not end. */
+/* A loss must not look at all threads that have ended: the test would exceed its limit by far. */
 Test(model, very_many_threads_that_ended, .timeout = 100)
 {
 	for (int32_t tid = 1; tid <= ENDED; tid++)

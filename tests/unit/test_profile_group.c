@@ -10,7 +10,7 @@
 #define TASKS 600000u
 #define EACH  2u /* tasks of a name */
 
-/* To find the group of a task, not all groups may be looked at: such a test would not end. */
+/* To find the group of a task, not all groups may be looked at: the test would exceed its limit by far. */
 Test(profile_group, very_many_names, .timeout = 100)
 {
 	struct profile_task *tasks = calloc(TASKS, sizeof(*tasks)), *groups;
