@@ -272,6 +272,7 @@ static struct assert_node *parse_function(struct parser *p)
 
 static struct assert_node *parse_number(struct parser *p)
 {
+	/* Not those of duration_read_ns(): here a number may be any value, and a unit ends where the word does. */
 	static const struct {
 		const char *name;
 		double ns;

@@ -38,7 +38,7 @@ bool kernel_pids_threads(const struct message_sink *sink, const char *tids, stru
 /*
  * Also record the threads and children that these processes began between kernel_pids_find() and kernel_open(), and
  * their descendants: add them to the request. From kernel_open() on the kernel itself follows forks. False: one line
- * was printed.
+ * was printed, and the recording must not begin, because it would lack some; for example, too few descriptors are left.
  */
 bool kernel_pids_catch_up(const struct message_sink *sink, struct kernel_pids *pids,
 			  struct kernel_request *request, struct kernel *kernel);

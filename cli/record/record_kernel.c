@@ -221,7 +221,7 @@ int record_kernel_finish(struct record_kernel *half)
 		one = kernel_settle(buffer->kernel);
 		err = err ? err : one;
 	}
-	half->not_stopped = err;
+	half->stop_err = err;
 	clock_watch_begin(&half->clocks);
 	for (unsigned int i = 0; (buffer = record_buffers_get(&half->buffers, i)); i++) {
 		one = kernel_drain_finish(buffer->drain);
@@ -262,10 +262,10 @@ int record_kernel_failed(const struct record_kernel *half, char *text, size_t si
 
 	for (unsigned int i = 0; !err && i < half->buffers.nr; i++)
 		err = kernel_drain_failed(half->buffers.before[i].drain, text, size);
-	if (err || !half->not_stopped)
+	if (err || !half->stop_err)
 		return err;
 	snprintf(text, size, "switch the kernel's tracing off");
-	return half->not_stopped;
+	return half->stop_err;
 }
 
 void record_kernel_about(const struct record_kernel *half, char *text, size_t size)

@@ -28,7 +28,7 @@ struct record_kernel {
 	struct kernel_pids pids;
 	struct spool *spool; /* the spool into which it drains */
 	struct clock_watch clocks;
-	int not_stopped; /* the error of switching tracing off; 0: none */
+	int stop_err; /* the error of switching tracing off; 0: none */
 	bool leaves; /* a thread removes the instances */
 	pthread_t leaver;
 };

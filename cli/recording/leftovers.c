@@ -210,8 +210,10 @@ static char *real_parent(const char *path)
 	const char *slash = strrchr(path, '/');
 	char *parent = slash ? strndup(path, (size_t)(slash - path) + (slash == path)) : strdup(".");
 	char *real = parent ? realpath(parent, NULL) : NULL;
+	const int saved = errno;
 
 	free(parent);
+	errno = saved;
 	return real;
 }
 

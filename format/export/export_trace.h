@@ -104,9 +104,9 @@ bool export_span_is_apart(const struct export_trace *trace, const struct model_s
 const char *export_incomplete(const struct model_span *span);
 
 /*
- * Whether the text of an event has more than its fields: true for printf, whose format is not in the record, and for
- * the kernel's trace_printk() and trace_puts(). Then
- * export_text() makes it, without its newline; valid until the next call, NULL: out of memory.
+ * Whether the text of an event says more than its fields: those of printf, trace_printk() and trace_puts() have only
+ * the addresses of texts that are elsewhere in the file. Then export_text() makes it, without its newline; valid until
+ * the next call, NULL: out of memory.
  */
 bool export_has_text(const struct export_event *event);
 const char *export_text(struct export_trace *trace, const struct dat_event *event);

@@ -74,7 +74,7 @@ struct model_rule {
 	const char *system;
 	const char *name;      /* of the span, counter, state: "request" for request_begin; of the event otherwise */
 	const struct event_type *type;
-	unsigned int pair;     /* the same for begin and end of a span, and for states of one name; otherwise unique */
+	unsigned int pair;     /* the same for begin and end of a span, and for states of one name; else unique */
 	bool is_program;       /* a program's event; otherwise the kernel's */
 	bool is_kernel;	       /* one of the kernel's pairs */
 	bool is_of_cpu;	       /* nests on its CPU, not on a thread: interrupts */

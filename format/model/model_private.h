@@ -170,7 +170,10 @@ struct model {
 	struct number_map threads; /* address of struct model_thread */
 	struct model_thread **list;
 	size_t nr_list, room_list;
-	/* Those of the list that may have a state other than dead. A thread gets one only after model_thread(). */
+	/*
+	 * Those of the list that may have a state other than dead: model_thread() and model_program_thread() add
+	 * them.
+	 */
 	struct model_thread **live;
 	size_t nr_live;
 	struct model_cpu *cpus; /* by number, or by `places` */

@@ -325,10 +325,10 @@ static int lose(const struct model *m, const struct model_step *step, struct mod
 }
 
 /*
- * Forget the wake-ups that have begun, and take the threads that have no state, or have ended, out of the list. The
+ * Take the threads that have no state, or have ended, out of the list, and forget the wake-ups that have begun. The
  * step may still give its thread a state.
  */
-static void forget_early(struct model *m, const struct model_step *step)
+static void prune_live(struct model *m, const struct model_step *step)
 {
 	size_t nr = 0;
 
@@ -348,7 +348,7 @@ int model_sched_loss(struct model *model, const struct model_step *step, uint64_
 	const uint32_t cpu = step->event->cpu;
 	int err = 0;
 
-	forget_early(model, step);
+	prune_live(model, step);
 	for (size_t i = 0; !err && i < model->nr_live; i++) {
 		struct model_thread *thread = model->live[i];
 		const enum model_run state = thread->state.state;

@@ -23,7 +23,7 @@ struct rec_options {
 	size_t size;
 	size_t lane_size;   /* bytes of events a lane holds; default 1 MiB */
 	size_t subbuf_size; /* a power of two, 4096 to 512 KiB; default 4096 */
-	size_t memory_max;  /* bytes of all lanes together; default 64 MiB; raise it with lane_size */
+	size_t memory_max;  /* bytes of all lanes together; default 64 MiB; raise it if you raise lane_size */
 	uint32_t clock;	    /* REC_CLOCK_TSC, REC_CLOCK_MONO */
 	uint32_t discard;   /* 1: a full lane loses new events; default: it loses the oldest */
 	size_t lane_max;    /* bytes of events that rec_lane_resize() may give a lane; default lane_size */
@@ -35,12 +35,12 @@ struct rec_options {
  * Replace the process's buffer by a new one with these options, before the first lane is leased. `options` are read
  * during the call only. If the new buffer cannot be made, the process has no buffer and records nothing until a later
  * call succeeds. Returns 0. Nothing has changed: -EBUSY: events were already written, or a reason that rec_enable()
- * names; -EINVAL: `options` is NULL, a value is out of range, or an option is unknown to this version; -EOVERFLOW: the
- * buffer does not fit into the address space. The process has no buffer: -EINVAL: this machine has no such clock, or
- * RECORDER_DIR is not an absolute path; -EOPNOTSUPP: the program has disabled the clock by PR_SET_TSC; -ELOOP: the
+ * names; -EINVAL: `options` is NULL, a value is out of range, or an option is unknown to this version; -EOVERFLOW:
+ * the buffer does not fit into the address space. The process has no buffer: -EINVAL: this machine has no such clock,
+ * or RECORDER_DIR is not an absolute path; -EOPNOTSUPP: the program has disabled the clock by PR_SET_TSC; -ELOOP: the
  * directory is a symbolic link; -EPERM: it belongs to another user, or others may write to it; -EFBIG (RLIMIT_FSIZE);
- * or the errno of mkdir, open, ftruncate, mmap or madvise. Call it while the process has only one thread; not
- * signal-safe.
+ * or the errno of mkdir, open, ftruncate, mmap, madvise or fallocate. Call it while the process has only one thread;
+ * not signal-safe.
  */
 int rec_configure(const struct rec_options *options);
 

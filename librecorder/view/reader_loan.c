@@ -337,7 +337,9 @@ int rec_view_give_back(struct rec_view *view)
 	/* If the program is gone, its events need not be restored. */
 	if (r == -ESRCH)
 		r = 0;
-	/* Otherwise the loan is still ours. A recorder in another pid namespace knows this only by the lock. */
+	/*
+	 * After an error the loan may still be ours. A recorder in another pid namespace knows this only by the lock.
+	 */
 	if (r >= 0)
 		rec_lock_give(view->fd, REC_LOCK_RECORDER);
 	return r;
