@@ -74,6 +74,7 @@ if strace -o calls true 2>log; then
 	inject write error=EINVAL:when=1 -clock/trace_marker clock
 	wait $recorder
 	is "a marker that cannot be written: status" $? 1
+	forget_others log
 	is "a marker that cannot be written" "$(<log)" "recorder clock: cannot measure: Invalid argument"
 else
 	skip "options of others" "strace cannot trace here"

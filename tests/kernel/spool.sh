@@ -208,6 +208,7 @@ else
 	inject write error=EIO:when=3 /tracing_on record -o on.dat -u none -e raw_syscalls:sys_enter -f "$mine" "./$calls" 10
 	wait $recorder
 	is "tracing that cannot be switched off: a failure" $? 1
+	forget_others log
 	like "it is reported" "$(<log)" \
 		"^recorder record: cannot switch the kernel's tracing off: Input/output error; what was recorded is in '.*/on.dat.spool'"
 	run "$RECORDER" recover on.dat.spool
