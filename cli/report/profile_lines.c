@@ -135,7 +135,7 @@ static void merge_task(struct profile *p, struct profile_task *group, const stru
 	}
 }
 
-/* The group of this name; if there is none, it becomes the last one. `by_name`: place plus one. NULL: no memory. */
+/* Find the group of this name, or add one at the end. `by_name` has places plus one. NULL: no memory. */
 static struct profile_task *group_of(struct profile *p, const char *comm, struct number_map *by_name,
 				     struct profile_task *groups, size_t *nr)
 {

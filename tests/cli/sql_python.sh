@@ -4,7 +4,7 @@
 # To be sourced after tests/tap.sh, for tests of the SQLite extension in Python.
 #
 #	$extension	the extension; it exists if it was configured
-#	$python		a Python that loads extensions; empty: there is none
+#	$python		a Python that loads extensions; it is empty if there is none
 #	interrupted FILE TABLE...	what a scan of each table gives if sqlite3_interrupt() is called immediately before it begins
 
 extension=$top_builddir/.libs/librecorder-sql.so

@@ -5,31 +5,22 @@
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/export/perfetto.sh"
+. "$top_srcdir/tests/export/kernel_events.sh"
 
 cd "$TMP" || exit 1
 cat >machine.c <<'END'
 #define _GNU_SOURCE
-#include <librecorder/event.h>
-#include <sched.h>
-#include <stdio.h>
-#include <unistd.h>
-REC_EVENT(sched, sched_switch, string(prev_comm), s32(prev_pid), s32(prev_prio), s64(prev_state), string(next_comm),
-	  s32(next_pid), s32(next_prio));
-REC_EVENT(sched, sched_waking, string(comm), s32(pid), s32(prio), s32(target_cpu));
+#include "tests/export/switches.h"
 REC_EVENT(irq, irq_handler_entry, s32(irq), string(name));
 REC_EVENT(irq, irq_handler_exit, s32(irq), s32(ret));
 REC_EVENT(irq, softirq_entry, u32(vec));
 REC_EVENT(irq, softirq_exit, u32(vec));
 int main(void)
 {
-	const int self = (int)gettid();
-	cpu_set_t cpus;
+	const int self = switch_here();
 
-	CPU_ZERO(&cpus);
-	CPU_SET(sched_getcpu(), &cpus);
-	if (sched_setaffinity(0, sizeof(cpus), &cpus))
+	if (!self)
 		return 1;
-	REC(sched, sched_switch, "before", self + 200000, 120, 1, "leaves", self, 120);
 	REC(sched, sched_waking, "before", self + 200000, 120, 0);
 	REC(irq, irq_handler_entry, 7, "disk");
 	REC(irq, softirq_entry, 1);
@@ -39,12 +30,7 @@ int main(void)
 	return printf("%d\n", self) < 0;
 }
 END
-# shellcheck disable=SC2086
-ok "compile" $CC $CFLAGS_FOR_TEST machine.c $LDADD_FOR_TEST -o machine
-run "$RECORDER" record -q --compression none -o one.dat ./machine
-is "record" "$status$err" 0
-ok "with the kernel's events" python3 -B "$top_srcdir/tests/view/as_kernel.py" one.dat "$out" sched_switch sched_waking \
-	irq_handler_entry irq_handler_exit softirq_entry softirq_exit
+kernel_events machine one.dat sched_switch sched_waking irq_handler_entry irq_handler_exit softirq_entry softirq_exit
 # The same times on a machine with another boot id. The interrupt has another name there.
 sed -E 's/boot [0-9a-f]{8}-/boot 00000000-/; s/disk/wifi/' one.dat >other.dat
 ok "the events of two machines" "$RECORDER" merge -o both.dat one.dat other.dat

@@ -5,6 +5,7 @@
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/export/perfetto.sh"
+. "$top_srcdir/tests/export/kernel_events.sh"
 
 cd "$TMP" || exit 1
 cat >namesake.c <<'END'
@@ -28,12 +29,7 @@ int main(void)
 	return printf("%d\n", (int)gettid()) < 0;
 }
 END
-# shellcheck disable=SC2086
-ok "compile" $CC $CFLAGS_FOR_TEST namesake.c $LDADD_FOR_TEST -o namesake
-run "$RECORDER" record -q --compression none -o one.dat ./namesake
-is "record" "$status$err" 0
-tid=$out
-ok "with the kernel's events" python3 -B "$top_srcdir/tests/view/as_kernel.py" one.dat "$tid" sys_enter sys_exit tlb_flush
+kernel_events namesake one.dat sys_enter sys_exit tlb_flush
 ok "of another thread" sh -c 'python3 "$0" 0 mono "$1" <one.dat >trace.dat' "$top_srcdir/tests/oracle/other_clock.py" \
 	"recorder 1.0; threads of other pid namespaces: $tid; processes: $tid"
 times=$("$RECORDER" sql --list trace.dat "select name || ' ' || ts || ' ' || dur from spans

@@ -5,6 +5,7 @@
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/export/perfetto.sh"
+. "$top_srcdir/tests/export/kernel_events.sh"
 
 cd "$TMP" || exit 1
 # shellcheck disable=SC2086
@@ -103,36 +104,21 @@ done
 # A program writes the scheduler's events. The kernel's work at the end of a switch is still in the task that is left.
 cat >switches.c <<'END'
 #define _GNU_SOURCE
-#include <librecorder/event.h>
-#include <sched.h>
-#include <stdio.h>
-#include <unistd.h>
-REC_EVENT(sched, sched_switch, string(prev_comm), s32(prev_pid), s32(prev_prio), s64(prev_state), string(next_comm),
-	  s32(next_pid), s32(next_prio));
-REC_EVENT(sched, sched_waking, string(comm), s32(pid), s32(prio), s32(target_cpu));
+#include "tests/export/switches.h"
 REC_EVENT(tlb, tlb_flush, s32(reason));
 int main(void)
 {
-	const int self = (int)gettid();
-	cpu_set_t cpus;
+	const int self = switch_here();
 
-	CPU_ZERO(&cpus);
-	CPU_SET(sched_getcpu(), &cpus);
-	if (sched_setaffinity(0, sizeof(cpus), &cpus))
+	if (!self)
 		return 1;
-	REC(sched, sched_switch, "before", self + 200000, 120, 1, "leaves", self, 120);
 	REC(sched, sched_switch, "leaves", self, 120, 1, "comes", self + 100000, 120);
 	REC(tlb, tlb_flush, 0);
 	REC(sched, sched_waking, "before", self + 200000, 120, 0);
 	return printf("%d\n", self) < 0;
 }
 END
-# shellcheck disable=SC2086
-ok "switches: compile" $CC $CFLAGS_FOR_TEST switches.c $LDADD_FOR_TEST -o switches
-run "$RECORDER" record -q --compression none -o switches.dat ./switches
-is "record" "$status$err" 0
-tid=$out
-ok "with the kernel's events" python3 -B "$top_srcdir/tests/view/as_kernel.py" switches.dat "$tid" sched_switch sched_waking tlb_flush
+kernel_events switches switches.dat sched_switch sched_waking tlb_flush
 ok "export" "$RECORDER" export --perfetto switches.dat -o switches.pftrace
 sql switched "select t.tid - $tid from sched s join thread t using(utid) order by s.ts"
 sql others "select name from ftrace_event where name != 'sched_switch' order by ts"
