@@ -112,7 +112,7 @@ while :; do
 		grep -qE 'no event since the last snapshot|no lane holds an event' err || break
 	fi
 	# The program dies before the next snapshot or during it.
-	if [ "$nr" -ge 10 ] && [ "$events" -gt 1000 ]; then
+	if [ "$nr" -ge 5 ] && [ "$events" -gt 1000 ]; then
 		kill -KILL "$pid" &
 	fi
 done

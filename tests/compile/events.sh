@@ -326,7 +326,9 @@ objects "$TMP/plain" -O0
 objects "$TMP/sections" -O2 -ffunction-sections -fdata-sections
 [ "$sanitized" = yes ] || objects "$TMP/nopie" -O0 -fno-pie
 
-for linker in bfd gold lld mold; do
+linkers=bfd
+[ "${COMPILERS-}" != all ] || linkers="bfd gold lld mold"
+for linker in $linkers; do
 	if ! command -v "ld.$linker" >/dev/null && ! command -v "$linker" >/dev/null; then
 		skip "linked with $linker" "$linker is not installed"
 		continue
@@ -334,11 +336,8 @@ for linker in bfd gold lld mold; do
 	if [ "$sanitized" = yes ] && [ "$linker" = gold ]; then
 		continue # sanitizers and gold disagree about sections of their own
 	fi
-	# What a linker drops is its own decision; the rest is tried with the default linker only, or in the long tier.
-	set -- "sections -Wl,--gc-sections" "sections -Wl,--gc-sections -Wl,-z,start-stop-gc"
-	[ "$linker" != bfd ] && [ "${COMPILERS-}" != all ] ||
-		set -- "$@" "plain" "nopie -no-pie" "sections -Wl,--gc-sections -Wl,-O1 -s"
-	for options; do
+	for options in "sections -Wl,--gc-sections" "sections -Wl,--gc-sections -Wl,-z,start-stop-gc" "plain" "nopie -no-pie" \
+		"sections -Wl,--gc-sections -Wl,-O1 -s"; do
 		read -ra words <<<"$options"
 		case "$linker $options" in
 		"gold "*start-stop-gc* | "mold "*start-stop-gc*) continue ;; # they do not know the option
