@@ -10,149 +10,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <librecorder/reader.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "cli/base/name_ending.h"
 #include "cli/common/progress.h"
 #include "cli/kernel/kernel_texts.h"
 #include "cli/record/recover.h"
-
-#define SPOOL_SUFFIX ".spool"
-
-/* -------------------------------------------------------------------------------------------------------- opening */
-
-static bool open_left_spool(const char *path, struct spool **ret_spool)
-{
-	const int err = spool_open(path, ret_spool);
-
-	switch (err) {
-	case 0:
-		return true;
-	case -EBUSY:
-		complain(RECOVER, "'%s' belongs to a recording that is still running", path);
-		return false;
-	case -EBADMSG:
-		complain(RECOVER,
-			 "'%s' is neither the spool of a recording (.spool), nor a buffer (.rec), nor a core file",
-			 path);
-		return false;
-	case -EPROTO:
-		complain(RECOVER, "'%s' was written by another version of recorder", path);
-		return false;
-	default:
-		return recover_fails(path, err);
-	}
-}
-
-/*
- * If the file is complete and the recorder was killed while it removed the spool, complete the removal; *spool is NULL
- * then.
- */
-static bool remove_if_done(struct spool **spool)
-{
-	int err;
-
-	if (!(*spool)->head.done)
-		return true;
-	err = spool_remove(*spool);
-	if (err)
-		complain(RECOVER, "cannot remove '%s': %s", (*spool)->path, strerror(-err));
-	else
-		complain(RECOVER, "the file of '%s' was complete: its spool is no longer needed and is removed",
-			 (*spool)->path);
-	*spool = spool_close(*spool);
-	return !err;
-}
-
-/* Find the buffers that belong to a spool: those in its session, or those of the programs that it names. */
-static bool take_buffers_of_spool(struct recover *recover)
-{
-	const char *session = recover->spool->head.session;
-	struct stat spool, dir;
-
-	if (!*session)
-		return recover_take_left(recover);
-	/* The session was removed, or the machine was restarted: only the spool exists. */
-	if (access(session, F_OK) < 0)
-		return true;
-	if (!recover_take_dir(recover, session))
-		return false;
-	/*
-	 * A spool may name any file. A user's spool must not make root take another user's buffers. Root's own spool
-	 * may name a user's buffers, because 'recorder record --user' makes such spools.
-	 */
-	if (!fstat(recover->spool->fd, &spool) && !fstat(recover->dir.fd, &dir) &&
-	    (!spool.st_uid || spool.st_uid == dir.st_uid))
-		return true;
-	complain(RECOVER, "'%s' names the directory '%s', which belongs to another user", recover->spool_path, session);
-	return false;
-}
-
-/* Take the settings of the output from the command line and the spool. */
-static bool choose_output(struct recover *recover)
-{
-	char name[PATH_MAX];
-	size_t size;
-
-	if (recover->output_name) {
-		/* If the reader of the output is gone, a message names the file, which is then the only copy. */
-		if (!strcmp(recover->output_name, "-"))
-			signal(SIGPIPE, SIG_IGN);
-		return output_choose(&recover->output, recover->output_name);
-	}
-	strcpy(name, recover->spool_path);
-	size = name_before(name, SPOOL_SUFFIX);
-	if (!size)
-		return output_choose(&recover->output, "trace.dat");
-	name[size] = '\0';
-	if (!output_choose(&recover->output, name))
-		return false;
-	recover->output.name = recover->output.path;
-	return true;
-}
-
-static bool make_spool(struct recover *recover)
-{
-	struct spool_head head = { .file_version = 6 };
-	const bool whole = recover->dir.fd >= 0 && !recover->only[0] && !recover->temporary;
-
-	/* Single buffers need no session: the spool has their names, wherever they are. */
-	if (whole)
-		snprintf(head.session, sizeof(head.session), "%s", recover->dir.path);
-	snprintf(head.command, sizeof(head.command), "%.255s", recover->only[0] ? recover->only : recover->dir.path);
-	if (!output_spool(&recover->output, &head, &recover->spool))
-		return false;
-	snprintf(recover->spool_path, sizeof(recover->spool_path), "%s", recover->output.spool);
-	return !whole || !session_is_session(recover->dir.path) ||
-	       session_link_spool(&recover_sink, &recover->dir, recover->spool_path);
-}
-
-static bool open_spool(struct recover *recover)
-{
-	if (recover->spool_path[0] && !open_left_spool(recover->spool_path, &recover->spool))
-		return false;
-	if (recover->spool && !remove_if_done(&recover->spool))
-		return false;
-	/* Buffers that stay in the session are for another recovery, and another file. */
-	recover->is_done = recover->spool_path[0] && !recover->spool;
-	if (recover->is_done)
-		return true;
-	if (recover->spool && recover->dir.fd < 0 && !take_buffers_of_spool(recover))
-		return false;
-	if (!choose_output(recover) || (!recover->spool && !make_spool(recover)))
-		return false;
-	snprintf(recover->output.spool, sizeof(recover->output.spool), "%s", recover->spool_path);
-	if (recover->version)
-		recover->spool->head.file_version = recover->version + 5;
-	if (recover->raw)
-		recover->spool->head.raw = 1;
-	return true;
-}
 
 /* ------------------------------------------------------------------------------------------------------- recovery */
 
@@ -170,21 +35,6 @@ static int drain_into(struct recover *recover, struct spool *spool, const struct
 	return err < 0 ? err : 0;
 }
 
-/* Report a stage that is not visible from here, or that a restart of the machine has removed. */
-static void report_stage(const struct spool *spool)
-{
-	if (spool->stage_is_unseen)
-		complain(
-			RECOVER,
-			"cannot find '%s', whose pages '%s' lacks: recover it in the mount namespace where it was "
-			"recorded, or remove '%s' to recover the buffers alone",
-			spool->head.stage, spool->path, spool->path);
-	else if (spool->stage_is_gone)
-		complain(RECOVER,
-			 "'%s' is gone: the pages in it that were not yet written to '%s' are lost",
-			 spool->head.stage, spool->path);
-}
-
 /* Recover a whole session, which is removed once all of it is in our spool. */
 static int gather_session(struct recover *recover, struct left_place *place)
 {
@@ -193,9 +43,9 @@ static int gather_session(struct recover *recover, struct left_place *place)
 	int err;
 
 	/* If this fails, the reason was printed; the buffers can still be recovered. */
-	if (place->spool && !open_left_spool(place->spool, &spool))
+	if (place->spool && !recover_open_left(place->spool, &spool))
 		return 0;
-	if (spool && !remove_if_done(&spool))
+	if (spool && !recover_remove_if_done(&spool))
 		return 0;
 	/* A file has room for one kernel, whose pages are mostly not in the spool itself. */
 	if (spool && spool_has_kernel(spool)) {
@@ -206,7 +56,7 @@ static int gather_session(struct recover *recover, struct left_place *place)
 		return 0;
 	}
 	if (spool && spool->stage_is_unseen) {
-		report_stage(spool);
+		recover_say_stage(spool);
 		spool_close(spool);
 		recover->trouble.unread++;
 		return 0;
@@ -385,7 +235,7 @@ static bool recover_all(struct recover *recover)
 	}
 	gather_kernel(recover);
 	if (!recover->spool->nr_entries && apart) {
-		report_stage(recover->spool);
+		recover_say_stage(recover->spool);
 		return false;
 	}
 	if (!recover->spool->nr_entries)
@@ -393,7 +243,7 @@ static bool recover_all(struct recover *recover)
 	else if (!progress_finish(&recover->output, recover->spool, NULL, trouble) && !recover->is_empty)
 		return false;
 	if (good)
-		report_stage(recover->spool);
+		recover_say_stage(recover->spool);
 	if (good)
 		say_rest(recover, full);
 	/*
@@ -460,7 +310,7 @@ int cmd_recover(int argc, char **argv)
 	recover.output.ret_empty = &recover.is_empty;
 	recover.output.why_empty = "what was left holds no event";
 	recover.output.quiet = recover.quiet;
-	status = recover_take(&recover, operands[0]) && open_spool(&recover) &&
+	status = recover_take(&recover, operands[0]) && recover_open_spool(&recover) &&
 				 (recover.is_done || recover_all(&recover)) ?
 			 EXIT_SUCCESS :
 			 EXIT_FAILURE;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The input of 'recorder recover': recover_take() finds it and locks what can be locked, cmd_recover.c does the rest.
+ * The input of 'recorder recover': recover_take() finds it and locks what can be locked, recover_open_spool() opens or
+ * makes the spool, cmd_recover.c does the rest.
  */
 #ifndef CLI_RECOVER_H
 #define CLI_RECOVER_H
@@ -55,6 +56,24 @@ bool recover_take_left(struct recover *recover);
 
 /* Remove the temporary directory, with buffers in it that could not be read. */
 void recover_remove_temporary(struct recover *recover);
+
+/*
+ * Open the spool that was left, and find its buffers; or make a new one beside the output. Call it after
+ * recover_take(). recover->is_done: there is nothing more to do. False: one line was printed.
+ */
+bool recover_open_spool(struct recover *recover);
+
+/* Open a spool that a recording left. False: one line was printed. */
+bool recover_open_left(const char *path, struct spool **ret_spool);
+
+/*
+ * If the file is complete and the recorder was killed while it removed the spool, complete the removal; *spool is NULL
+ * then. False: one line was printed.
+ */
+bool recover_remove_if_done(struct spool **spool);
+
+/* Report a stage that is not visible from here, or that a restart of the machine has removed. */
+void recover_say_stage(const struct spool *spool);
 
 /* Print one line: `what` cannot be recovered, with the reason from the -errno. Returns false. */
 bool recover_fails(const char *what, int err);

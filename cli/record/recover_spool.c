@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* The spool of 'recorder recover': the one that a recording left, or a new one beside the output. */
+#include "cli/record/recover.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/base/name_ending.h"
+
+#define SPOOL_SUFFIX ".spool"
+
+bool recover_open_left(const char *path, struct spool **ret_spool)
+{
+	const int err = spool_open(path, ret_spool);
+
+	switch (err) {
+	case 0:
+		return true;
+	case -EBUSY:
+		complain(RECOVER, "'%s' belongs to a recording that is still running", path);
+		return false;
+	case -EBADMSG:
+		complain(RECOVER,
+			 "'%s' is neither the spool of a recording (.spool), nor a buffer (.rec), nor a core file",
+			 path);
+		return false;
+	case -EPROTO:
+		complain(RECOVER, "'%s' was written by another version of recorder", path);
+		return false;
+	default:
+		return recover_fails(path, err);
+	}
+}
+
+bool recover_remove_if_done(struct spool **spool)
+{
+	int err;
+
+	if (!(*spool)->head.done)
+		return true;
+	err = spool_remove(*spool);
+	if (err)
+		complain(RECOVER, "cannot remove '%s': %s", (*spool)->path, strerror(-err));
+	else
+		complain(RECOVER, "the file of '%s' was complete: its spool is no longer needed and is removed",
+			 (*spool)->path);
+	*spool = spool_close(*spool);
+	return !err;
+}
+
+/* Find the buffers that belong to a spool: those in its session, or those of the programs that it names. */
+static bool take_buffers_of_spool(struct recover *recover)
+{
+	const char *session = recover->spool->head.session;
+	struct stat spool, dir;
+
+	if (!*session)
+		return recover_take_left(recover);
+	/* The session was removed, or the machine was restarted: only the spool exists. */
+	if (access(session, F_OK) < 0)
+		return true;
+	if (!recover_take_dir(recover, session))
+		return false;
+	/*
+	 * A spool may name any file. A user's spool must not make root take another user's buffers. Root's own spool
+	 * may name a user's buffers, because 'recorder record --user' makes such spools.
+	 */
+	if (!fstat(recover->spool->fd, &spool) && !fstat(recover->dir.fd, &dir) &&
+	    (!spool.st_uid || spool.st_uid == dir.st_uid))
+		return true;
+	complain(RECOVER, "'%s' names the directory '%s', which belongs to another user", recover->spool_path, session);
+	return false;
+}
+
+/* Take the settings of the output from the command line and the spool. */
+static bool choose_output(struct recover *recover)
+{
+	char name[PATH_MAX];
+	size_t size;
+
+	if (recover->output_name) {
+		/* If the reader of the output is gone, a message names the file, which is then the only copy. */
+		if (!strcmp(recover->output_name, "-"))
+			signal(SIGPIPE, SIG_IGN);
+		return output_choose(&recover->output, recover->output_name);
+	}
+	strcpy(name, recover->spool_path);
+	size = name_before(name, SPOOL_SUFFIX);
+	if (!size)
+		return output_choose(&recover->output, "trace.dat");
+	name[size] = '\0';
+	if (!output_choose(&recover->output, name))
+		return false;
+	recover->output.name = recover->output.path;
+	return true;
+}
+
+static bool make_spool(struct recover *recover)
+{
+	struct spool_head head = { .file_version = 6 };
+	const bool whole = recover->dir.fd >= 0 && !recover->only[0] && !recover->temporary;
+
+	/* Single buffers need no session: the spool has their names, wherever they are. */
+	if (whole)
+		snprintf(head.session, sizeof(head.session), "%s", recover->dir.path);
+	snprintf(head.command, sizeof(head.command), "%.255s", recover->only[0] ? recover->only : recover->dir.path);
+	if (!output_spool(&recover->output, &head, &recover->spool))
+		return false;
+	snprintf(recover->spool_path, sizeof(recover->spool_path), "%s", recover->output.spool);
+	return !whole || !session_is_session(recover->dir.path) ||
+	       session_link_spool(&recover_sink, &recover->dir, recover->spool_path);
+}
+
+bool recover_open_spool(struct recover *recover)
+{
+	if (recover->spool_path[0] && !recover_open_left(recover->spool_path, &recover->spool))
+		return false;
+	if (recover->spool && !recover_remove_if_done(&recover->spool))
+		return false;
+	/* Buffers that stay in the session are for another recovery, and another file. */
+	recover->is_done = recover->spool_path[0] && !recover->spool;
+	if (recover->is_done)
+		return true;
+	if (recover->spool && recover->dir.fd < 0 && !take_buffers_of_spool(recover))
+		return false;
+	if (!choose_output(recover) || (!recover->spool && !make_spool(recover)))
+		return false;
+	snprintf(recover->output.spool, sizeof(recover->output.spool), "%s", recover->spool_path);
+	if (recover->version)
+		recover->spool->head.file_version = recover->version + 5;
+	if (recover->raw)
+		recover->spool->head.raw = 1;
+	return true;
+}
+
+void recover_say_stage(const struct spool *spool)
+{
+	if (spool->stage_is_unseen)
+		complain(
+			RECOVER,
+			"cannot find '%s', whose pages '%s' lacks: recover it in the mount namespace where it was "
+			"recorded, or remove '%s' to recover the buffers alone",
+			spool->head.stage, spool->path, spool->path);
+	else if (spool->stage_is_gone)
+		complain(RECOVER,
+			 "'%s' is gone: the pages in it that were not yet written to '%s' are lost",
+			 spool->head.stage, spool->path);
+}
