@@ -35,6 +35,34 @@ static int drain_into(struct recover *recover, struct spool *spool, const struct
 	return err < 0 ? err : 0;
 }
 
+/*
+ * Forget the troubles of an attempt that has failed, because the next one finds them again: all except the damaged
+ * lanes of buffers that were removed.
+ */
+static void forget_attempt(struct recover *recover, const struct drain_trouble *before)
+{
+	const struct drain_trouble failed = recover->trouble;
+
+	recover->trouble = *before;
+	recover->trouble.bad_lanes = failed.bad_lanes;
+	recover->trouble.bad_lane = failed.bad_lane;
+}
+
+/*
+ * Append the spool of a session to ours. If its disk was full, so that the drain into it has failed (`drained`), the
+ * rest of the session's buffers is drained into ours.
+ */
+static int append_left(struct recover *recover, struct spool *spool, const struct left_place *place,
+		       const struct drain_trouble *before, int drained)
+{
+	const int err = recover_append(recover, spool);
+
+	if (err || !drained)
+		return err;
+	forget_attempt(recover, before);
+	return drain_into(recover, recover->spool, &place->dir, DRAIN_OWNED | DRAIN_DEAD, NULL);
+}
+
 /* Recover a whole session, which is removed once all of it is in our spool. */
 static int gather_session(struct recover *recover, struct left_place *place)
 {
@@ -62,14 +90,8 @@ static int gather_session(struct recover *recover, struct left_place *place)
 		return 0;
 	}
 	err = drain_into(recover, spool ? spool : recover->spool, &place->dir, DRAIN_OWNED | DRAIN_DEAD, NULL);
-	if (!err && spool) {
-		err = spool_append(recover->spool, spool);
-		recover->is_unusable = err != 0;
-	}
-	/* The other spool has no side files; the part of its stage that could not be written is appended, too. */
-	if (!err && spool)
-		spool_remove(spool);
-	spool_close(spool);
+	if (spool)
+		err = append_left(recover, spool, place, &before, err);
 	if (err)
 		return err;
 	if (recover->trouble.bad_buffers == before.bad_buffers && recover->trouble.unread == before.unread &&
@@ -203,6 +225,21 @@ static bool say_nothing(const struct recover *recover)
 	return false;
 }
 
+/* Report that the spool cannot be written. Returns false. */
+static bool say_failed(struct recover *recover, int err)
+{
+	/* If a new spool stays, it is all that is left of what was recovered before the error. */
+	if (!recover_drop_empty(recover) && recover->is_new)
+		complain(RECOVER,
+			 "cannot write '%s': %s; nothing is lost: 'recorder recover %s' makes a file of what it has, "
+			 "then run this again",
+			 recover->spool_path, strerror(-err), recover->spool_path);
+	else
+		complain(RECOVER, "cannot write '%s': %s; nothing is lost, run this again when there is room",
+			 recover->spool_path, strerror(-err));
+	return false;
+}
+
 static bool recover_all(struct recover *recover)
 {
 	const struct drain_trouble *trouble = &recover->trouble;
@@ -220,19 +257,8 @@ static bool recover_all(struct recover *recover)
 			  (recover->spool->events || spool_side_bytes(recover->spool));
 	bool good = true;
 
-	if (recover->is_unusable) {
-		/* It may be all that is left of recordings that were appended before. */
-		complain(RECOVER,
-			 "cannot write '%s': %s; nothing is lost: 'recorder recover %s' makes a file of what it has, "
-			 "then run this again",
-			 recover->spool_path, strerror(-err), recover->spool_path);
-		return false;
-	}
-	if (err < 0 && !full) {
-		complain(RECOVER, "cannot write '%s': %s; nothing is lost, run this again when there is room",
-			 recover->spool_path, strerror(-err));
-		return false;
-	}
+	if (recover->is_unusable || (err < 0 && !full))
+		return say_failed(recover, err);
 	gather_kernel(recover);
 	if (!recover->spool->nr_entries && apart) {
 		recover_say_stage(recover->spool);

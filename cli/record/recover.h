@@ -41,6 +41,7 @@ struct recover {
 
 	struct output output;
 	struct spool *spool;
+	bool is_new;	  /* this command has made the spool */
 	bool is_unusable; /* the spool can only be closed, because another one could not be appended (spool.h) */
 	struct drain_trouble trouble;
 };
@@ -71,6 +72,15 @@ bool recover_open_left(const char *path, struct spool **ret_spool);
  * then. False: one line was printed.
  */
 bool recover_remove_if_done(struct spool **spool);
+
+/* Remove the spool, if this command has made it and nothing was moved into it. False: it stays. */
+bool recover_drop_empty(struct recover *recover);
+
+/*
+ * Append another spool, which has no side files, and remove it. The other one is closed in any case. 0, or as
+ * spool_append(): then recover->is_unusable is set.
+ */
+int recover_append(struct recover *recover, struct spool *other);
 
 /* Report a stage that is not visible from here, or that a restart of the machine has removed. */
 void recover_say_stage(const struct spool *spool);

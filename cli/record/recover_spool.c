@@ -110,9 +110,13 @@ static bool make_spool(struct recover *recover)
 	snprintf(head.command, sizeof(head.command), "%.255s", recover->only[0] ? recover->only : recover->dir.path);
 	if (!output_spool(&recover->output, &head, &recover->spool))
 		return false;
+	recover->is_new = true;
 	snprintf(recover->spool_path, sizeof(recover->spool_path), "%s", recover->output.spool);
-	return !whole || !session_is_session(recover->dir.path) ||
-	       session_link_spool(&recover_sink, &recover->dir, recover->spool_path);
+	if (!whole || !session_is_session(recover->dir.path) ||
+	    session_link_spool(&recover_sink, &recover->dir, recover->spool_path))
+		return true;
+	recover_drop_empty(recover);
+	return false;
 }
 
 bool recover_open_spool(struct recover *recover)
@@ -149,4 +153,46 @@ void recover_say_stage(const struct spool *spool)
 		complain(RECOVER,
 			 "'%s' is gone: the pages in it that were not yet written to '%s' are lost",
 			 spool->head.stage, spool->path);
+}
+
+/* Whether the buffers still have all that the spool has. */
+static bool holds_nothing(const struct spool *spool)
+{
+	/* If another spool could not be appended, the entries may be of that one. */
+	if (spool->end == sizeof(struct spool_head))
+		return true;
+	for (unsigned int i = 0; i < spool->nr_entries; i++) {
+		if (spool->entries[i].ended)
+			return false;
+		for (unsigned int lane = 0; lane < spool->entries[i].nr_lanes; lane++)
+			if (spool->entries[i].lanes[lane].pages)
+				return false;
+	}
+	return true;
+}
+
+bool recover_drop_empty(struct recover *recover)
+{
+	if (!recover->is_new || !holds_nothing(recover->spool))
+		return false;
+	output_remove_spool(&recover->output, recover->spool);
+	return true;
+}
+
+int recover_append(struct recover *recover, struct spool *other)
+{
+	const uint64_t end = recover->spool->end;
+	const int err = spool_append(recover->spool, other);
+
+	if (err) {
+		recover->is_unusable = true;
+		recover->spool->end = end;
+	} else {
+		/* If the other one's buffers are drained after this, they are recognised. */
+		recover->spool->nr_found = recover->spool->nr_entries;
+		/* It has no side files; the part of its stage that could not be written was appended, too. */
+		spool_remove(other);
+	}
+	spool_close(other);
+	return err;
 }

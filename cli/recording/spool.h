@@ -104,7 +104,7 @@ struct spool {
 	struct spool_head head;
 	struct spool_entry *entries;
 	unsigned int nr_entries;
-	unsigned int nr_found; /* number of entries when the file was opened, which another recorder wrote */
+	unsigned int nr_found; /* entries that another recorder may have begun: those before this number */
 	struct spool_anchors anchors[REC_CLOCK_MONO + 1]; /* by clock */
 	struct clock_reading clocks[CLOCK_READINGS];	  /* the first and the last one */
 	unsigned int nr_clocks;

@@ -231,19 +231,56 @@ for kb in 1 8 9 50 101 120 121 122 150; do
 done
 is "where files may not grow, writes are short and then fail, and nothing is lost" "$bad" 0
 
-# ---- the spool of another recording does not fit onto the disk: its appended part is removed from the file again
+# ---- a new spool that has nothing is not in the way of the next attempt
+
+clear_all
+leave_buffer
+run bash -c 'ulimit -f 8; exec "$@"' - "$RECORDER" recover --all -o a.dat
+is "no room for more than the head of the spool" "$status" 1
+is "is reported" "$err" "recorder recover: cannot write '$PWD/a.dat.spool': File too large; nothing is lost, run this again when there is room"
+is "no spool is left" "$(ls -A)" ""
+ok "the same command succeeds when there is room" "$RECORDER" recover --all -o a.dat
+is "with every event" "$(in_files a.dat)" $events
 
 clear_all
 leave_recording
 run timeout --kill-after=5 120 strace -qq -o "$TMP/trace" -P "$PWD/b.dat.spool" -e inject=pwritev:error=ENOSPC:when=12+ \
 	"$RECORDER" recover --all -o b.dat
+is "a spool that cannot be appended to an empty one" "$status" 1
+is "nothing is called lost" "$err" "recorder recover: cannot write '$PWD/b.dat.spool': No space left on device; nothing is lost, run this again when there is room"
+is "only the first spool is left" "$(ls -A)" a.dat.spool
+ok "the same command recovers everything when there is room" "$RECORDER" recover --all -o b.dat
+is "every event" "$(in_files b.dat)" $events
+
+# ---- the spool of another recording does not fit onto the disk: its appended part is removed from the file again
+
+clear_all
+RECORDER_KEEP=1 RECORDER_ENABLE='*' "$TMP/producer" 1 10 >/dev/null
+leave_recording
+run timeout --kill-after=5 120 strace -qq -o "$TMP/trace" -P "$PWD/b.dat.spool" -e inject=pwritev:error=ENOSPC:when=30+ \
+	"$RECORDER" recover --all -o b.dat
 is "a spool that cannot be appended" "$status" 1
 like "nothing is called lost" "$err" "^recorder recover: cannot write '$PWD/b.dat.spool': No space left on device; nothing is lost: 'recorder recover $PWD/b.dat.spool' makes a file of what it has, then run this again$"
 ok "there is no file" test ! -e b.dat
-run "$RECORDER" recover b.dat.spool
-is "nothing of the other recording is in it" "$(in_files b.dat)" 0
+ok "the new spool has what was recovered before" "$RECORDER" recover b.dat.spool
+is "and nothing of the other recording" "$(in_files b.dat)" 10
 ok "everything is recovered when there is room" "$RECORDER" recover --all -o c.dat
 is "every event" "$(in_files c.dat)" $events
+
+# ---- the left spool cannot be written, as on a full disk: the rest of its buffers goes into the new spool
+
+clear_all
+# The recorder is killed at its first sleep, so the buffer keeps most events.
+strace -qq -o "$TMP/trace" -e trace=ppoll -e inject=ppoll:signal=KILL:when=2 \
+	"$RECORDER" record -q -o a.dat "$TMP/producer" 1 $events >/dev/null 2>&1
+wait_until program_is_gone
+run timeout --kill-after=5 120 strace -qq -o "$TMP/trace" -P "$PWD/a.dat.spool" -e inject=pwritev:error=ENOSPC:when=3+ \
+	"$RECORDER" recover --all -o b.dat
+is "a left spool whose disk is full is no obstacle" "$status" 0
+like "nothing is lost" "$err" "^recovered $events events from 1 process, 1 thread; 0 lost"
+is "every event is there once" "$(in_files b.dat)" $events
+is "nothing is left" "$(ls -A . "$RECORDER_DIR")" "$(printf '%s\n' .: b.dat '' "$RECORDER_DIR:")"
+ok "a write to the spool has failed" grep -q INJECTED "$TMP/trace"
 
 # ---- a spool that exists when it is to be made, and not when it is examined: each second open of it fails
 

@@ -64,6 +64,15 @@ else
 	ok "and at most one page's twice" test "$((first + $(events_in "$err")))" -le 1000300
 	is "nothing is left" "$(ls small run)" "$(printf 'run:\n\nsmall:\nrun')"
 
+	# The same with --all: only the output's disk has room.
+	run "$RECORDER" record -b 65536 -o small/full.dat "$producer" 1 1000000
+	is "a full disk" "$status" 1
+	ok "is no obstacle for --all, if the output's disk has room" "$RECORDER" recover --all -o all.dat
+	like "nothing was lost" "$err" "^recovered 1000000 events from 1 process, 1 thread; 0 lost"
+	is "every event is in the file, once" "$("$RECORDER" report all.dat |
+		sed -n 's/.*number=//p' | sort -n | awk '$1 != n++ { bad++ } END { print bad + 0, n + 0 }')" "0 1000000"
+	is "no spool and no buffer is left" "$(ls small run) $(ls ./*.spool 2>/dev/null)" "$(printf 'run:\n\nsmall:\nrun') "
+
 	# A command that runs on after the error.
 	# shellcheck disable=SC2016
 	"$RECORDER" record -b 65536 -o small/long.dat sh -c '"$0" 1 1000000; until [ -e go ]; do sleep 0.1; done' \
