@@ -172,6 +172,23 @@ static int gather(struct recover *recover)
 	return err;
 }
 
+static bool is_full(int err)
+{
+	return err == -ENOSPC || err == -EDQUOT;
+}
+
+/* Gather; if the left spool's disk is full, gather the rest into a copy of the spool on the disk of the output. */
+static int gather_with_room(struct recover *recover)
+{
+	const struct drain_trouble before = recover->trouble;
+	const int err = gather(recover);
+
+	if (!is_full(err) || !recover_move_spool(recover))
+		return err;
+	forget_attempt(recover, &before);
+	return gather(recover);
+}
+
 /* Whether some data that the spool leads to could not be read now. */
 static bool is_to_be_tried_again(const struct recover *recover)
 {
@@ -187,7 +204,8 @@ static void say_rest(const struct recover *recover, bool full)
 	if (full)
 		complain(
 			RECOVER,
-			"'%s' has no room for the rest of the buffers: 'recorder recover %s' makes another file of it",
+			"the file lacks the rest of the buffers, for which '%s' has no room: 'recorder recover -o FILE "
+			"%s' makes another file of it",
 			recover->spool_path, where);
 	else if (is_to_be_tried_again(recover))
 		complain(RECOVER, "some buffers could not be read; retry with 'recorder recover %s'",
@@ -248,13 +266,12 @@ static bool recover_all(struct recover *recover)
 	 * after its end. A file is made from the chunks that the spool has.
 	 */
 	const bool apart = recover->spool->stage_is_unseen;
-	const int err = apart ? 0 : gather(recover);
+	const int err = apart ? 0 : gather_with_room(recover);
 	/*
 	 * The spool filled the disk. A file can be made from the spool alone; it may be written to another disk, and
 	 * then there is room.
 	 */
-	const bool full = (err == -ENOSPC || err == -EDQUOT) &&
-			  (recover->spool->events || spool_side_bytes(recover->spool));
+	const bool full = is_full(err) && (recover->spool->events || spool_side_bytes(recover->spool));
 	bool good = true;
 
 	if (recover->is_unusable || (err < 0 && !full))
@@ -283,7 +300,7 @@ static bool recover_all(struct recover *recover)
 	if (!full && !trouble->bad_buffers && !trouble->unread && !trouble->living && !recover->only[0] &&
 	    session_is_session(recover->dir.path))
 		session_remove(&recover->dir);
-	return good && !recover->is_empty && !trouble->unread;
+	return good && !full && !recover->is_empty && !trouble->unread;
 }
 
 /* ---------------------------------------------------------------------------------------------------- the command */

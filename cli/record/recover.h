@@ -41,6 +41,7 @@ struct recover {
 
 	struct output output;
 	struct spool *spool;
+	char new_spool[PATH_MAX]; /* the path of a new spool: beside the output */
 	bool is_new;	  /* this command has made the spool */
 	bool is_unusable; /* the spool can only be closed, because another one could not be appended (spool.h) */
 	struct drain_trouble trouble;
@@ -68,8 +69,8 @@ bool recover_open_spool(struct recover *recover);
 bool recover_open_left(const char *path, struct spool **ret_spool);
 
 /*
- * If the file is complete and the recorder was killed while it removed the spool, complete the removal; *spool is NULL
- * then. False: one line was printed.
+ * Remove a spool that is not needed: the recorder was killed while it removed the spool of a complete file, or while it
+ * copied another spool to this one. *spool is NULL then. False: one line was printed.
  */
 bool recover_remove_if_done(struct spool **spool);
 
@@ -81,6 +82,12 @@ bool recover_drop_empty(struct recover *recover);
  * spool_append(): then recover->is_unusable is set.
  */
 int recover_append(struct recover *recover, struct spool *other);
+
+/*
+ * The disk of the left spool is full: continue with a copy of it beside the output, and remove it. False: that is not
+ * possible, or there is no room for copy and file; nothing has changed.
+ */
+bool recover_move_spool(struct recover *recover);
 
 /* Report a stage that is not visible from here, or that a restart of the machine has removed. */
 void recover_say_stage(const struct spool *spool);

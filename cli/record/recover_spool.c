@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "cli/base/name_ending.h"
@@ -46,7 +47,7 @@ bool recover_remove_if_done(struct spool **spool)
 	if (err)
 		complain(RECOVER, "cannot remove '%s': %s", (*spool)->path, strerror(-err));
 	else
-		complain(RECOVER, "the file of '%s' was complete: its spool is no longer needed and is removed",
+		complain(RECOVER, "'%s' is no longer needed and is removed: its events are in another file",
 			 (*spool)->path);
 	*spool = spool_close(*spool);
 	return !err;
@@ -133,7 +134,8 @@ bool recover_open_spool(struct recover *recover)
 		return false;
 	if (!choose_output(recover) || (!recover->spool && !make_spool(recover)))
 		return false;
-	snprintf(recover->output.spool, sizeof(recover->output.spool), "%s", recover->spool_path);
+	strcpy(recover->new_spool, recover->output.spool);
+	strcpy(recover->output.spool, recover->spool_path);
 	if (recover->version)
 		recover->spool->head.file_version = recover->version + 5;
 	if (recover->raw)
@@ -195,4 +197,56 @@ int recover_append(struct recover *recover, struct spool *other)
 	}
 	spool_close(other);
 	return err;
+}
+
+/* Whether the disk of the empty spool `copy` has room for a copy of `other`, and for the file, which is as large. */
+static bool has_room(const struct spool *copy, const struct spool *other)
+{
+	struct statvfs fs;
+
+	return fstatvfs(copy->fd, &fs) < 0 || (uint64_t)fs.f_bavail * fs.f_frsize >= 2 * other->end;
+}
+
+/* Make a copy of the left spool at output.spool. NULL: there is none. */
+static struct spool *copy_left(const struct recover *recover)
+{
+	struct spool_head head = recover->spool->head;
+	struct spool *copy;
+
+	head.done = 1;
+	memset(head.stage, 0, sizeof(head.stage));
+	if (!output_spool(&recover->output, &head, &copy))
+		return NULL;
+	if (has_room(copy, recover->spool) && !spool_copy(copy, recover->spool))
+		return copy;
+	output_remove_spool(&recover->output, copy);
+	return spool_close(copy);
+}
+
+bool recover_move_spool(struct recover *recover)
+{
+	struct spool *left = recover->spool, *copy;
+	int err;
+
+	/* Side files would have to be copied as well. */
+	if (!strcmp(recover->new_spool, recover->spool_path) || spool_has_kernel(left))
+		return false;
+	strcpy(recover->output.spool, recover->new_spool);
+	copy = copy_left(recover);
+	if (!copy) {
+		strcpy(recover->output.spool, recover->spool_path);
+		return false;
+	}
+	strcpy(recover->spool_path, recover->new_spool);
+	recover->spool = copy;
+	recover->is_new = true;
+	/* If the link fails, one line was printed, and the copy still leads to the session. */
+	if (recover->dir.fd >= 0 && session_is_session(recover->dir.path))
+		session_link_spool(&recover_sink, &recover->dir, recover->spool_path);
+	recover_say_stage(left);
+	err = spool_remove(left);
+	if (err)
+		complain(RECOVER, "cannot remove '%s': %s", left->path, strerror(-err));
+	spool_close(left);
+	return true;
 }

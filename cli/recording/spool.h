@@ -186,6 +186,12 @@ int spool_keep_text(struct spool *spool, unsigned int process, enum spool_text_k
 int spool_append(struct spool *spool, const struct spool *other);
 
 /*
+ * Fill a spool that was made with head.done set: append everything in `other`, which has no side files, then reset
+ * head.done. So if the process is killed, the incomplete copy counts as a spool that is not needed. Errors as above.
+ */
+int spool_copy(struct spool *spool, const struct spool *other);
+
+/*
  * ---------------------------------------------------------------------------------------------------------- staged
  */
 

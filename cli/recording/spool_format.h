@@ -42,7 +42,7 @@ struct spool_head {
 	char session[4096];    /* directory with the buffers; "": none */
 	char command[256];     /* the command's first word */
 	uint32_t split;	       /* 1: the trace.dat has a buffer for each process, in addition to the kernel's */
-	uint32_t done;	       /* its trace.dat is complete: all that remains to be done is spool_remove() */
+	uint32_t done;	       /* not needed: its trace.dat is complete, or it is an incomplete copy */
 	char stage[1024];      /* path of the file with the chunks that come next (stage.h); "": none */
 	uint64_t compatible;   /* features that a reader may ignore */
 	uint64_t incompatible; /* features that a reader must know */

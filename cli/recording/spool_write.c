@@ -219,3 +219,15 @@ int spool_append(struct spool *spool, const struct spool *other)
 		return -errno;
 	return err;
 }
+
+int spool_copy(struct spool *spool, const struct spool *other)
+{
+	struct iovec iov = { &spool->head.done, sizeof(spool->head.done) };
+	int err = spool_append(spool, other);
+
+	if (err)
+		return err;
+	spool->nr_found = spool->nr_entries;
+	spool->head.done = 0;
+	return spool_write_at(spool->fd, &iov, 1, offsetof(struct spool_head, done));
+}

@@ -14,6 +14,17 @@ in_file()
 	"$RECORDER" report "$1" | grep -cE ' (count|seq): '
 }
 
+# numbers_of [-u] FILE...: how many numbers are not one more than the one before, and how many numbers there are
+numbers_of()
+{
+	local same=
+
+	[ "$1" != -u ] || { same=-u; shift; }
+	for file; do
+		"$RECORDER" report "$file"
+	done | sed -n 's/.*number=//p' | sort -n $same | awk '$1 != n++ { bad++ } END { print bad + 0, n + 0 }'
+}
+
 # ---- the limit of a process: room for one lane, four threads
 
 export RECORDER_MAX_KB=1200
@@ -31,6 +42,7 @@ else
 	tap_unmount()
 	{
 		umount -l "$TMP/small"
+		umount -l "$TMP/tiny" 2>/dev/null
 		tap_exit
 	}
 	trap tap_unmount EXIT
@@ -54,13 +66,41 @@ else
 	run "$RECORDER" recover small/full.dat.spool
 	is "the file system has no room for the file besides the spool" "$status" 1
 	ok "the spool is still there" test -s small/full.dat.spool
+	# Another disk with as little room: the spool stays, and no copy of it is left.
+	mkdir tiny
+	mount -t tmpfs -o size=64k none tiny
+	run "$RECORDER" recover -o tiny/full.dat small/full.dat.spool
+	is "another disk without room" "$status" 1
+	like "is named" "$err" "^recorder recover: cannot write 'tiny/full.dat': No space left on device; 'recorder recover .*/small/full.dat.spool' tries again$"
+	is "no copy of the spool is left there" "$(ls -A tiny)" ""
+	umount tiny
+	if strace -qq -o trace -e inject=write:delay_enter=1:when=1 true 2>/dev/null; then
+		run strace -qq -o trace -P "$PWD/one.dat.spool" -e inject=pwritev:signal=KILL:when=20 \
+			"$RECORDER" recover -o one.dat small/full.dat.spool
+		is "a recovery killed while it copies the spool to another disk" "$status" 137
+		ok "leaves a part of the copy" test -s one.dat.spool
+	else
+		skip "a recovery killed while it copies the spool" "strace is not installed, or cannot trace here"
+	fi
 	ok "there is room elsewhere" "$RECORDER" recover -o one.dat small/full.dat.spool
-	like "the buffers still hold something" "$err" "'recorder recover (.*/session-[A-Za-z0-9]*)' makes another file of it"
+	like "nothing was lost" "$err" "^recovered 1000000 events from 1 process, 1 thread; 0 lost"
+	is "every event is in the file, once" "$(numbers_of one.dat)" "0 1000000"
+	is "no spool and no buffer is left" "$(ls small run) $(ls ./*.spool 2>/dev/null)" "$(printf 'run:\n\nsmall:\nrun') "
+
+	# No copy of the spool can be made: a file is in its place.
+	run "$RECORDER" record -b 65536 -o small/full.dat "$producer" 1 1000000
+	is "a full disk once more" "$status" 1
+	echo mine >one.dat.spool
+	fails "a spool that cannot be copied" "$RECORDER" recover -o one.dat small/full.dat.spool
+	like "the reason is reported" "$err" "^recorder recover: '.*/one.dat.spool' exists already; remove it or choose another output"
+	like "and that the file is not complete" "$err" \
+		"the file lacks the rest of the buffers, for which '.*full.dat.spool' has no room: 'recorder recover -o FILE (.*/session-[A-Za-z0-9]*)' makes another file of it"
+	is "the other file is as it was" "$(<one.dat.spool)" mine
+	rm one.dat.spool
 	first=$(events_in "$err")
 	ok "one command" "$RECORDER" recover -o two.dat "${BASH_REMATCH[1]}"
 	# No event is missing between the two files; at most one page is in both.
-	is "together they have all events" "$({ "$RECORDER" report one.dat; "$RECORDER" report two.dat; } |
-		sed -n 's/.*number=//p' | sort -n -u | awk '$1 != n++ { bad++ } END { print bad + 0, n + 0 }')" "0 1000000"
+	is "together they have all events" "$(numbers_of -u one.dat two.dat)" "0 1000000"
 	ok "and at most one page's twice" test "$((first + $(events_in "$err")))" -le 1000300
 	is "nothing is left" "$(ls small run)" "$(printf 'run:\n\nsmall:\nrun')"
 
@@ -69,8 +109,7 @@ else
 	is "a full disk" "$status" 1
 	ok "is no obstacle for --all, if the output's disk has room" "$RECORDER" recover --all -o all.dat
 	like "nothing was lost" "$err" "^recovered 1000000 events from 1 process, 1 thread; 0 lost"
-	is "every event is in the file, once" "$("$RECORDER" report all.dat |
-		sed -n 's/.*number=//p' | sort -n | awk '$1 != n++ { bad++ } END { print bad + 0, n + 0 }')" "0 1000000"
+	is "every event is in the file, once" "$(numbers_of all.dat)" "0 1000000"
 	is "no spool and no buffer is left" "$(ls small run) $(ls ./*.spool 2>/dev/null)" "$(printf 'run:\n\nsmall:\nrun') "
 
 	# A command that runs on after the error.
@@ -87,7 +126,9 @@ else
 	is "the line is not repeated at the end" "$(wc -l <err)" 1
 	is "the command ran to its end" "$(<out)" "produced 1000000"
 	ok "what was recorded is recovered" "$RECORDER" recover -q -o long.dat small/long.dat.spool
-	rm -rf go run/session-*
+	is "all of it" "$(numbers_of long.dat)" "0 1000000"
+	is "nothing is left of it" "$(ls small run)" "$(printf 'run:\n\nsmall:\nrun')"
+	rm -f go
 	trap tap_exit EXIT
 	umount small
 fi
