@@ -219,9 +219,12 @@ void record_say_failing(struct record *record, int programs, int kernel)
 	record->failure_is_reported = true;
 	err = find_stopped(record, programs < 0 ? programs : kernel, what, sizeof(what));
 	complain(RECORD,
-		 "cannot %s: %s; '%s' keeps running, but %s events are lost from now on; when it has ended, "
-		 "'recorder recover %s' makes a trace.dat of what was recorded",
-		 what, strerror(-err), record->command[0], programs < 0 ? "its" : "the kernel's", record->output.spool);
+		 "cannot %s: %s; '%s' keeps running, %s; when it has ended, 'recorder recover %s' makes a trace.dat of "
+		 "what was recorded",
+		 what, strerror(-err), record->command[0],
+		 programs < 0 ? "and its events stay in its lanes; once these are full, events are lost" :
+				"but the kernel's events are lost from now on",
+		 record->output.spool);
 }
 
 /* Report the error that stopped the drain. If it was reported before, report only what was not known then. */

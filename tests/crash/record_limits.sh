@@ -122,7 +122,7 @@ else
 	wait $recorder
 	is "the status" $? 1
 	like "what to do" "$(<err)" \
-		"^recorder record: cannot write '.*long.dat.spool': No space left on device; 'sh' keeps running, .*'recorder recover .*long.dat.spool'"
+		"^recorder record: cannot write '.*long.dat.spool': No space left on device; 'sh' keeps running, and its events stay in its lanes; once these are full, events are lost; .*'recorder recover .*long.dat.spool'"
 	is "the line is not repeated at the end" "$(wc -l <err)" 1
 	is "the command ran to its end" "$(<out)" "produced 1000000"
 	ok "what was recorded is recovered" "$RECORDER" recover -q -o long.dat small/long.dat.spool
