@@ -384,7 +384,7 @@ static int run_command(struct record *record)
 		goto remove;
 	if (session_sweep(left, sizeof(left)) && !record->quiet)
 		complain(RECORD,
-			 "'%s' is left from a recorder that was killed; 'recorder recover %s' makes a trace.dat of it",
+			 "'%s' is left from an unfinished recording; 'recorder recover %s' makes a trace.dat of it",
 			 left, left);
 	loans_sweep(&record_sink, NULL, record->quiet);
 	sweep_left(record);

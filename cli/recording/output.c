@@ -98,7 +98,7 @@ static int look_at_spool(const struct output *output)
 	struct spool *left;
 	int err = spool_look(output->spool, &head);
 
-	/* The killed recorder had finished, except for removing the spool. */
+	/* The killed recorder had finished, except for removing the spool; or it was copying another spool. */
 	if (!err && head.done) {
 		err = spool_open(output->spool, &left);
 		if (!err) {
@@ -128,7 +128,7 @@ bool output_spool(const struct output *output, const struct spool_head *head, st
 		message(output->sink, "'%s' is being written by another recorder; choose another output%s",
 			output->name, message_remark(output->sink, WORD_OUTPUT).text);
 	else if (!found)
-		message(output->sink, "'%s' is left from a recorder that was killed; '%s %s' makes a trace.dat of it",
+		message(output->sink, "'%s' is left from an unfinished recording; '%s %s' makes a trace.dat of it",
 			output->spool, message_word(output->sink, WORD_RECOVER), output->spool);
 	else
 		message(output->sink, "'%s' exists already; remove it or choose another output%s", output->spool,

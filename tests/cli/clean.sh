@@ -213,7 +213,7 @@ record_killed
 run "$RECORDER" recover
 unlike "recover does not list the new recording's spool" "$out" "killed.dat.spool"
 run "$RECORDER" record -o other.dat true
-unlike "no recorder reports the session, which has nothing left" "$err" "is left from a recorder that was killed"
+unlike "no recorder reports the session, which has nothing left" "$err" "is left from an unfinished recording"
 ok "and it is removed" test ! -e "$session"
 rm -f killed.dat
 kill -KILL "$program"

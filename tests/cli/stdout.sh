@@ -51,7 +51,7 @@ like "the message names the file, too" "$(<err)" "standard output: Broken pipe; 
 is "which is there, and nothing else" "$(counts tmp/recorder-*/trace.dat) $(ls tmp/recorder-* run)" \
 	"get 10 idle 10 put 10 $(printf 'run:\n\n%s:\ntrace.dat' tmp/recorder-*)"
 echo go | "$RECORDER" record -o next.dat "$told" 2>err >/dev/null
-unlike "the next recording finds nothing left" "$(<err)" "is left from a recorder"
+unlike "the next recording finds nothing left" "$(<err)" "is left from an unfinished recording"
 rm -r tmp/recorder-*
 run script -qec "'$RECORDER' record -o - true" /dev/null
 like "a terminal is refused" "$out" "standard output is a terminal \\(-o -\\): redirect it"

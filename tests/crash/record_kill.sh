@@ -63,7 +63,7 @@ end $recorder
 ok "there is no file yet" test ! -e trace.dat
 cp trace.dat.spool first.spool
 fails "another recording does not replace the spool" "$RECORDER" record true
-like "the message shows what to do" "$err" "trace.dat.spool' is left from a recorder that was killed; 'recorder recover .*trace.dat.spool' makes"
+like "the message shows what to do" "$err" "trace.dat.spool' is left from an unfinished recording; 'recorder recover .*trace.dat.spool' makes"
 ok "the spool is as it was" cmp trace.dat.spool first.spool
 ok "the program runs to its end without its recorder" wait_until has_written count 400000
 ok "its spool and its lanes are recovered while it lives" "$RECORDER" recover

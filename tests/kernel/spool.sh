@@ -70,7 +70,7 @@ for round in 1 2 3; do
 	truncate -s $((pages * 4096 + 100 * round)) killed.dat.spool.cpu0
 	read -r expected lost <<<"$(python3 events_of.py killed.dat.spool.cpu0 $pages)"
 	run "$RECORDER" record -q -o killed.dat -e raw_syscalls:sys_enter true
-	like "$way: the next recorder there reports what is left" "$err" "'.*/killed.dat.spool' is left from a recorder that was killed"
+	like "$way: the next recorder there reports what is left" "$err" "'.*/killed.dat.spool' is left from an unfinished recording"
 	run "$RECORDER" recover killed.dat.spool
 	is "$way: recovered" "$status" 0
 	told=$(sed -n 's/^recovered \([0-9]*\) kernel events from .*/\1/p' <<<"$err")
