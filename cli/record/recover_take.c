@@ -243,8 +243,8 @@ static void print_item(const char *pid, uint64_t made, uint64_t bytes, const cha
 }
 
 /*
- * Prints the buffers that dead programs left, and the spools of recordings that have no buffers any more. With `name`,
- * only the buffers of programs with this name. Returns their number.
+ * Prints the buffers that dead programs left, and the spools of unfinished recordings. With `name`, only the buffers of
+ * programs with this name. Returns their number.
  */
 static unsigned int print_left(const struct recover *recover, const char *name)
 {
@@ -267,7 +267,7 @@ static unsigned int print_left(const struct recover *recover, const char *name)
 			print_item(pid, item->last, item->size, item->comm);
 			printf("%s/%s\n", place->dir.path, item->name);
 		}
-		if (name || place->nr || !place->spool || stat(place->spool, &st) < 0)
+		if (name || !place->spool || stat(place->spool, &st) < 0)
 			continue;
 		if (!nr++)
 			puts(heading);

@@ -107,6 +107,9 @@ else
 	# The same with --all: only the output's disk has room.
 	run "$RECORDER" record -b 65536 -o small/full.dat "$producer" 1 1000000
 	is "a full disk" "$status" 1
+	fails "recover alone" "$RECORDER" recover
+	like "lists the buffer" "$out" " producer +$RECORDER_DIR/session-[^ ]*\\.rec($|"$'\n'")"
+	like "and the spool that it belongs to" "$out" " \\(recording\\) +$PWD/small/full.dat.spool$"
 	ok "is no obstacle for --all, if the output's disk has room" "$RECORDER" recover --all -o all.dat
 	like "nothing was lost" "$err" "^recovered 1000000 events from 1 process, 1 thread; 0 lost"
 	is "every event is in the file, once" "$(numbers_of all.dat)" "0 1000000"
