@@ -51,6 +51,19 @@ static int print(const struct options *o, const struct hist_shown *shown)
 	return 0;
 }
 
+/* Report that there is no duration. A frequent reason is that B follows A on another thread. */
+static void complain_empty(const struct trace_input *input, const struct series_spec *spec,
+			   const struct series_counts *counts)
+{
+	if (spec->to && !spec->field && counts->no_begin && counts->no_end)
+		complain(COMMAND,
+			 "%s: there is nothing to measure; if %s and %s are on different threads, pair them by a "
+			 "field (-k FIELD)",
+			 input->path, spec->name, spec->to);
+	else
+		complain(COMMAND, "%s: there is nothing to measure", input->path);
+}
+
 /* Measure and print the durations. Returns the exit status. */
 static int measure(const struct trace_input *input, const struct options *o, const struct series_spec *spec,
 		   struct hist *hist, struct series_set *set)
@@ -83,7 +96,7 @@ static int measure(const struct trace_input *input, const struct options *o, con
 	trace_input_report_gaps(input, series_gaps(set));
 	trace_report_absent(input->command, input->path, input->table);
 	if (!hist->count)
-		complain(COMMAND, "%s: there is nothing to measure", input->path);
+		complain_empty(input, spec, series_counts(series));
 	return hist->count ? 0 : EXIT_FAILURE;
 }
 

@@ -162,6 +162,8 @@ refused 1 "trace.dat: the trace has no system calls such as 'read'; record them 
 refused 1 "trace.dat: there is no system call 'nothing'" sys_nothing
 refused 1 "trace.dat: the trace has no sched_switch or no sched_waking; record them with -e sched" wakeup
 refused 1 "trace.dat: there is nothing to measure" io:complete io:submit -k id
+refused 1 "trace.dat: there is nothing to measure; if io:submit and io:complete are on different threads, pair them by a field .-k FIELD." \
+	io:submit io:complete
 refused 2 "missing: there is no such file; FILE A B expected" missing io:submit io:complete
 refused 1 "missing.dat: cannot open: No such file or directory" missing.dat io:submit io:complete
 refused 1 "missing.dat: cannot open: No such file or directory" missing.dat io:request
