@@ -204,14 +204,36 @@ static void say_unmet(const struct message_sink *sink, const char *patterns)
 		patterns, message_word(sink, WORD_LIST_EVENTS));
 }
 
-/* Report patterns that no event matches, or only events that are left out. */
-static void say_selection_unmet(const struct message_sink *sink, const struct selection *selection,
-				const struct spool *spool)
+/* Report each pattern of a list, also one after !, that no event matches. Returns whether there is one. */
+static bool say_each_unmet(const struct message_sink *sink, const char *patterns, const struct spool *spool)
 {
-	if (is_met(selection->given, spool))
+	char *const copy = strdup(patterns);
+	char *rest = copy, *pattern;
+	bool is_said = false;
+
+	if (!copy)
+		message(sink, "out of memory");
+	while ((pattern = strsep(&rest, ","))) {
+		pattern += *pattern == '!';
+		if (is_met(pattern, spool))
+			continue;
+		say_unmet(sink, pattern);
+		is_said = true;
+	}
+	free(copy);
+	return is_said;
+}
+
+/* Report patterns that no event matches, and those that match only events that are left out. */
+static void report_patterns(const struct message_sink *sink, const struct selection *selection,
+			    const struct spool *spool)
+{
+	const bool matches = is_met(selection->given, spool);
+
+	if (matches && !is_met(selection->patterns, spool))
 		message(sink, "all events that match '%s' are left out%s", selection->given,
 			message_remark(sink, WORD_LEAVE_OUT).text);
-	else
+	if (!say_each_unmet(sink, selection->given, spool) && !matches)
 		say_unmet(sink, selection->given);
 }
 
@@ -220,12 +242,11 @@ void selections_report(const struct message_sink *sink, const struct selections 
 	for (unsigned int i = 0; spool->nr_entries && i < selections->nr; i++) {
 		const struct selection *selection = &selections->list[i];
 
-		if (!selections->is_default && !is_met(selection->patterns, spool))
-			say_selection_unmet(sink, selection, spool);
+		if (!selections->is_default)
+			report_patterns(sink, selection, spool);
 		if (selection->filter)
 			say_unfit(sink, selections, selection, spool);
 	}
 	for (unsigned int i = 0; spool->nr_entries && i < selections->nr_left_out; i++)
-		if (!is_met(selections->left_out[i], spool))
-			say_unmet(sink, selections->left_out[i]);
+		say_each_unmet(sink, selections->left_out[i], spool);
 }

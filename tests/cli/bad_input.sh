@@ -161,6 +161,9 @@ run "$RECORDER" record -o pattern.dat -u 'test:count' -u 'tset:*' -u 'nothing' "
 is "an unknown pattern is not a failure" "$status" 0
 is "it is named" "$(grep -c "no process has an event that matches 'tset:\\*'" <<<"$err")" 1
 is "each of them" "$(grep -c "no process has an event that matches" <<<"$err")" 2
+run "$RECORDER" record -o pattern.dat -u 'test:count,tset:*,nothing,!none:?' -x 'test:no,test:count_*' "$producer" 1 10
+is "those in a list, too" "$(sed -n "s/.*no process has an event that matches '\([^']*\)'.*/\1/p" <<<"$err" | paste -sd ' ')" \
+	"tset:* nothing none:? test:no test:count_*"
 like "the others count" "$err" "recorded 10 events"
 is "the command's stdout is its own" "$out" "produced 10"
 is "the command's stdin is its own" "$(echo hello | "$RECORDER" record -q cat)" hello
