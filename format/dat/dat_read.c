@@ -138,6 +138,9 @@ static int open_regular(const char *path, struct dat_file *file, struct dat_erro
 	struct stat st;
 
 	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (file->fd < 0 && errno == ENOENT && !strcmp(path, "-"))
+		return dat_fail(error, -ENOENT, 0,
+				"a trace.dat cannot be read from standard input; write it to a file first");
 	if (file->fd < 0)
 		return dat_fail(error, -errno, 0, "cannot open: %s", strerror(errno));
 	if (fstat(file->fd, &st))

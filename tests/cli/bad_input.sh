@@ -221,6 +221,7 @@ done
 refused "clock what" 2 "unexpected argument 'stranger'" clock stranger
 refused "clock on what" 2 "option '--cpu' takes a number from 0 to [0-9]+, not 'x'" clock --cpu x
 refused "clock, no rounds" 2 "option '-n' takes a number from 1 to 10000, not '0'" clock -n 0
+refused "report standard input" 1 "-: a trace\.dat cannot be read from standard input; write it to a file first" report -i -
 refused "verify nothing" 1 "none.such: cannot open: No such file" verify none.such
 refused "verify a text" 1 "precious.dat: .*" verify precious.dat
 refused "verify a directory" 1 "dir: .*" verify dir
