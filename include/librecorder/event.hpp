@@ -24,6 +24,8 @@
  *	bytes			std::span, std::vector, std::string: anything with data() and size(), in place of a pointer and a length
  *	array(TYPE, n, LENGTH)	std::array<TYPE, N>, TYPE[N] and std::span<TYPE, N>, of LENGTH elements or more
  *
+ * The name of REC_TASK may be a std::string or a std::string_view, too.
+ *
  * A floating-point number for a field of whole numbers, an array that is too short or of unknown length, and too few or
  * too many arguments are compile errors. Events that were declared before this header was included take only the
  * arguments that event.h lists.
@@ -242,6 +244,22 @@ struct end {
 template <> struct fields<end> : fields<> {
 };
 
+/* ---------------------------------------------------------------------------------------------------------- tasks */
+
+inline void write_task(uint64_t id, const char *name)
+{
+	rec_task_write(id, name);
+}
+
+/* A view may lack a NUL at its end. rec_task_write() cuts a long name in the same place. */
+inline void write_task(uint64_t id, std::string_view name)
+{
+	char copied[256];
+
+	copied[name.copy(copied, sizeof(copied) - 1)] = '\0';
+	rec_task_write(id, copied);
+}
+
 } // namespace rec::detail
 
 /* ------------------------------------------------------------------------------- macros that event.h leaves open */
@@ -250,6 +268,8 @@ template <> struct fields<end> : fields<> {
 #define REC__CONSTANT ::rec::detail::constant
 #undef REC__WRITE
 #define REC__WRITE(base) rec_plain_##base
+#undef REC__TASK_1
+#define REC__TASK_1 ::rec::detail::write_task
 
 /* A template needs C++ linkage, and the declaration may be inside a program's extern "C". */
 #undef REC__WRAP

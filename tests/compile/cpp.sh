@@ -31,6 +31,10 @@ timed: dur=N path=/a/path
 counter: bytes=-1
 state: id=1 kind=op::get
 task: id=3 name=three
+task: id=4 name=/a/path
+task: id=5 name=/a
+task: id=6 name=
+task: id=7 name='"$(printf 'x%.0s' {1..255})"'
 in_c: n=7'
 
 # Each compiler and each standard once; all combinations only in the long tier (COMPILERS=all).

@@ -60,6 +60,10 @@ static void write_meanings()
 	REC(cpp, counter, -1);
 	REC(cpp, state, op::put, op::get);
 	REC_TASK(3, "three");
+	REC_TASK(4, path);
+	REC_TASK(5, std::string_view(path).substr(0, 2));
+	REC_TASK(6, nullptr);
+	REC_TASK(7, std::string(300, 'x'));
 }
 
 static void write()
