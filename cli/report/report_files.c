@@ -163,6 +163,24 @@ static int print_all(struct report *all, unsigned int nr, report_form form)
 	return report_several(all, nr, head);
 }
 
+/*
+ * Report that the tasks or times that were given select nothing: otherwise there would be no output, without a reason.
+ * This is no failure, as with trace-cmd.
+ */
+static void report_nothing(const struct report *all, unsigned int nr, report_form form)
+{
+	const struct report_window *window = &all->select.window;
+
+	if (form == report_list || form == report_clock || all->lines.write_error ||
+	    (!all->select.tasks.nr && !window->since_text && !window->until_text))
+		return;
+	for (unsigned int i = 0; i < nr; i++)
+		if (all[i].select.window.selected || report_is_latency(&all[i]))
+			return;
+	complain(opts_command(), "%s: no %s is selected", nr == 1 ? all->path : "all files",
+		 form == report_spans ? "span" : "event");
+}
+
 static int run(struct report *all, unsigned int nr, report_form form)
 {
 	int status = open_all(all, nr, form);
@@ -181,7 +199,11 @@ static int run(struct report *all, unsigned int nr, report_form form)
 		if (!status && report_missing(&all[i]))
 			status = EXIT_FAILURE;
 	}
-	return status ? status : check_output(all);
+	if (!status)
+		status = check_output(all);
+	if (!status)
+		report_nothing(all, nr, form);
+	return status;
 }
 
 /* Read a number with its sign. */

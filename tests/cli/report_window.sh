@@ -180,6 +180,20 @@ like "a clock without seconds" "$err" "--since '1.5': expected a whole number"
 run "$RECORDER" report --since @submit --until '@submit if id == 1' "$file"
 is "no such event: status" "$status" 1
 like "no such event" "$err" "--until '@submit if id == 1': the file has no such event"
+for flags in "--pid 99999999" "--since 99999999" "--until 1" "--since 99999999 --tail 3"; do
+	for form in "" --json --csv --summary --spans --profile; do
+		# shellcheck disable=SC2086
+		run "$RECORDER" report $form $flags "$file"
+		is "report $form $flags: status and reason" "$status $(tail -n 1 <<<"$err")" \
+			"0 recorder report: $file: no $([ "$form" = --spans ] && echo span || echo event) is selected"
+	done
+done
+run "$RECORDER" report --pid 99999999 "$file"
+is "nothing is selected: the output is trace-cmd's" "$out" "$(trace-cmd report --pid 99999999 "$file" 2> /dev/null)"
+run "$RECORDER" report --since 99999999 -i "$file" -i "$TMP/v7-lost.dat"
+is "nothing is selected of several files" "$status $err" "0 recorder report: all files: no event is selected"
+run "$RECORDER" report --pid 1001 "$file"
+is "with events there is no such message" "$err" ""
 run "$RECORDER" report --head 1 --tail 1 "$file"
 is "--head and --tail" "$status" 2
 
