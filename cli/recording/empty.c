@@ -40,6 +40,16 @@ static void put_stopped(const struct message_sink *sink, unsigned int programs, 
 		snprintf(why, size, "the programs are stopped (rec_stop()); '%s' starts them again", start);
 }
 
+/* Unless it is not wanted, the summary has named the patterns, and what to do. */
+static void put_unmet(const struct output *output, char *why, size_t size)
+{
+	if (output->quiet)
+		snprintf(why, size, "no event matches; '%s PROGRAM' shows a program's events",
+			 message_word(output->sink, WORD_LIST_EVENTS));
+	else
+		snprintf(why, size, "no event matches");
+}
+
 /* The reason why no program recorded an event, although at least one program could. */
 static const char *of_programs(const struct spool *spool, const struct drain_trouble *trouble, unsigned int programs,
 			       uint64_t lost)
@@ -70,8 +80,7 @@ void say_empty(const struct output *output, const struct spool *spool, const str
 		snprintf(why, sizeof(why), "all selected events are left out%s",
 			 message_remark(output->sink, WORD_LEAVE_OUT).text);
 	else if (selections && programs && has_event(spool) && !selections_any_met(selections, spool))
-		snprintf(why, sizeof(why), "no event matches; '%s PROGRAM' shows a program's events",
-			 message_word(output->sink, WORD_LIST_EVENTS));
+		put_unmet(output, why, sizeof(why));
 	else if (selections && programs)
 		snprintf(why, sizeof(why), "%s", of_programs(spool, trouble, programs, stats->lost));
 	else if (!selections)

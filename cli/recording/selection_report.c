@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/suggest.h"
+
 static bool same_words(const struct rec_words *a, const struct rec_words *b)
 {
 	return a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
@@ -198,10 +200,69 @@ bool selections_only_left_out(const struct selections *selections, const struct 
 	return false;
 }
 
-static void say_unmet(const struct message_sink *sink, const char *patterns)
+/* Mistakes in a pattern, the likely ones first. */
+enum mistake {
+	MISTAKE_NO_SYSTEM, /* "submit" for "io:submit" */
+	MISTAKE_SYSTEM,	   /* "oi:*" for "io:*" */
+	MISTAKE_NAME,	   /* "io:sumbit", or "sumbit" alone, for "io:submit" */
+	MISTAKES,
+};
+
+/* Whether `word` may mean `name`: it is a part of it, or has a typing error. */
+static bool is_near(const char *word, const char *name)
 {
-	message(sink, "no process has an event that matches '%s' ('%s PROGRAM' shows a program's events)",
-		patterns, message_word(sink, WORD_LIST_EVENTS));
+	const char *const names[] = { name, NULL };
+
+	return strstr(name, word) || suggest(word, names);
+}
+
+/* Store the pattern that was meant if the mistake was made and the event was meant. False: it was not. */
+static bool correct(enum mistake mistake, const char *pattern, const struct rec_event_info *info, char *text,
+		    size_t size)
+{
+	const size_t first = strcspn(pattern, ":/");
+	const char *const rest = pattern + first;
+	char given[REC_IDENT_MAX + 1], system[REC_IDENT_MAX + 1], name[REC_IDENT_MAX + 1];
+
+	snprintf(given, sizeof(given), "%.*s", (int)first, pattern);
+	snprintf(system, sizeof(system), "%.*s", (int)info->system.size, info->system.text);
+	snprintf(name, sizeof(name), "%.*s", (int)info->name.size, info->name.text);
+	if (mistake == MISTAKE_NO_SYSTEM && !*rest)
+		snprintf(text, size, "%s:%s", system, given);
+	else if (mistake == MISTAKE_SYSTEM && is_near(given, system))
+		snprintf(text, size, "%s%s", system, rest);
+	else if (mistake == MISTAKE_NAME && is_near(*rest ? rest + 1 : given, name))
+		snprintf(text, size, "%s:%s", *rest ? given : system, name);
+	else
+		return false;
+	return rec_pattern_match(text, info->system.text, info->system.size, info->name.text, info->name.size);
+}
+
+/* The number of processes whose events are suggested. A recording may have thousands, most of the same programs. */
+#define MEANT_PROCESSES 64u
+
+/* Store a pattern that matches an event and that may have been meant. False: there is none. */
+static bool find_meant(const char *pattern, const struct spool *spool, char *text, size_t size)
+{
+	for (enum mistake mistake = 0; mistake < MISTAKES; mistake++) {
+		struct events events = { .spool = spool };
+
+		while (next_event(&events) && events.entry < MEANT_PROCESSES)
+			if (correct(mistake, pattern, &events.info, text, size))
+				return true;
+	}
+	return false;
+}
+
+static void say_unmet(const struct message_sink *sink, const char *pattern, const struct spool *spool)
+{
+	char meant[2 * REC_IDENT_MAX + 2];
+
+	if (find_meant(pattern, spool, meant, sizeof(meant)))
+		message(sink, "no process has an event that matches '%s'; did you mean '%s'?", pattern, meant);
+	else
+		message(sink, "no process has an event that matches '%s' ('%s PROGRAM' shows a program's events)",
+			pattern, message_word(sink, WORD_LIST_EVENTS));
 }
 
 /* Report each pattern of a list, also one after !, that no event matches. Returns whether there is one. */
@@ -217,7 +278,7 @@ static bool say_each_unmet(const struct message_sink *sink, const char *patterns
 		pattern += *pattern == '!';
 		if (is_met(pattern, spool))
 			continue;
-		say_unmet(sink, pattern);
+		say_unmet(sink, pattern, spool);
 		is_said = true;
 	}
 	free(copy);
@@ -234,7 +295,7 @@ static void report_patterns(const struct message_sink *sink, const struct select
 		message(sink, "all events that match '%s' are left out%s", selection->given,
 			message_remark(sink, WORD_LEAVE_OUT).text);
 	if (!say_each_unmet(sink, selection->given, spool) && !matches)
-		say_unmet(sink, selection->given);
+		say_unmet(sink, selection->given, spool);
 }
 
 void selections_report(const struct message_sink *sink, const struct selections *selections, const struct spool *spool)

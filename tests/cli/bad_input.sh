@@ -164,6 +164,10 @@ is "each of them" "$(grep -c "no process has an event that matches" <<<"$err")" 
 run "$RECORDER" record -o pattern.dat -u 'test:count,tset:*,nothing,!none:?' -x 'test:no,test:count_*' "$producer" 1 10
 is "those in a list, too" "$(sed -n "s/.*no process has an event that matches '\([^']*\)'.*/\1/p" <<<"$err" | paste -sd ' ')" \
 	"tset:* nothing none:? test:no test:count_*"
+run "$RECORDER" record -o pattern.dat -u 'test:count,count,tset:*,test:cuont,cuont,tes:*,other:x' "$producer" 1 10
+is "what was meant is suggested" "$(sed -n "s/.*matches '\([^']*\)'; did you mean '\([^']*\)'?$/\1=\2/p" <<<"$err" | paste -sd ' ')" \
+	"count=test:count tset:*=test:* test:cuont=test:count cuont=test:count tes:*=test:*"
+like "unless nothing is similar" "$err" "'other:x' \\('recorder list PROGRAM' shows a program's events\\)"
 like "the others count" "$err" "recorded 10 events"
 is "the command's stdout is its own" "$out" "produced 10"
 is "the command's stdin is its own" "$(echo hello | "$RECORDER" record -q cat)" hello

@@ -27,7 +27,10 @@ nothing()
 }
 
 nothing "not linked" "no process of 'sh' uses librecorder" sh -c 'exit 0'
-nothing "no event matches" "no event matches; 'recorder list" -u 'nosuch:x' sh -c "echo go | '$told'"
+nothing "no event matches" "no event matches" -u 'nosuch:x' sh -c "echo go | '$told'"
+like "no event matches: -q names the command that shows events" "$err" "no event matches; 'recorder list PROGRAM' shows a program's events$"
+run "$RECORDER" record -u 'nosuch:x' sh -c "echo go | '$told'"
+is "no event matches: without -q it is named once" "$(grep -c 'recorder list' <<<"$err")" 1
 nothing "all left out" "all selected events are left out \\(-x\\)" -x '*' sh -c "echo go | '$told'"
 run "$RECORDER" record -u kv:put,nosuch -u net -x kv:put sh -c "echo go | '$told'"
 is "left out, in a recording with other events" "$status $(counts trace.dat)" "0 idle 10"
