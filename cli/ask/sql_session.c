@@ -9,8 +9,10 @@
 #include "format/sql/sql_hist.h"
 #include "format/sql/sql_open.h"
 #include "format/sql/sql_table.h"
+#include "format/sql/sql_trace.h"
 
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -273,6 +275,32 @@ int sql_session_run(struct sql_session *session, const char *text)
 
 /* ------------------------------------------------------------------------------------------------------------- save */
 
+/* Static, because signal handlers cannot be passed an argument. */
+static sqlite3 *saving;
+static volatile sig_atomic_t ended_by; /* the signal that ends the command; 0: none */
+
+static void end_save(int number)
+{
+	ended_by = number;
+	sql_interrupted = 1;
+	sqlite3_interrupt(saving);
+}
+
+/*
+ * A signal that would end the command ends the save first, so that no incomplete file is left. The shell keeps its own
+ * handler of Ctrl-C.
+ */
+static void handle_signals(bool handle)
+{
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP };
+	const struct sigaction action = { .sa_handler = handle ? end_save : SIG_DFL, .sa_flags = SA_RESTART };
+	struct sigaction before;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		if (!sigaction(numbers[i], NULL, &before) && before.sa_handler == (handle ? SIG_DFL : end_save))
+			sigaction(numbers[i], &action, NULL);
+}
+
 /*
  * The table's columns, each after a comma; NULL: no memory. *ret_rowid is a name for the row's number that no column
  * has.
@@ -312,7 +340,15 @@ static bool has_rowid(struct sql_session *session, const char *name, const char 
 	return has;
 }
 
-static int save_table(struct sql_session *session, const char *name)
+static int fail_save(const struct sql_session *session, const char *path)
+{
+	/* A signal that ends the command needs no reason. */
+	if (!ended_by)
+		complain(COMMAND, "cannot save to '%s': %s", path, sqlite3_errmsg(session->db));
+	return EXIT_FAILURE;
+}
+
+static int save_table(struct sql_session *session, const char *name, const char *path)
 {
 	char *statement = sqlite3_mprintf("CREATE TABLE saved.\"%w\" AS SELECT * FROM temp.\"%w\" WHERE 0", name, name);
 	int code = statement ? sqlite3_exec(session->db, statement, NULL, NULL, NULL) : SQLITE_NOMEM;
@@ -334,10 +370,10 @@ static int save_table(struct sql_session *session, const char *name)
 		sqlite3_free(statement);
 		sqlite3_free(columns);
 	}
-	return code == SQLITE_OK ? 0 : fail(session);
+	return code == SQLITE_OK ? 0 : fail_save(session, path);
 }
 
-static int save_tables(struct sql_session *session)
+static int save_tables(struct sql_session *session, const char *path)
 {
 	sqlite3_stmt *statement;
 	int status = 0;
@@ -345,19 +381,51 @@ static int save_tables(struct sql_session *session)
 	if (sqlite3_exec(session->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK ||
 	    sqlite3_prepare_v2(session->db, "SELECT name FROM temp.sqlite_master WHERE type = 'table'", -1, &statement,
 			       NULL) != SQLITE_OK)
-		return fail(session);
-	while (!status && sqlite3_step(statement) == SQLITE_ROW)
-		status = save_table(session, (const char *)sqlite3_column_text(statement, 0));
+		return fail_save(session, path);
+	while (!status && !ended_by && sqlite3_step(statement) == SQLITE_ROW)
+		status = save_table(session, (const char *)sqlite3_column_text(statement, 0), path);
 	sqlite3_finalize(statement);
-	if (!status && sqlite3_exec(session->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
-		status = fail(session);
+	if (!status && !ended_by && sqlite3_exec(session->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
+		status = fail_save(session, path);
 	return status;
+}
+
+static int attach(struct sql_session *session, const char *path)
+{
+	sqlite3_stmt *statement = NULL;
+	char *name;
+	int status;
+
+	if (sqlite3_prepare_v2(session->db, "ATTACH ? AS saved", -1, &statement, NULL) != SQLITE_OK)
+		return fail(session);
+	/* SQLite keeps nothing of a database called :memory: or file:X?mode=memory, but a path is always a file. */
+	name = sqlite3_mprintf("%s%s", *path == '/' ? "" : "./", path);
+	if (!name) {
+		complain(COMMAND, "not enough memory");
+		sqlite3_finalize(statement);
+		return EXIT_FAILURE;
+	}
+	sqlite3_bind_text(statement, 1, name, -1, sqlite3_free);
+	status = sqlite3_step(statement) == SQLITE_DONE ? 0 : fail(session);
+	sqlite3_finalize(statement);
+	return status;
+}
+
+/* Detach an incomplete database, and remove it. After a failed write SQLite may leave its journal. */
+static void discard(struct sql_session *session, const char *path)
+{
+	char *journal = sqlite3_mprintf("%s-journal", path);
+
+	sqlite3_exec(session->db, "ROLLBACK", NULL, NULL, NULL);
+	sqlite3_exec(session->db, "DETACH saved", NULL, NULL, NULL);
+	unlink(path);
+	if (journal)
+		unlink(journal);
+	sqlite3_free(journal);
 }
 
 int sql_session_save(struct sql_session *session, const char *path)
 {
-	sqlite3_stmt *attach = NULL;
-	char *name;
 	int status;
 
 	if (!*path) {
@@ -368,29 +436,20 @@ int sql_session_save(struct sql_session *session, const char *path)
 		complain(COMMAND, "'%s' exists already; remove it or choose another name", path);
 		return EXIT_FAILURE;
 	}
-	if (sqlite3_prepare_v2(session->db, "ATTACH ? AS saved", -1, &attach, NULL) != SQLITE_OK)
-		return fail(session);
-	/* SQLite keeps nothing of a database called :memory: or file:X?mode=memory, but a path is always a file. */
-	name = sqlite3_mprintf("%s%s", *path == '/' ? "" : "./", path);
-	if (!name) {
-		complain(COMMAND, "not enough memory");
-		sqlite3_finalize(attach);
-		return EXIT_FAILURE;
+	saving = session->db;
+	handle_signals(true);
+	status = attach(session, path);
+	if (!status) {
+		status = save_tables(session, path);
+		if (status || ended_by)
+			discard(session, path);
+		else
+			sqlite3_exec(session->db, "DETACH saved", NULL, NULL, NULL);
 	}
-	sqlite3_bind_text(attach, 1, name, -1, sqlite3_free);
-	status = sqlite3_step(attach) == SQLITE_DONE ? 0 : fail(session);
-	sqlite3_finalize(attach);
-	if (status)
-		return status;
-	status = save_tables(session);
-	if (status) {
-		/* An incomplete file is removed. */
-		sqlite3_exec(session->db, "ROLLBACK", NULL, NULL, NULL);
-		sqlite3_exec(session->db, "DETACH saved", NULL, NULL, NULL);
-		unlink(path);
-		return status;
-	}
-	sqlite3_exec(session->db, "DETACH saved", NULL, NULL, NULL);
-	report_gaps(session);
-	return 0;
+	handle_signals(false);
+	if (ended_by)
+		raise(ended_by);
+	if (!status)
+		report_gaps(session);
+	return status;
 }

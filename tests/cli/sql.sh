@@ -345,6 +345,18 @@ is "with their rows" "$(python3 -c 'import sqlite3; print(sqlite3.connect("own.s
 	"[('x',)]"
 fails "not over a file" "$RECORDER" sql --save saved.sqlite trace.dat
 like "which is named" "$err" "'saved.sqlite' exists already"
+# A disk that gets full in the middle: there are more events than SQLite's cache holds.
+ok "a larger trace" "$RECORDER" record -q -b 16384 -o large.dat "$top_builddir/tests/programs/producer" 1 20000
+run strace -qq -o trace -P "$PWD/full.sqlite" -P "$PWD/full.sqlite-journal" -e trace=pwrite64 \
+	-e inject=pwrite64:error=ENOSPC:when=3+ "$RECORDER" sql --save full.sqlite large.dat
+is "a full disk is reported" "$status $err" "1 recorder sql: cannot save to 'full.sqlite': database or disk is full"
+is "and nothing is left" "$(compgen -G 'full.sqlite*')" ""
+for signal in INT TERM HUP; do
+	run strace -qq -o trace -P "$PWD/ended.sqlite" -e trace=pwrite64 -e inject=pwrite64:signal=$signal:when=3 \
+		env --default-signal "$RECORDER" sql --save ended.sqlite trace.dat
+	is "SIG$signal ends it" "$status $err" "$((128 + $(kill -l $signal))) "
+	is "and nothing is left" "$(compgen -G 'ended.sqlite*')" ""
+done
 is "the database has the rows" "$(sqlite3 saved.sqlite 'SELECT count(*), sum(number) FROM count; SELECT count(*) FROM events')" \
 	$'3000|1498500\n3000'
 
