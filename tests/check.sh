@@ -61,23 +61,23 @@ part_configure-gcc()
 	configure_in gcc --enable-werror CC=gcc CFLAGS="-g1 -O2" LDFLAGS=-fuse-ld=mold
 }
 
-# abidiff needs the library's types.
-library_with_types()
+# abidiff needs the libraries' types.
+libraries_with_types()
 {
-	make -C "$results/gcc" -j"$jobs" CFLAGS="-g -O2" librecorder.la
+	make -C "$results/gcc" -j"$jobs" CFLAGS="-g -O2" librecorder.la librecorder-dat.la
 }
 
 # This part leaves out the tests of the sanitizers' part. It runs more tests in parallel than there are CPUs, because
 # tests wait for half of their time.
 part_gcc()
 {
-	library_with_types && build_and gcc programs-full check-full -j$((2 * jobs))
+	build_and gcc programs-full check-full -j$((2 * jobs))
 }
 
 # All tests, and the unit tests, which the short tier runs under sanitizers only.
 part_gcc-long()
 {
-	library_with_types && build_and gcc programs check-all -j"$jobs" && FUZZ_SECONDS=1 make -C "$results/gcc" -k check-unit -j"$jobs"
+	libraries_with_types && build_and gcc programs check-all -j"$jobs" && FUZZ_SECONDS=1 make -C "$results/gcc" -k check-unit -j"$jobs"
 }
 
 # Every file of the tree is in the tarball, except git's own.
