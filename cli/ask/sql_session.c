@@ -11,6 +11,7 @@
 #include "format/sql/sql_table.h"
 #include "format/sql/sql_trace.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -376,14 +377,16 @@ static int save_table(struct sql_session *session, const char *name, const char 
 static int save_tables(struct sql_session *session, const char *path)
 {
 	sqlite3_stmt *statement;
-	int status = 0;
+	int status = 0, code = SQLITE_DONE;
 
 	if (sqlite3_exec(session->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK ||
 	    sqlite3_prepare_v2(session->db, "SELECT name FROM temp.sqlite_master WHERE type = 'table'", -1, &statement,
 			       NULL) != SQLITE_OK)
 		return fail_save(session, path);
-	while (!status && !ended_by && sqlite3_step(statement) == SQLITE_ROW)
+	while (!status && !ended_by && (code = sqlite3_step(statement)) == SQLITE_ROW)
 		status = save_table(session, (const char *)sqlite3_column_text(statement, 0), path);
+	if (!status && !ended_by && code != SQLITE_DONE)
+		status = fail_save(session, path);
 	sqlite3_finalize(statement);
 	if (!status && !ended_by && sqlite3_exec(session->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
 		status = fail_save(session, path);
@@ -397,7 +400,7 @@ static int attach(struct sql_session *session, const char *path)
 	int status;
 
 	if (sqlite3_prepare_v2(session->db, "ATTACH ? AS saved", -1, &statement, NULL) != SQLITE_OK)
-		return fail(session);
+		return fail_save(session, path);
 	/* SQLite keeps nothing of a database called :memory: or file:X?mode=memory, but a path is always a file. */
 	name = sqlite3_mprintf("%s%s", *path == '/' ? "" : "./", path);
 	if (!name) {
@@ -406,12 +409,12 @@ static int attach(struct sql_session *session, const char *path)
 		return EXIT_FAILURE;
 	}
 	sqlite3_bind_text(statement, 1, name, -1, sqlite3_free);
-	status = sqlite3_step(statement) == SQLITE_DONE ? 0 : fail(session);
+	status = sqlite3_step(statement) == SQLITE_DONE ? 0 : fail_save(session, path);
 	sqlite3_finalize(statement);
 	return status;
 }
 
-/* Detach an incomplete database, and remove it. After a failed write SQLite may leave its journal. */
+/* Remove an incomplete database. Attaching makes the file. After a failed write SQLite may leave its journal. */
 static void discard(struct sql_session *session, const char *path)
 {
 	char *journal = sqlite3_mprintf("%s-journal", path);
@@ -432,20 +435,19 @@ int sql_session_save(struct sql_session *session, const char *path)
 		complain(COMMAND, "the name of a database is missing");
 		return EXIT_FAILURE;
 	}
-	if (!access(path, F_OK)) {
+	if (!faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW)) {
 		complain(COMMAND, "'%s' exists already; remove it or choose another name", path);
 		return EXIT_FAILURE;
 	}
 	saving = session->db;
 	handle_signals(true);
 	status = attach(session, path);
-	if (!status) {
+	if (!status)
 		status = save_tables(session, path);
-		if (status || ended_by)
-			discard(session, path);
-		else
-			sqlite3_exec(session->db, "DETACH saved", NULL, NULL, NULL);
-	}
+	if (status || ended_by)
+		discard(session, path);
+	else
+		sqlite3_exec(session->db, "DETACH saved", NULL, NULL, NULL);
 	handle_signals(false);
 	if (ended_by)
 		raise(ended_by);

@@ -351,9 +351,10 @@ run strace -qq -o trace -P "$PWD/full.sqlite" -P "$PWD/full.sqlite-journal" -e t
 	-e inject=pwrite64:error=ENOSPC:when=3+ "$RECORDER" sql --save full.sqlite large.dat
 is "a full disk is reported" "$status $err" "1 recorder sql: cannot save to 'full.sqlite': database or disk is full"
 is "and nothing is left" "$(compgen -G 'full.sqlite*')" ""
+# The third write is one of the rows.
 for signal in INT TERM HUP; do
 	run strace -qq -o trace -P "$PWD/ended.sqlite" -e trace=pwrite64 -e inject=pwrite64:signal=$signal:when=3 \
-		env --default-signal "$RECORDER" sql --save ended.sqlite trace.dat
+		env --default-signal "$RECORDER" sql --save ended.sqlite large.dat
 	is "SIG$signal ends it" "$status $err" "$((128 + $(kill -l $signal))) "
 	is "and nothing is left" "$(compgen -G 'ended.sqlite*')" ""
 done
