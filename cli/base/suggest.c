@@ -56,3 +56,15 @@ const char *suggest(const char *word, const char *const *words)
 	}
 	return near;
 }
+
+bool is_misspelt(const char *word, const char *name)
+{
+	const char *const names[] = { name, NULL };
+
+	return suggest(word, names);
+}
+
+bool may_mean(const char *word, const char *name)
+{
+	return (strlen(word) >= 3 && strstr(name, word)) || is_misspelt(word, name);
+}

@@ -88,19 +88,6 @@ static void offer(struct offers *offers, const char *system, const char *event)
 		sprintf(offers->text + used, "%s%s", offers->nr++ ? ", " : "", name);
 }
 
-static bool is_slip(const char *word, const char *name)
-{
-	const char *const names[] = { name, NULL };
-
-	return suggest(word, names);
-}
-
-/* Whether `word` may mean `name`: it has a typing error, or is a part of it. */
-static bool is_near(const char *word, const char *name)
-{
-	return *word && (strstr(name, word) || is_slip(word, name));
-}
-
 static bool has_system(const struct kernel_names *list, const char *system)
 {
 	for (unsigned int i = 0; i < list->nr; i++)
@@ -120,7 +107,8 @@ static void offer_systems(struct offers *offers, const struct kernel_names *list
 
 		if (pattern->event && !strcmp(pattern->event, name->event))
 			offer(offers, name->system, name->event);
-		else if (!pattern->event && strcmp(last, name->system) != 0 && is_slip(pattern->system, name->system))
+		else if (!pattern->event && strcmp(last, name->system) != 0 &&
+			 is_misspelt(pattern->system, name->system))
 			offer(offers, name->system, NULL);
 		last = name->system;
 	}
@@ -133,7 +121,7 @@ static void offer_events(struct offers *offers, const struct kernel_names *list,
 
 	for (unsigned int i = 0; i < list->nr; i++)
 		if ((!in_system || !strcmp(list->names[i].system, pattern->system)) &&
-		    is_near(word, list->names[i].event))
+		    may_mean(word, list->names[i].event))
 			offer(offers, list->names[i].system, list->names[i].event);
 }
 

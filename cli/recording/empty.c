@@ -40,7 +40,7 @@ static void put_stopped(const struct message_sink *sink, unsigned int programs, 
 		snprintf(why, size, "the programs are stopped (rec_stop()); '%s' starts them again", start);
 }
 
-/* Unless it is not wanted, the summary has named the patterns, and what to do. */
+/* Without -q the summary has already named the patterns, and the command. */
 static void put_unmet(const struct output *output, char *why, size_t size)
 {
 	if (output->quiet)

@@ -202,8 +202,11 @@ const struct selection *selections_find(const struct selections *selections, con
 	return NULL;
 }
 
-const struct rec_log_event *selection_next_event(const void *log, size_t size, size_t *offset,
-						 struct rec_event_info *ret_info)
+const struct rec_event_info selection_printed = { .system = { "ftrace", 6 }, .name = { "bprint", 6 } };
+
+/* The next event in a log, from *offset on, which is advanced; NULL after the last one. */
+static const struct rec_log_event *next_event(const void *log, size_t size, size_t *offset,
+					      struct rec_event_info *ret_info)
 {
 	const struct rec_log_record *record;
 
@@ -258,7 +261,7 @@ static void name_fitting(const struct selections *selections, const struct selec
 
 	*text = '\0';
 	while (nr <= FITTING_MAX && used < size &&
-	       (event = selection_next_event(events->log, events->size, &offset, &info))) {
+	       (event = next_event(events->log, events->size, &offset, &info))) {
 		if (selections_find(selections, &info.system, &info.name) != selection ||
 		    !selection_fits(selection, event, &error))
 			continue;
@@ -287,16 +290,15 @@ static bool check_event(const struct message_sink *sink, const struct selections
 
 bool selections_fit(const struct message_sink *sink, const struct selections *selections, const void *log, size_t size)
 {
-	const struct rec_event_info printed = { .system = { "ftrace", 6 }, .name = { "bprint", 6 } };
 	const struct events events = { .log = log, .size = size };
 	const struct rec_log_event *event;
 	struct rec_event_info info;
 	size_t offset = 0;
 
-	while ((event = selection_next_event(log, size, &offset, &info)))
+	while ((event = next_event(log, size, &offset, &info)))
 		if (!check_event(sink, selections, &events, &info, event))
 			return false;
-	return check_event(sink, selections, &events, &printed, NULL);
+	return check_event(sink, selections, &events, &selection_printed, NULL);
 }
 
 static bool is_executable(const char *path)

@@ -63,9 +63,8 @@ char *selections_patterns(const struct selections *selections);
 const struct selection *selections_find(const struct selections *selections, const struct rec_words *system,
 					const struct rec_words *name);
 
-/* The next event in a log, from *offset on, which is advanced; NULL after the last one. */
-const struct rec_log_event *selection_next_event(const void *log, size_t size, size_t *offset,
-						 struct rec_event_info *ret_info);
+/* rec_printf's event, which has no declaration. */
+extern const struct rec_event_info selection_printed;
 
 /* Whether the selection's filter fits an event; `event` NULL: rec_printf's. If not, *ret_error has the reason. */
 bool selection_fits(const struct selection *selection, const struct rec_log_event *event,

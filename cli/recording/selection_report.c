@@ -17,25 +17,43 @@ static bool same_words(const struct rec_words *a, const struct rec_words *b)
 	return a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
 }
 
-/* The events of all processes, one after the other. */
+/* The events of all programs, one after the other. Each has rec_printf's, without a declaration, as the last one. */
 struct events {
 	const struct spool *spool;
 	unsigned int entry;
+	bool has_printed; /* rec_printf's of this program was returned */
 	size_t offset;
 	struct rec_event_info info; /* of the event returned last */
+	const struct rec_log_event *event; /* its declaration; NULL: rec_printf's */
 };
 
-static const struct rec_log_event *next_event(struct events *events)
+static bool next_declared(struct events *events, const struct spool_entry *entry)
+{
+	const struct rec_log_record *record;
+
+	while ((record = rec_log_next(entry->log, entry->log_size, &events->offset))) {
+		events->event = (const struct rec_log_event *)record;
+		if (record->kind == REC_LOG_EVENT && rec_event_parse(events->event, &events->info) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool next_event(struct events *events)
 {
 	for (; events->entry < events->spool->nr_entries; events->entry++, events->offset = 0) {
 		const struct spool_entry *entry = &events->spool->entries[events->entry];
-		const struct rec_log_event *event =
-			selection_next_event(entry->log, entry->log_size, &events->offset, &events->info);
 
-		if (event)
-			return event;
+		if (!events->has_printed && next_declared(events, entry))
+			return true;
+		events->has_printed = !events->has_printed && !spool_is_kernel(entry);
+		if (events->has_printed) {
+			events->info = selection_printed;
+			events->event = NULL;
+			return true;
+		}
 	}
-	return NULL;
+	return false;
 }
 
 static bool is_met(const char *patterns, const struct spool *spool)
@@ -59,12 +77,12 @@ static void say_unfit(const struct message_sink *sink, const struct selections *
 	struct rec_words system = { "", 0 }, name = { "", 0 };
 	struct events events = { .spool = spool };
 	struct rec_filter_error error, first = { 0, "" };
-	const struct rec_log_event *event;
 	bool are_others = false;
 
-	while ((event = next_event(&events))) {
-		if (selections_find(selections, &events.info.system, &events.info.name) != selection ||
-		    selection_fits(selection, event, &error))
+	while (next_event(&events)) {
+		if (!events.event ||
+		    selections_find(selections, &events.info.system, &events.info.name) != selection ||
+		    selection_fits(selection, events.event, &error))
 			continue;
 		if (!first.column) {
 			first = error;
@@ -91,8 +109,8 @@ static bool find_event(const struct spool_entry *entry, uint16_t id, struct rec_
 	size_t offset = 0;
 
 	if (id == REC_EVENT_ID_FIRST) {
-		*ret_system = (struct rec_words){ "ftrace", 6 };
-		*ret_name = (struct rec_words){ "bprint", 6 };
+		*ret_system = selection_printed.system;
+		*ret_name = selection_printed.name;
 		return true;
 	}
 	while ((record = rec_log_next(entry->log, entry->log_size, &offset)))
@@ -203,18 +221,10 @@ bool selections_only_left_out(const struct selections *selections, const struct 
 /* Mistakes in a pattern, the likely ones first. */
 enum mistake {
 	MISTAKE_NO_SYSTEM, /* "submit" for "io:submit" */
-	MISTAKE_SYSTEM,	   /* "oi:*" for "io:*" */
+	MISTAKE_SYSTEM,	   /* "tset:*" for "test:*" */
 	MISTAKE_NAME,	   /* "io:sumbit", or "sumbit" alone, for "io:submit" */
 	MISTAKES,
 };
-
-/* Whether `word` may mean `name`: it is a part of it, or has a typing error. */
-static bool is_near(const char *word, const char *name)
-{
-	const char *const names[] = { name, NULL };
-
-	return strstr(name, word) || suggest(word, names);
-}
 
 /* Store the pattern that was meant if the mistake was made and the event was meant. False: it was not. */
 static bool correct(enum mistake mistake, const char *pattern, const struct rec_event_info *info, char *text,
@@ -229,9 +239,9 @@ static bool correct(enum mistake mistake, const char *pattern, const struct rec_
 	snprintf(name, sizeof(name), "%.*s", (int)info->name.size, info->name.text);
 	if (mistake == MISTAKE_NO_SYSTEM && !*rest)
 		snprintf(text, size, "%s:%s", system, given);
-	else if (mistake == MISTAKE_SYSTEM && is_near(given, system))
+	else if (mistake == MISTAKE_SYSTEM && may_mean(given, system))
 		snprintf(text, size, "%s%s", system, rest);
-	else if (mistake == MISTAKE_NAME && is_near(*rest ? rest + 1 : given, name))
+	else if (mistake == MISTAKE_NAME && may_mean(*rest ? rest + 1 : given, name))
 		snprintf(text, size, "%s:%s", *rest ? given : system, name);
 	else
 		return false;

@@ -249,7 +249,11 @@ uint64_t spool_losses_sum(const struct spool_losses *losses);
 bool spool_kernel_losses(const struct spool_entry *entry, unsigned int cpu, struct spool_losses *ret_losses);
 
 /* Whether the process is the kernel; whether the spool contains the kernel. */
-bool spool_is_kernel(const struct spool_entry *entry);
+static inline bool spool_is_kernel(const struct spool_entry *entry)
+{
+	return !entry->process.info.pid && !entry->process.file[0];
+}
+
 bool spool_has_kernel(const struct spool *spool);
 
 /*

@@ -23,11 +23,6 @@
 /* Pieces of texts are this long, so that a chunk fits into a block of the stage. */
 #define PIECE (128u * 1024u)
 
-bool spool_is_kernel(const struct spool_entry *entry)
-{
-	return !entry->process.info.pid && !entry->process.file[0];
-}
-
 const char *spool_buffer(const struct spool_entry *entry)
 {
 	return entry->buffer ? entry->process.info.exe : NULL;

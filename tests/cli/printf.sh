@@ -30,6 +30,19 @@ else
 	skip "trace-cmd report" "trace-cmd is not installed"
 fi
 
+# Patterns find its event, also in a program that never reaches it.
+producer=$top_builddir/tests/programs/producer
+unmet()
+{
+	"$RECORDER" record -o named.dat "$@" 2>&1 >/dev/null | sed -n "s/.*no process has an event that matches '\([^']*\)'.*/\1/p"
+}
+is "its event alone" "$(unmet -u ftrace:bprint ./brief)" ""
+is "in a list" "$(unmet -u 'no:*,ftrace:bprint' ./brief)" 'no:*'
+is "after !" "$(unmet -u '*,!ftrace:bprint' "$producer" 1 10)" ""
+is "left out" "$(unmet -x ftrace:bprint "$producer" 1 10)" ""
+run "$RECORDER" record -o named.dat -u bprint ./brief
+like "it is suggested" "$err" "matches 'bprint'; did you mean 'ftrace:bprint'\?"
+
 # Call sites of two programs have the same addresses. In the merged file each site has its own address, and each record
 # still has its format.
 cat >plain.c <<'END'
