@@ -19,6 +19,7 @@ static const char *const words[WORDS] = {
 	[WORD_LIST_PROGRAMS] = "recorder ps",
 	[WORD_RATE] = "a rate of",
 	[WORD_RECOVER] = "recorder recover",
+	[WORD_RECOVER_TO] = "recorder recover -o FILE",
 	[WORD_START] = "rec_start()",
 	[WORD_START_PROGRAM] = "rec_view_start() of",
 };

@@ -34,6 +34,7 @@ enum message_word {
 	WORD_PROCESSES,
 	WORD_RATE,
 	WORD_RECOVER, /* the command that makes a trace.dat of a file, which follows */
+	WORD_RECOVER_TO, /* the same with another output, FILE */
 	WORD_RING_SIZE,
 	WORD_SKIP_MISSING,
 	WORD_STACKS,

@@ -211,20 +211,22 @@ static int find_stopped(const struct record *record, int err, char *what, size_t
 
 void record_say_failing(struct record *record, int programs, int kernel)
 {
-	char what[PATH_MAX + 16];
+	const char *consequence = "but the kernel's events are lost from now on";
+	char what[PATH_MAX + 16], recover[OUTPUT_RECOVER_SIZE];
 	int err;
 
 	if (record->failure_is_reported)
 		return;
 	record->failure_is_reported = true;
 	err = find_stopped(record, programs < 0 ? programs : kernel, what, sizeof(what));
+	output_put_recover(record->output.sink, record->output.spool, err, recover);
+	if (programs < 0 && kernel < 0)
+		consequence = "but the kernel's events are lost from now on, and its own once its lanes are full";
+	else if (programs < 0)
+		consequence = "and its events stay in its lanes; once these are full, events are lost";
 	complain(RECORD,
-		 "cannot %s: %s; '%s' keeps running, %s; when it has ended, 'recorder recover %s' makes a trace.dat of "
-		 "what was recorded",
-		 what, strerror(-err), record->command[0],
-		 programs < 0 ? "and its events stay in its lanes; once these are full, events are lost" :
-				"but the kernel's events are lost from now on",
-		 record->output.spool);
+		 "cannot %s: %s; '%s' keeps running, %s; when it has ended, %s makes a trace.dat of what was recorded",
+		 what, strerror(-err), record->command[0], consequence, recover);
 }
 
 /* Report the error that stopped the drain. If it was reported before, report only what was not known then. */
@@ -232,6 +234,7 @@ static void say_stopped(const struct record *record, int err)
 {
 	const uint64_t nr = record_kernel_is_on(&record->kernel) ? record_kernel_lost(&record->kernel) : 0;
 	char what[PATH_MAX + 16], first[PATH_MAX + 128] = "the recording has failed", lost[64] = "";
+	char recover[OUTPUT_RECOVER_SIZE];
 
 	if (nr)
 		snprintf(lost, sizeof(lost), "; %" PRIu64 " kernel %s lost", nr, nr == 1 ? "event is" : "events are");
@@ -241,8 +244,9 @@ static void say_stopped(const struct record *record, int err)
 		err = find_stopped(record, err, what, sizeof(what));
 		snprintf(first, sizeof(first), "cannot %s: %s", what, strerror(-err));
 	}
-	complain(RECORD, "%s%s; what was recorded is in '%s': 'recorder recover %s' makes a trace.dat of it", first,
-		 lost, record->output.spool, record->output.spool);
+	output_put_recover(record->output.sink, record->output.spool, err, recover);
+	complain(RECORD, "%s%s; what was recorded is in '%s': %s makes a trace.dat of it", first, lost,
+		 record->output.spool, recover);
 }
 
 static bool has_unread(const struct record *record, const struct drain_trouble *trouble)

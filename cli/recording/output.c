@@ -234,10 +234,20 @@ static int weave(const struct output *output, struct spool *spool, struct weave_
 	return err;
 }
 
+void output_put_recover(const struct message_sink *sink, const char *spool, int err, char text[OUTPUT_RECOVER_SIZE])
+{
+	/* By default the file is made beside the spool. */
+	const bool full = err == -ENOSPC || err == -EDQUOT;
+
+	snprintf(text, OUTPUT_RECOVER_SIZE, "'%s %s'%s", message_word(sink, full ? WORD_RECOVER_TO : WORD_RECOVER),
+		 spool, full ? ", with FILE on another disk," : "");
+}
+
 bool output_finish(const struct output *output, struct spool *spool, const struct selections *selections,
 		   const struct drain_trouble *trouble)
 {
 	struct spool_to_weave_kernel kernel;
+	char recover[OUTPUT_RECOVER_SIZE];
 	struct weave_stats stats;
 	int err;
 
@@ -245,8 +255,8 @@ bool output_finish(const struct output *output, struct spool *spool, const struc
 	if (output->woven)
 		output->woven(output->weaving_arg);
 	if (err && err != -ENODATA) {
-		message(output->sink, "cannot write '%s': %s; '%s %s' tries again", output->name,
-			strerror(-err), message_word(output->sink, WORD_RECOVER), output->spool);
+		output_put_recover(output->sink, output->spool, err, recover);
+		message(output->sink, "cannot write '%s': %s; %s tries again", output->name, strerror(-err), recover);
 		return false;
 	}
 	if (!err && output->stream && !output_stream_send(output)) {

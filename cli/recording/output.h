@@ -65,6 +65,13 @@ bool output_finish(const struct output *output, struct spool *spool, const struc
 		   const struct drain_trouble *trouble);
 
 /*
+ * Store, for a message, how the spool is recovered after an error: the command, with another output if the disk is
+ * full. A verb follows.
+ */
+#define OUTPUT_RECOVER_SIZE (PATH_MAX + 128)
+void output_put_recover(const struct message_sink *sink, const char *spool, int err, char text[OUTPUT_RECOVER_SIZE]);
+
+/*
  * The recording is complete, or there was none: remove the spool and its side files. If that fails, one line is
  * printed.
  */

@@ -61,7 +61,7 @@ else
 	run "$RECORDER" record -b 65536 -o small/full.dat "$producer" 1 1000000
 	is "a full disk is a failure" "$status" 1
 	is "it is reported on one line" "$(wc -l <<<"$err")" 1
-	like "and what to do" "$err" "cannot write '.*full.dat.spool': No space left on device; .*'recorder recover .*full.dat.spool'"
+	like "and what to do" "$err" "cannot write '.*full.dat.spool': No space left on device; .*'recorder recover -o FILE .*full.dat.spool', with FILE on another disk, makes"
 	is "the program ran to its end" "$out" "produced 1000000"
 	run "$RECORDER" recover small/full.dat.spool
 	is "the file system has no room for the file besides the spool" "$status" 1
@@ -71,7 +71,7 @@ else
 	mount -t tmpfs -o size=64k none tiny
 	run "$RECORDER" recover -o tiny/full.dat small/full.dat.spool
 	is "another disk without room" "$status" 1
-	like "is named" "$err" "^recorder recover: cannot write 'tiny/full.dat': No space left on device; 'recorder recover .*/small/full.dat.spool' tries again$"
+	like "is named" "$err" "^recorder recover: cannot write 'tiny/full.dat': No space left on device; 'recorder recover -o FILE .*/small/full.dat.spool', with FILE on another disk, tries again$"
 	is "no copy of the spool is left there" "$(ls -A tiny)" ""
 	umount tiny
 	if strace -qq -o trace -e inject=write:delay_enter=1:when=1 true 2>/dev/null; then
@@ -79,6 +79,10 @@ else
 			"$RECORDER" recover -o one.dat small/full.dat.spool
 		is "a recovery killed while it copies the spool to another disk" "$status" 137
 		ok "leaves a part of the copy" test -s one.dat.spool
+		cp one.dat.spool part.dat.spool
+		fails "which cannot be recovered" "$RECORDER" recover part.dat.spool
+		like "the reason is reported" "$err" "^recorder recover: '.*/part.dat.spool' is removed: it is an incomplete copy of another spool"
+		is "it is removed" "$(ls part.*)" ""
 	else
 		skip "a recovery killed while it copies the spool" "strace is not installed, or cannot trace here"
 	fi
@@ -125,7 +129,7 @@ else
 	wait $recorder
 	is "the status" $? 1
 	like "what to do" "$(<err)" \
-		"^recorder record: cannot write '.*long.dat.spool': No space left on device; 'sh' keeps running, and its events stay in its lanes; once these are full, events are lost; .*'recorder recover .*long.dat.spool'"
+		"^recorder record: cannot write '.*long.dat.spool': No space left on device; 'sh' keeps running, and its events stay in its lanes; once these are full, events are lost; .*'recorder recover -o FILE .*long.dat.spool', with FILE on another disk, makes"
 	is "the line is not repeated at the end" "$(wc -l <err)" 1
 	is "the command ran to its end" "$(<out)" "produced 1000000"
 	ok "what was recorded is recovered" "$RECORDER" recover -q -o long.dat small/long.dat.spool
