@@ -36,8 +36,9 @@ static int drain_into(struct recover *recover, struct spool *spool, const struct
 }
 
 /*
- * Forget the troubles of an attempt that has failed, because the next one finds them again: all except the damaged
- * lanes of buffers that were removed.
+ * Forget the troubles of an attempt that has failed, because the next one finds them again in the buffers that are
+ * still there. Damaged lanes are kept, because their buffers may be gone; those of a buffer that is still there count
+ * twice. What only buffers have shown that are gone is not reported: processes without a buffer, stopped programs.
  */
 static void forget_attempt(struct recover *recover, const struct drain_trouble *before)
 {
@@ -201,6 +202,9 @@ static void say_rest(const struct recover *recover, bool full)
 	const unsigned int living = recover->trouble.living;
 	const char *where = recover->all || recover->dir.fd < 0 ? "--all" : recover->dir.path;
 
+	/* A part of what a directory has, or a core file's contents, which are removed with the temporary directory. */
+	if (recover->image || recover->only[0] || recover->temporary)
+		where = recover->operand;
 	if (full)
 		complain(
 			RECOVER,
@@ -251,6 +255,10 @@ static bool say_failed(struct recover *recover, int err)
 		complain(RECOVER,
 			 "cannot write '%s': %s; nothing is lost: 'recorder recover %s' makes a file of what it has, "
 			 "then run this again",
+			 recover->spool_path, strerror(-err), recover->spool_path);
+	else if (recover->is_moved)
+		complain(RECOVER,
+			 "cannot write '%s': %s; nothing is lost: 'recorder recover %s' continues when there is room",
 			 recover->spool_path, strerror(-err), recover->spool_path);
 	else
 		complain(RECOVER, "cannot write '%s': %s; nothing is lost, run this again when there is room",
@@ -347,6 +355,7 @@ int cmd_recover(int argc, char **argv)
 	}
 	if (!compression_choose(RECOVER, compression, &version, &recover.packing, &recover.output.packing))
 		return EXIT_USAGE;
+	recover.operand = operands[0];
 	recover.version = version + 1;
 	recover.output.sink = &recover_sink;
 	recover.output.verb = "recovered";

@@ -22,6 +22,7 @@ extern const struct message_sink recover_sink;
 
 struct recover {
 	/* the command line */
+	const char *operand;	 /* NULL: none */
 	const char *output_name; /* NULL: from the spool's name */
 	const char *dirs;	 /* where to search; NULL: the directories of dirs.h */
 	struct dat_packing packing;
@@ -34,15 +35,16 @@ struct recover {
 	char only[NAME_MAX + 1];      /* only this file; "": all */
 	unsigned int flags;	      /* flags (DRAIN_) for that directory */
 	bool is_empty;		      /* there was no event, and so no output was written */
-	bool is_done;		      /* the output existed already: only the spool has to be removed */
+	bool is_done;		      /* the output existed already: only the spool had to be removed */
 	bool temporary;		      /* the directory is temporary, with buffers from a core file */
 	struct leftovers left;	      /* with more than one directory: the leftovers in all of them */
 	const struct leftover *image; /* use only the images of this process; NULL: all, or what the spool names */
 
 	struct output output;
 	struct spool *spool;
-	char new_spool[PATH_MAX]; /* the path of a new spool: beside the output */
-	bool is_new;	  /* this command has made the spool */
+	char new_spool[PATH_MAX]; /* where a new spool, or a copy of the left one, would be: beside the output */
+	bool is_new;	  /* this command has made the spool, and not as a copy of a left one */
+	bool is_moved;	  /* the spool is a copy of the one that the command line leads to, which is gone */
 	bool is_unusable; /* the spool can only be closed, because another one could not be appended (spool.h) */
 	struct drain_trouble trouble;
 };
@@ -69,8 +71,9 @@ bool recover_open_spool(struct recover *recover);
 bool recover_open_left(const char *path, struct spool **ret_spool);
 
 /*
- * Remove a spool that is not needed: the recorder was killed while it removed the spool of a complete file, or while it
- * copied another spool to this one. *spool is NULL then. False: one line was printed.
+ * Remove a spool that is not needed; *spool is NULL then. The recorder was killed while it removed the spool of a
+ * complete file; or while it copied another spool to this one. In the latter case, or if it cannot be removed: false,
+ * and one line was printed.
  */
 bool recover_remove_if_done(struct spool **spool);
 
@@ -85,7 +88,7 @@ int recover_append(struct recover *recover, struct spool *other);
 
 /*
  * The disk of the left spool is full: continue with a copy of it beside the output, and remove it. False: that is not
- * possible, or there is no room for copy and file; nothing has changed.
+ * possible, for which one line may have been printed, or there is no room for copy and file; nothing has changed.
  */
 bool recover_move_spool(struct recover *recover);
 

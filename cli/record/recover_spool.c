@@ -37,20 +37,33 @@ bool recover_open_left(const char *path, struct spool **ret_spool)
 	}
 }
 
+/* False: one line was printed. */
+static bool remove_spool(struct spool *spool)
+{
+	const int err = spool_remove(spool);
+
+	if (err)
+		complain(RECOVER, "cannot remove '%s': %s", spool->path, strerror(-err));
+	return !err;
+}
+
 bool recover_remove_if_done(struct spool **spool)
 {
-	int err;
+	const uint32_t done = (*spool)->head.done;
+	bool good;
 
-	if (!(*spool)->head.done)
+	if (!done)
 		return true;
-	err = spool_remove(*spool);
-	if (err)
-		complain(RECOVER, "cannot remove '%s': %s", (*spool)->path, strerror(-err));
-	else
+	good = remove_spool(*spool);
+	if (good && done == SPOOL_PARTIAL)
+		complain(RECOVER,
+			 "'%s' is removed: it is an incomplete copy of another spool, which is to be recovered",
+			 (*spool)->path);
+	else if (good)
 		complain(RECOVER, "'%s' is no longer needed and is removed: its events are in another file",
 			 (*spool)->path);
 	*spool = spool_close(*spool);
-	return !err;
+	return good && done != SPOOL_PARTIAL;
 }
 
 /* Find the buffers that belong to a spool: those in its session, or those of the programs that it names. */
@@ -160,7 +173,6 @@ void recover_say_stage(const struct spool *spool)
 /* Whether the buffers still have all that the spool has. */
 static bool holds_nothing(const struct spool *spool)
 {
-	/* If another spool could not be appended, the entries may be of that one. */
 	if (spool->end == sizeof(struct spool_head))
 		return true;
 	for (unsigned int i = 0; i < spool->nr_entries; i++) {
@@ -183,28 +195,26 @@ bool recover_drop_empty(struct recover *recover)
 
 int recover_append(struct recover *recover, struct spool *other)
 {
-	const uint64_t end = recover->spool->end;
 	const int err = spool_append(recover->spool, other);
 
-	if (err) {
+	/* The other one has no side files; the part of its stage that could not be written was appended, too. */
+	if (err)
 		recover->is_unusable = true;
-		recover->spool->end = end;
-	} else {
-		/* If the other one's buffers are drained after this, they are recognised. */
-		recover->spool->nr_found = recover->spool->nr_entries;
-		/* It has no side files; the part of its stage that could not be written was appended, too. */
-		spool_remove(other);
-	}
+	else
+		remove_spool(other);
 	spool_close(other);
 	return err;
 }
 
-/* Whether the disk of the empty spool `copy` has room for a copy of `other`, and for the file, which is as large. */
-static bool has_room(const struct spool *copy, const struct spool *other)
+/* Whether the disk of the new file `path` has room for a copy of the spool, and for the output, which is as large. */
+static bool has_room(const char *path, const struct spool *spool)
 {
+	char dir[PATH_MAX];
 	struct statvfs fs;
 
-	return fstatvfs(copy->fd, &fs) < 0 || (uint64_t)fs.f_bavail * fs.f_frsize >= 2 * other->end;
+	snprintf(dir, sizeof(dir), "%s", path);
+	*strrchr(dir, '/') = '\0';
+	return statvfs(*dir ? dir : "/", &fs) < 0 || (uint64_t)fs.f_bavail * fs.f_frsize >= 2 * spool->end;
 }
 
 /* Make a copy of the left spool at output.spool. NULL: there is none. */
@@ -213,11 +223,11 @@ static struct spool *copy_left(const struct recover *recover)
 	struct spool_head head = recover->spool->head;
 	struct spool *copy;
 
-	head.done = 1;
+	head.done = SPOOL_PARTIAL;
 	memset(head.stage, 0, sizeof(head.stage));
-	if (!output_spool(&recover->output, &head, &copy))
+	if (!has_room(recover->output.spool, recover->spool) || !output_spool(&recover->output, &head, &copy))
 		return NULL;
-	if (has_room(copy, recover->spool) && !spool_copy(copy, recover->spool))
+	if (!spool_copy(copy, recover->spool))
 		return copy;
 	output_remove_spool(&recover->output, copy);
 	return spool_close(copy);
@@ -226,7 +236,6 @@ static struct spool *copy_left(const struct recover *recover)
 bool recover_move_spool(struct recover *recover)
 {
 	struct spool *left = recover->spool, *copy;
-	int err;
 
 	/* Side files would have to be copied as well. */
 	if (!strcmp(recover->new_spool, recover->spool_path) || spool_has_kernel(left))
@@ -239,14 +248,12 @@ bool recover_move_spool(struct recover *recover)
 	}
 	strcpy(recover->spool_path, recover->new_spool);
 	recover->spool = copy;
-	recover->is_new = true;
+	recover->is_moved = true;
 	/* If the link fails, one line was printed, and the copy still leads to the session. */
 	if (recover->dir.fd >= 0 && session_is_session(recover->dir.path))
 		session_link_spool(&recover_sink, &recover->dir, recover->spool_path);
 	recover_say_stage(left);
-	err = spool_remove(left);
-	if (err)
-		complain(RECOVER, "cannot remove '%s': %s", left->path, strerror(-err));
+	remove_spool(left);
 	spool_close(left);
 	return true;
 }

@@ -180,14 +180,15 @@ int spool_keep_text(struct spool *spool, unsigned int process, enum spool_text_k
 		    size_t size);
 
 /*
- * Append everything in `other`, which has no side files. On failure the appended part is removed from the file again;
- * then this spool can only be closed. Errors as above, and -EBADMSG: the other one was changed meanwhile.
+ * Append everything in `other`, which has no side files, and wait until it is on the disk: then `other` may be removed.
+ * On failure the appended part is removed from the file again; then this spool can only be removed or closed. Errors as
+ * above, and -EBADMSG: the other one was changed meanwhile.
  */
 int spool_append(struct spool *spool, const struct spool *other);
 
 /*
- * Fill a spool that was made with head.done set: append everything in `other`, which has no side files, then reset
- * head.done. So if the process is killed, the incomplete copy counts as a spool that is not needed. Errors as above.
+ * Fill a spool that was made with head.done = SPOOL_PARTIAL: append everything in `other`, then reset head.done. So if
+ * the process is killed, the incomplete copy counts as a spool that is not needed. Otherwise as spool_append().
  */
 int spool_copy(struct spool *spool, const struct spool *other);
 

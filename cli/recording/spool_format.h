@@ -32,6 +32,10 @@
 #define SPOOL_FEATURES_COMPATIBLE   UINT64_C(0)
 #define SPOOL_FEATURES_INCOMPATIBLE (SPOOL_FEATURE_BUFFERS | SPOOL_FEATURE_LIMIT)
 
+/* Reasons why a spool is not needed. */
+#define SPOOL_DONE    1u /* its trace.dat is complete */
+#define SPOOL_PARTIAL 2u /* it is an incomplete copy of another spool */
+
 /* The start of the file; chunks follow. */
 struct spool_head {
 	uint64_t magic;
@@ -42,7 +46,7 @@ struct spool_head {
 	char session[4096];    /* directory with the buffers; "": none */
 	char command[256];     /* the command's first word */
 	uint32_t split;	       /* 1: the trace.dat has a buffer for each process, in addition to the kernel's */
-	uint32_t done;	       /* not needed: its trace.dat is complete, or it is an incomplete copy */
+	uint32_t done;	       /* SPOOL_; 0: the spool is needed */
 	char stage[1024];      /* path of the file with the chunks that come next (stage.h); "": none */
 	uint64_t compatible;   /* features that a reader may ignore */
 	uint64_t incompatible; /* features that a reader must know */

@@ -373,7 +373,7 @@ int spool_remove(struct spool *spool)
 	err = spool_drop_stage(spool);
 	if (err)
 		return err;
-	spool->head.done = 1;
+	spool->head.done = SPOOL_DONE;
 	if (spool_has_kernel(spool) && spool_write_at(spool->fd, &iov, 1, offsetof(struct spool_head, done))) {
 		/*
 		 * The disk has no room even for the mark. If the process is killed in between, side files remain

@@ -173,8 +173,15 @@ static void note_clocks(struct spool *spool, const void *payload, size_t size)
 
 static int note_rate(struct spool_entry *entry, uint16_t id, const void *payload, size_t size)
 {
-	struct spool_rate *rates = spool_grow(entry->rates, &entry->rate_room, (entry->nr_rates + 1) * sizeof(*rates));
+	struct spool_rate *rates;
 
+	/* A buffer that is drained again states its counts again, which include the former ones. */
+	for (unsigned int i = 0; i < entry->nr_rates; i++)
+		if (entry->rates[i].id == id) {
+			spool_get_rate(payload, size, &entry->rates[i].rate);
+			return 0;
+		}
+	rates = spool_grow(entry->rates, &entry->rate_room, (entry->nr_rates + 1) * sizeof(*rates));
 	if (!rates)
 		return -ENOMEM;
 	entry->rates = rates;

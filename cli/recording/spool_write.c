@@ -215,9 +215,14 @@ int spool_append(struct spool *spool, const struct spool *other)
 		offset += sizeof(struct spool_chunk) + spool_rounded(size);
 	}
 	free(payload);
-	if (err && ftruncate(spool->fd, (off_t)begin) < 0)
-		return -errno;
-	return err;
+	if (!err && fdatasync(spool->fd) < 0)
+		err = -errno;
+	if (err) {
+		spool->end = begin;
+		return ftruncate(spool->fd, (off_t)begin) < 0 ? -errno : err;
+	}
+	spool->nr_found = spool->nr_entries;
+	return 0;
 }
 
 int spool_copy(struct spool *spool, const struct spool *other)
@@ -227,7 +232,7 @@ int spool_copy(struct spool *spool, const struct spool *other)
 
 	if (err)
 		return err;
-	spool->nr_found = spool->nr_entries;
 	spool->head.done = 0;
-	return spool_write_at(spool->fd, &iov, 1, offsetof(struct spool_head, done));
+	err = spool_write_at(spool->fd, &iov, 1, offsetof(struct spool_head, done));
+	return !err && fdatasync(spool->fd) < 0 ? -errno : err;
 }

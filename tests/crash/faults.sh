@@ -270,7 +270,7 @@ is "every event" "$(in_files c.dat)" $events
 # ---- the left spool cannot be written, as on a full disk: the rest of its buffers goes into the new spool
 
 clear_all
-# The recorder is killed at its first sleep, so the buffer keeps most events.
+# The recorder is killed at its second wait, the first in which the program runs, so the buffer keeps most events.
 strace -qq -o "$TMP/trace" -e trace=ppoll -e inject=ppoll:signal=KILL:when=2 \
 	"$RECORDER" record -q -o a.dat "$TMP/producer" 1 $events >/dev/null 2>&1
 wait_until program_is_gone
