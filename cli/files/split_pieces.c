@@ -34,6 +34,7 @@ struct part {
 	uint64_t first; /* time */
 	uint64_t events;
 	uint64_t pages;
+	uint64_t size; /* bytes of the pages */
 };
 
 static bool has_stream(const void *arg, const struct dat_buffer *buffer, uint32_t cpu)
@@ -226,7 +227,7 @@ static bool is_full(const struct split *split, const struct piece *piece, const 
 		return false;
 	if (split->pages && part->pages == split->pages)
 		return true;
-	return split->size && dat_repage_size(piece->repage) + split->page_sizes[out->buffer] > split->size * 1024;
+	return split->size && part->size + split->page_sizes[out->buffer] > split->size * 1024;
 }
 
 /* Writes a source's events up to its limit. 0, -errno. */
@@ -244,7 +245,10 @@ static int put_part(struct split *split, struct split_source *source, struct pie
 			break;
 		if (!part.events)
 			part.first = event->ts;
-		part.pages += dat_repage_begins(piece->repage, &out);
+		if (dat_repage_begins(piece->repage, &out)) {
+			part.pages++;
+			part.size += split->page_sizes[buffer];
+		}
 		err = dat_repage_put(piece->repage, &out);
 		part.events++;
 		source->since = event->raw;

@@ -30,7 +30,6 @@ struct dat_repage {
 	struct buffer *buffers;
 	unsigned int nr_buffers;
 	unsigned char *whole; /* for a page that is complete: the largest size of all buffers */
-	uint64_t size;
 };
 
 int dat_repage_open(struct dat_writer *writer, const struct dat_file *form, const uint32_t *page_sizes,
@@ -174,7 +173,6 @@ static int begin(struct dat_repage *repage, struct page *page, const struct dat_
 	page->first = page->last = event->time;
 	page->lost = lost_of(event);
 	page->marked = DAT_NO_MARKER;
-	repage->size += repage->page_sizes[event->buffer];
 	return 0;
 }
 
@@ -234,9 +232,4 @@ int dat_repage_flush(struct dat_repage *repage)
 			err = flush(repage, i, cpu, &buffer->pages[cpu]);
 	}
 	return err;
-}
-
-uint64_t dat_repage_size(const struct dat_repage *repage)
-{
-	return repage->size;
 }

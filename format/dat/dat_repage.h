@@ -58,7 +58,4 @@ int dat_repage_put(struct dat_repage *repage, const struct dat_repage_event *eve
 /* Write all pages that were begun. Call it once, at the end. */
 int dat_repage_flush(struct dat_repage *repage);
 
-/* Bytes of the pages that were begun so far. */
-uint64_t dat_repage_size(const struct dat_repage *repage);
-
 #endif

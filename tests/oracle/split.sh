@@ -82,6 +82,9 @@ is "-r -u: all events in order" "$(for part in part.*; do events "$part"; done |
 files -r --size 9 >/dev/null
 is "--size: all events in order" "$(for part in part.*; do events "$part"; done | cmp - <(events in.dat) && echo same)" same
 is "two pages of 4 KiB a file" "$("$RECORDER" dump --pages part.0001 | grep -c '^  page at ')" 2
+by_size=$(files -r -c --size 9)
+is "--size -c: two pages of each CPU" "$("$RECORDER" dump --pages part.0001 | grep -c '^  page at ')" 4
+is "as -p 2" "$by_size" "$(files -r -p 2)"
 files -r -p 1 >/dev/null
 is "-p: one page of each CPU" "$("$RECORDER" dump --pages part.0001 | grep -c '^  page at ')" 2
 is "and all events in order" "$(for part in part.*; do events "$part" | grep '\[000\]'; done | cmp - <(events in.dat | grep '\[000\]') && echo same)" same
