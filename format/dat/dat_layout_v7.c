@@ -2,8 +2,9 @@
 /*
  * The order of the parts in a file of version 7 (trace-dat.md, part 5): prologue, options, the sections that they point
  * to, and the buffers. There is no section of strings. If pages are compressed, so are the sections, except the
- * options.
+ * options, and those that would exceed the limit of the reader.
  */
+#include "format/dat/dat_read.h"
 #include "format/dat/dat_write_private.h"
 
 #include <errno.h>
@@ -29,10 +30,9 @@ static void end_section(struct blob *out, size_t size_at)
 	blob_set_u64(out, size_at, out->size - size_at - sizeof(uint64_t));
 }
 
-/* Make a section with these contents, compressed if the file is compressed. */
-static void put_section(struct blob *out, const struct dat_writer *writer, enum dat_id id, const struct blob *contents)
+/* Make a section with these contents. `packer` NULL: not compressed. */
+static void put_section(struct blob *out, struct dat_packer *packer, enum dat_id id, const struct blob *contents)
 {
-	struct dat_packer *packer = writer->packer;
 	const size_t size_at = begin_section(out, id, packer ? COMPRESSED : 0);
 	const size_t frame_at = out->size;
 	int err;
@@ -152,14 +152,19 @@ static void put_options(struct blob *out, struct dat_writer *writer, const char 
 /* Put the sections that come after the options; they begin at `start`. */
 static void put_sections(struct blob *out, const struct dat_writer *writer, uint64_t start, uint64_t *places)
 {
-	size_t i;
+	size_t i, packed = 0;
 
 	for (i = 0; i < DAT_NR_BLOBS; i++) {
 		struct blob contents = BLOB_SWAPPED(out->swapped);
+		struct dat_packer *packer = NULL;
 
 		places[i] = start + out->size;
 		dat_blobs[i].put(&contents, writer);
-		put_section(out, writer, dat_blobs[i].id, &contents);
+		if (writer->packer && contents.size <= DAT_SECTIONS_MAX - packed) {
+			packer = writer->packer;
+			packed += contents.size;
+		}
+		put_section(out, packer, dat_blobs[i].id, &contents);
 		blob_free(&contents);
 	}
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECTIONS_MAX (60u << 20) /* limit of all unpacked sections together; those of a large kernel take 30 MiB */
 #define CPUS_MAX (1u << 20) /* libtraceevent's plugins make arrays of this size; viewers fail with far fewer */
 
 static const char *section_name(unsigned int id)
@@ -23,9 +22,9 @@ static int unpack(struct dat_file *file, uint64_t offset, unsigned int id, struc
 	char *packed;
 	int err;
 
-	if (!b->error && plain_size > SECTIONS_MAX - file->unpacked)
+	if (!b->error && plain_size > DAT_SECTIONS_MAX - file->unpacked)
 		return dat_fail(error, -EBADMSG, offset, "damaged: the compressed sections up to %s at %" PRIu64
-				" would take more than %u MiB", section_name(id), offset, SECTIONS_MAX >> 20);
+				" would take more than %u MiB", section_name(id), offset, DAT_SECTIONS_MAX >> 20);
 	packed = dat_packed_fits(packed_size, plain_size) ? bytes_blob(b, packed_size) : NULL;
 	if (!packed && b->error)
 		return dat_fail_bytes(error, file, b, section_name(id));

@@ -48,6 +48,9 @@ struct dat_section { /* version 7 */
 
 #define DAT_COMPRESSED 1u
 
+/* Limit of all compressed sections together, in bytes before compression; those of a large kernel take 30 MiB. */
+#define DAT_SECTIONS_MAX (60u << 20)
+
 #define DAT_SECTION_HEADER 16u /* bytes */
 
 /* The contents of DAT_BTF_FILE, DAT_LAST_BOOT_INFO or DAT_MODULES_FILE, from its section or from its option. */

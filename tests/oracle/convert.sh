@@ -168,6 +168,28 @@ is "to the same events" "$(trace-cmd report theirs.dat 2>/dev/null | cmp - expec
 ok "a larger file" "$RECORDER" convert -i in.dat -o out.dat
 ok "is smaller" test "$(stat -c %s out.dat)" -lt "$(($(stat -c %s in.dat) / 2))"
 
+# Symbols of more than 60 MiB, which recorder does not unpack, remain uncompressed.
+"$mkdat" v6-kernel | python3 -c '
+import struct, sys
+data = bytearray(sys.stdin.buffer.read())
+more = b"".join(b"%x t %s\n" % (0xffffffffa0000000 + i, b"x" * ((1 << 20) - 20)) for i in range(61))
+places = data.index(b"flyrecord\0") + 10
+for at in (places, places + 16):
+    struct.pack_into("<Q", data, at, struct.unpack_from("<Q", data, at)[0] + len(more))
+text = data.index(b"ffffffff81000000 T do_one\n")
+struct.pack_into("<I", data, text - 4, struct.unpack_from("<I", data, text - 4)[0] + len(more))
+sys.stdout.buffer.write(data[:text] + more + data[text:])
+' >symbols.dat
+reports symbols.dat in || fail "reports of a file with many symbols"
+ok "many symbols" "$RECORDER" convert -i symbols.dat -o symbols.dat
+is "the result is compressed" "$(version_of symbols.dat)" "7 zstd"
+reports symbols.dat out || fail "reports of the result"
+ok "the result is reported as before" cmp in.ours out.ours
+ok "by trace-cmd, too" cmp in.theirs out.theirs
+like "with names of functions" "$(cat out.ours)" "do_one"
+ok "and it is converted again" "$RECORDER" convert -i symbols.dat -o symbols.dat
+rm symbols.dat
+
 # ---- raw recordings
 
 pinned=$top_builddir/tests/programs/pinned
