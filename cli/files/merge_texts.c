@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See merge_texts.h. The texts are concatenated; of the names of a thread, the first is taken. An address in a record
- * does not name its file. So a text at an address that means something else in another file is not written: readers
- * print the plain address instead.
+ * See merge_texts.h. The lines of all texts are written, each once; of the names of a thread, the first is taken. An
+ * address in a record does not name its file. So a text at an address that means something else in another file is not
+ * written: readers print the plain address instead.
  */
 #include "cli/files/merge_texts.h"
 
@@ -15,6 +15,7 @@
 #include "format/dat/dat_lines.h"
 #include "format/dat/dat_sites.h"
 #include "format/io/blob.h"
+#include "format/io/hash.h"
 
 /* The text of a file; NULL: it is empty, or an earlier file has the same text, as parts of one recording do. */
 static const struct dat_text *new_text_of(const struct merge *merge, unsigned int number, enum dat_id id)
@@ -43,6 +44,12 @@ static bool next_kernel_line(const struct dat_text *text, size_t *at, struct mer
 static bool are_equal(const struct merge_line *one, const struct merge_line *other)
 {
 	return one->size == other->size && !memcmp(one->text, other->text, one->size);
+}
+
+/* Whether the line of a text that begins here is equal to this one. The text ends with NUL. */
+static bool is_line(const char *text, const struct merge_line *line)
+{
+	return !strncmp(text, line->text, line->size) && (!text[line->size] || text[line->size] == '\n');
 }
 
 /* Whether both texts have symbols of a kernel, and these differ. */
@@ -82,7 +89,7 @@ static int compare_lines(struct merge *merge, const struct dat_text *text, struc
 			err = number_map_set(lines, line.address, (uintptr_t)line.text);
 		else if (other >= text->text && other < text->text + text->size)
 			continue;
-		else if (strncmp(other, line.text, line.size) != 0 || (other[line.size] && other[line.size] != '\n'))
+		else if (!is_line(other, &line))
 			err = number_map_set(&merge->ambiguous, line.address, 1);
 	}
 	return err;
@@ -150,18 +157,36 @@ static bool is_hidden(const struct merge *merge, enum dat_id id, uint64_t addres
 	return number_map_get(&merge->ambiguous, address);
 }
 
-static void put_lines(const struct merge *merge, enum dat_id id, const struct dat_text *text, struct blob *all)
+/* 1: an equal line was put before; 0: this is the first, and it is added to `seen`; -ENOMEM. */
+static int is_seen(struct number_map *seen, const struct merge_line *line)
+{
+	uint64_t key = hash_bytes(line->text, line->size), known;
+
+	/* Other lines may have the same hash. */
+	while ((known = number_map_get(seen, key)) && !is_line((const char *)(uintptr_t)known, line))
+		key = hash_step(key, 1);
+	return known ? 1 : number_map_set(seen, key, (uintptr_t)line->text);
+}
+
+/* Put those lines of a text that no text before it has. 0, -ENOMEM. */
+static int put_lines(const struct merge *merge, enum dat_id id, const struct dat_text *text, struct number_map *seen,
+		     struct blob *all)
 {
 	struct merge_line line;
 	size_t at = 0;
+	int ret = 0;
 
-	while (merge_next_line(text, &at, &line)) {
+	while (ret >= 0 && merge_next_line(text, &at, &line)) {
 		if (is_hidden(merge, id, line.address))
+			continue;
+		ret = is_seen(seen, &line);
+		if (ret)
 			continue;
 		blob_put(all, line.text, line.size);
 		if (at <= text->size)
 			blob_put(all, "\n", 1);
 	}
+	return ret < 0 ? ret : 0;
 }
 
 /*
@@ -210,25 +235,27 @@ static int put_threads(const struct merge *merge)
 	return err;
 }
 
-/* Put the texts of all files, one after the other; equal texts only once. */
+/* Put the lines of the texts of all files, those of one file after those of another. */
 static int put_text(const struct merge *merge, enum dat_id id)
 {
 	struct blob all = BLOB_INIT;
-	int err;
+	struct number_map seen = { 0 };
+	int err = 0;
 
-	for (unsigned int i = 0; i < merge->nr; i++) {
+	for (unsigned int i = 0; i < merge->nr && !err; i++) {
 		const struct dat_text *text = new_text_of(merge, i, id);
 
 		if (!text)
 			continue;
 		if (all.size && all.data[all.size - 1] != '\n')
 			blob_put(&all, "\n", 1);
-		put_lines(merge, id, text, &all);
+		err = put_lines(merge, id, text, &seen, &all);
 	}
 	merge_sites_put(merge, id, &all);
-	err = all.error;
+	err = err ? err : all.error;
 	if (!err && all.size)
 		err = dat_write_text(merge->writer, id, all.data, all.size);
+	number_map_free(&seen);
 	blob_free(&all);
 	return err;
 }

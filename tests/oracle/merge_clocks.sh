@@ -244,6 +244,7 @@ is "the name is that of the second file" "$("$RECORDER" report out.dat | grep -o
 sed 's/ffffffff81000100 t do_two/ffffffff81000100 t bad_fn/' a.dat >symbols.dat
 ok "one boot: a module came later" "$RECORDER" merge -o out.dat a.dat symbols.dat
 is "the symbols of both are there" "$("$RECORDER" dump --kallsyms out.dat | grep -cE 'do_two|bad_fn')" 2
+is "a symbol that both files have is there once" "$("$RECORDER" dump --kallsyms out.dat | grep -cE 'do_(one|three)')" 2
 sed 's/x=%d s=%s/z=%d t=%s/' b.dat >printk.dat
 ok "a printk format of one address differs" "$RECORDER" merge -o out.dat a.dat printk.dat
 is "it is left out" "$err" "recorder merge: 1 printk format is left out: the files have different ones at the same address"
