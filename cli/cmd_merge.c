@@ -3,6 +3,7 @@
  * recorder merge: merges several trace.dat files into one. Events of the same name and fields get one id. Streams:
  * memory does not grow with the files.
  */
+#include "cli/base/file_limit.h"
 #include "cli/cmd.h"
 #include "cli/common/compression.h"
 #include "cli/common/missing_parts.h"
@@ -138,6 +139,7 @@ static int merge_all(struct merge *merge, char **paths, int level)
 		complain(COMMAND, "out of memory");
 		return EXIT_FAILURE;
 	}
+	file_limit_raise();
 	status = run(merge, paths);
 	merge_close(merge);
 	free(merge->files);

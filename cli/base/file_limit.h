@@ -5,7 +5,10 @@
 
 #include <stdint.h>
 
-/* Raise the limit to the maximum, because the number of programs in a recording is not known when it begins. */
+/*
+ * Raise the limit to the maximum: the number of programs in a recording is not known when it begins, and files that are
+ * read as one are all open.
+ */
 void file_limit_raise(void);
 
 /* The maximum to which the limit can be raised. */

@@ -7,6 +7,7 @@
 #include "cli/files/merge_files.h"
 
 #include "cli/base/base_name.h"
+#include "cli/common/heap.h"
 #include "cli/files/merge_clocks.h"
 #include "cli/files/merge_cover.h"
 #include "cli/files/merge_lanes.h"
@@ -361,53 +362,61 @@ static const void *rename_event(struct merge *merge, const struct merge_file *fi
 	return merge->record;
 }
 
-/* The file with the next event; at equal times the first of them. NULL: all files are at their ends. */
-static struct merge_file *next_file(struct merge *merge)
+/* Whether the next event of a file comes before that of another one; at equal times the first file's does. */
+static bool is_before(const void *arg, const void *one, const void *other)
 {
-	struct merge_file *next = NULL;
+	const struct merge_file *a = one, *b = other;
+	const uint64_t a_time = merge_time(arg, a, a->event.ts), b_time = merge_time(arg, b, b->event.ts);
 
-	for (unsigned int i = 0; i < merge->nr; i++) {
-		struct merge_file *file = &merge->files[i];
+	return a_time != b_time ? a_time < b_time : a < b; /* both point into merge->files */
+}
 
-		if (!file->has_event)
-			file->has_event = dat_merge_next(file->merge, &file->event) > 0;
-		if (file->has_event &&
-		    (!next || merge_time(merge, file, file->event.ts) < merge_time(merge, next, next->event.ts)))
-			next = file;
-	}
-	return next;
+static int put_event(struct merge *merge, struct dat_repage *repage, struct merge_file *file)
+{
+	const struct dat_event *event = &file->event;
+	const uint32_t ids = file->ids->offset;
+	const struct dat_repage_event out = {
+		.buffer = file->buffers[event->buffer - file->file->buffers],
+		.cpu = event->cpu,
+		.time = merge_time(merge, file, event->ts),
+		.lost = event->lost,
+		.marked = merge_lanes_marker(merge, file),
+		.data = rename_event(merge, file),
+		.size = event->size,
+	};
+	const int err = out.data ? dat_repage_put(repage, &out) : -ENOMEM;
+
+	if (event->size >= ids + sizeof(uint16_t))
+		merge_cover_event(file, bytes_get16(event->data + ids, file->file->big), out.time);
+	merge->events++;
+	return err;
 }
 
 static int put_events(struct merge *merge, const struct dat_file *form)
 {
-	struct dat_repage *repage;
-	struct merge_file *file;
+	struct heap heap = { .is_before = is_before, .arg = merge };
+	struct dat_repage *repage = NULL;
 	int err = dat_repage_open(merge->writer, form, merge->page_sizes, merge->nr_buffers, &repage);
 
-	if (err)
-		return err;
-	while (!err && (file = next_file(merge))) {
-		const struct dat_event *event = &file->event;
-		const uint32_t ids = file->ids->offset;
-		const struct dat_repage_event out = {
-			.buffer = file->buffers[event->buffer - file->file->buffers],
-			.cpu = event->cpu,
-			.time = merge_time(merge, file, event->ts),
-			.lost = event->lost,
-			.marked = merge_lanes_marker(merge, file),
-			.data = rename_event(merge, file),
-			.size = event->size,
-		};
+	heap.items = calloc(merge->nr, sizeof(*heap.items));
+	if (!err && !heap.items)
+		err = -ENOMEM;
+	for (unsigned int i = 0; i < merge->nr && !err; i++) {
+		if (merge->files[i].has_event)
+			heap.items[heap.nr++] = &merge->files[i];
+	}
+	heap_order(&heap);
+	while (!err && heap.nr) {
+		struct merge_file *file = heap.items[0];
 
-		err = out.data ? dat_repage_put(repage, &out) : -ENOMEM;
-		if (event->size >= ids + sizeof(uint16_t))
-			merge_cover_event(file, bytes_get16(event->data + ids, file->file->big), out.time);
-		file->has_event = false;
-		merge->events++;
+		err = put_event(merge, repage, file);
+		file->has_event = dat_merge_next(file->merge, &file->event) > 0;
+		heap_advance(&heap, !file->has_event);
 	}
 	if (!err)
 		err = dat_repage_flush(repage);
 	dat_repage_close(repage);
+	free(heap.items);
 	return err;
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/file_limit.h"
 #include "cli/common/opts.h"
 #include "cli/common/show_text.h"
 #include "cli/common/terminal.h"
@@ -183,8 +184,11 @@ static void report_nothing(const struct report *all, unsigned int nr, report_for
 
 static int run(struct report *all, unsigned int nr, report_form form)
 {
-	int status = open_all(all, nr, form);
+	int status;
 
+	if (nr > 1)
+		file_limit_raise();
+	status = open_all(all, nr, form);
 	if (status)
 		return all->follow.ended ? 0 : status;
 	if (all->test_filters && (all->choice.filters.nr || all->select.tasks.nr))

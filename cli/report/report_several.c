@@ -11,18 +11,13 @@
 #include <string.h>
 
 #include "cli/base/base_name.h"
+#include "cli/common/heap.h"
 #include "cli/common/show_text.h"
 
 struct source {
 	struct report_walk walk;
 	struct dat_event event; /* the next event */
 	struct tep_record record;
-};
-
-/* The sources that have an event: a binary heap, whose first one has the next event of all. */
-struct queue {
-	struct source **heap;
-	unsigned int nr;
 };
 
 void report_name_heads(struct report *all, unsigned int nr)
@@ -67,31 +62,15 @@ static bool print_heads(struct report *all, unsigned int nr)
  * Whether the event of `a` comes before that of `b`. Buffers with a name come after the nameless buffers of all files;
  * then the order is that of the files.
  */
-static bool is_before(const struct source *a, const struct source *b)
+static bool is_before(const void *arg, const void *one, const void *other)
 {
+	const struct source *a = one, *b = other;
 	const bool a_named = a->event.buffer->name[0], b_named = b->event.buffer->name[0];
 
+	(void)arg;
 	if (a->event.ts != b->event.ts)
 		return a->event.ts < b->event.ts;
 	return a_named != b_named ? b_named : a < b; /* both point into one array */
-}
-
-static void sift_down(struct queue *queue, unsigned int i)
-{
-	for (;;) {
-		unsigned int least = i;
-		struct source *moved = queue->heap[i];
-
-		for (unsigned int child = 2 * i + 1; child < 2 * i + 3 && child < queue->nr; child++) {
-			if (is_before(queue->heap[child], queue->heap[least]))
-				least = child;
-		}
-		if (least == i)
-			return;
-		queue->heap[i] = queue->heap[least];
-		queue->heap[least] = moved;
-		i = least;
-	}
 }
 
 static bool print(struct report *r, struct source *source, uint64_t *last_ts)
@@ -112,46 +91,41 @@ static bool advance(struct source *source)
 	return report_walk_next(&source->walk, &source->event, &source->record);
 }
 
-/* Read the first event of each source. False: out of memory. */
-static bool fill_queue(struct source *sources, unsigned int nr, struct queue *ret_queue)
+/* Read the first event of each source. The heap gets those that have one. False: out of memory. */
+static bool fill_heap(struct source *sources, unsigned int nr, struct heap *heap)
 {
-	struct queue queue = { .heap = calloc(nr, sizeof(struct source *)) };
-
-	if (!queue.heap)
+	heap->items = calloc(nr, sizeof(*heap->items));
+	if (!heap->items)
 		return false;
 	for (unsigned int i = 0; i < nr; i++) {
 		if (advance(&sources[i]))
-			queue.heap[queue.nr++] = &sources[i];
+			heap->items[heap->nr++] = &sources[i];
 	}
-	for (unsigned int i = queue.nr / 2; i-- > 0;)
-		sift_down(&queue, i);
-	*ret_queue = queue;
+	heap_order(heap);
 	return true;
 }
 
 /* Print the events. Failed writes are noted in the first report, which the command examines. */
-static void print_events(struct report *all, struct source *sources, struct queue *queue, uint64_t head)
+static void print_events(struct report *all, struct source *sources, struct heap *heap, uint64_t head)
 {
 	uint64_t printed = 0, last_ts = 0;
 
-	while (queue->nr && !(head && printed++ == head)) {
-		struct source *next = queue->heap[0];
+	while (heap->nr && !(head && printed++ == head)) {
+		struct source *next = heap->items[0];
 		struct report *r = &all[next - sources];
 
 		if (!print(r, next, &last_ts)) {
 			all[0].lines.write_error = r->lines.write_error;
 			return;
 		}
-		if (!advance(next))
-			queue->heap[0] = queue->heap[--queue->nr];
-		sift_down(queue, 0);
+		heap_advance(heap, !advance(next));
 	}
 }
 
 int report_several(struct report *all, unsigned int nr, uint64_t head)
 {
 	struct source *sources = calloc(nr, sizeof(*sources));
-	struct queue queue = { 0 };
+	struct heap heap = { .is_before = is_before };
 	unsigned int opened = 0;
 	int status = sources ? 0 : report_fail_memory(all);
 
@@ -163,16 +137,16 @@ int report_several(struct report *all, unsigned int nr, uint64_t head)
 		status = report_walk_open(&all[opened], true, &sources[opened].walk);
 		opened += !status;
 	}
-	if (!status && !fill_queue(sources, nr, &queue))
+	if (!status && !fill_heap(sources, nr, &heap))
 		status = report_fail_memory(all);
 	if (!status)
-		print_events(all, sources, &queue, head);
+		print_events(all, sources, &heap, head);
 	for (unsigned int i = 0; i < opened; i++) {
 		if (!status && !all[0].lines.write_error)
 			status = report_damage(&all[i], sources[i].walk.merge);
 		report_walk_close(&sources[i].walk);
 	}
-	free(queue.heap);
+	free(heap.items);
 	free(sources);
 	return status;
 }

@@ -116,6 +116,31 @@ is "its events are there" "$("$RECORDER" report out.dat | grep -c llllll)" 4
 ok "recorder check" "$RECORDER" check out.dat
 is "trace-cmd reads them" "$(events out.dat | wc -l)" 1080
 
+# ---- many files: more than may be open at first, with events at the same times
+
+# on_cpu_0 FILE: the lines of the report of the events on CPU 0
+on_cpu_0()
+{
+	"$RECORDER" report -t "$1" | grep -F '[000]'
+}
+
+"$mkdat" v6-one >kind0.dat
+sed 's/name: submit/name: commit/' kind0.dat >kind1.dat
+"$mkdat" v6-ties >kind2.dat
+for kind in 0 1 2; do
+	on_cpu_0 kind$kind.dat >kind$kind.txt
+done
+rm -f part.*
+for i in $(seq 100 199); do
+	kind=$((i % 7 % 3))
+	cp kind$kind.dat "part.$i"
+	cat kind$kind.txt
+done | sed -E 's/.* ([0-9]+\.[0-9]{9}): .*/\1 &/' | LC_ALL=C sort -s -k 1,1 | cut -d ' ' -f 2- >expected
+ok "100 files" bash -c 'ulimit -Sn 64; exec "$@"' - "$RECORDER" merge -o out.dat part.*
+on_cpu_0 out.dat >ours
+ok "there are events" test "$(wc -l <expected)" -gt 1000
+ok "they are merged by time, and ties are in the order of the files" cmp expected ours
+
 # ---- what is refused
 
 echo precious >precious.dat
