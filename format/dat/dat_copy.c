@@ -90,19 +90,23 @@ static bool is_of_layout(const struct dat_copy *copy, const struct dat_option *o
 
 /*
  * Append those copied threads whose switches are certainly in the file: all of them, or if the file has only the
- * switches of some threads, those that it lists. Whether it has the switches of another thread is not known.
+ * switches of some threads, those that it lists. Whether it has the switches of another thread is not known. 0,
+ * -ENOMEM.
  */
-static void put_threads(struct blob *list, const struct dat_absent *before, const struct dat_copy_absent *absent)
+static int put_threads(struct blob *list, const struct dat_absent *before, const struct dat_copy_absent *absent)
 {
-	for (size_t i = 0; i < absent->nr_threads; i++) {
-		bool is_there = !before->some_threads;
+	struct number_map listed = { 0 };
+	int err = 0;
 
-		for (size_t j = 0; j < before->nr_listed && !is_there; j++)
-			is_there = before->listed[j] == absent->threads[i];
-		if (is_there)
+	for (size_t i = 0; i < before->nr_listed && !err; i++)
+		err = number_map_set(&listed, (uint64_t)before->listed[i], 1);
+	for (size_t i = 0; i < absent->nr_threads; i++) {
+		if (!before->some_threads || number_map_get(&listed, (uint64_t)absent->threads[i]))
 			blob_printf(list, " %" PRId32, absent->threads[i]);
 	}
 	blob_put(list, "", 1);
+	number_map_free(&listed);
+	return err ? err : list->error;
 }
 
 static int put_cpus(struct blob *list, const struct dat_absent *before, const struct dat_copy_absent *absent)
@@ -144,10 +148,9 @@ static int put_notes(const struct dat_file *file, struct dat_writer *writer, con
 	if (!err)
 		err = put_cpus(&cpus, &before, absent);
 	if (!err && absent->some_threads) {
-		put_threads(&threads, &before, absent);
+		err = put_threads(&threads, &before, absent);
 		notes.some_threads = notes.is_listed_only = true;
 		notes.listed = (const char *)threads.data;
-		err = threads.error;
 	}
 	put_whole(&whole, &notes, absent);
 	if (!err)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Files with many systems, buffers or streams, for tests/host/names.sh, which counts the instructions:
+ * Files with many systems, buffers, streams or threads, for tests/host/names.sh, which counts the instructions:
  *
  *	names systems N		the formats of N events are written, each of a system of its own
  *	names buffers N		a copy of a file with N buffers is begun, which looks for buffers of the same name
  *	names streams N		N streams of a file are opened
+ *	names threads N		a copy of N threads' events is begun, of a file that lists these threads
  *
  * Files are made in the current directory.
  */
@@ -18,6 +19,8 @@
 __attribute__((noinline, used)) int write_systems(unsigned int nr);
 __attribute__((noinline, used)) int copy_buffers(const struct dat_file *file, struct dat_copy *copy);
 __attribute__((noinline, used)) int open_streams(const struct dat_file *file);
+__attribute__((noinline, used)) int copy_threads(const struct dat_file *file, const struct dat_copy_absent *absent,
+						 struct dat_copy *copy);
 
 int write_systems(unsigned int nr)
 {
@@ -58,6 +61,13 @@ int open_streams(const struct dat_file *file)
 	return 0;
 }
 
+int copy_threads(const struct dat_file *file, const struct dat_copy_absent *absent, struct dat_copy *copy)
+{
+	struct dat_error error;
+
+	return dat_copy_open(file, "threads.dat", 7, DAT_COPY_EVENTS, NULL, absent, copy, &error);
+}
+
 static int run_buffers(unsigned int nr)
 {
 	struct dat_buffer *buffers = calloc(nr, sizeof(*buffers));
@@ -95,6 +105,31 @@ static int run_streams(unsigned int nr)
 	return err;
 }
 
+static int run_threads(unsigned int nr)
+{
+	static const char head[] = "recorder 1.0; switches of some threads alone:";
+	int32_t *threads = calloc(nr, sizeof(*threads));
+	char *text = malloc(sizeof(head) + (size_t)nr * sizeof(" 4294967295"));
+	struct dat_option option = { .id = DAT_VERSION, .data = text };
+	const struct dat_file file = { .version = 7, .page_size = 4096, .long_size = 8, .commit_size = 8,
+				       .nr_options = 1, .options = &option };
+	const struct dat_copy_absent absent = { .some_threads = true, .threads = threads, .nr_threads = nr };
+	int err, size = sprintf(text, "%s", head);
+	struct dat_copy copy;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		threads[i] = (int32_t)i + 1;
+		size += sprintf(text + size, " %u", i + 1);
+	}
+	option.size = (uint32_t)size + 1;
+	err = copy_threads(&file, &absent, &copy);
+	if (!err)
+		dat_copy_close(&copy);
+	free(threads);
+	free(text);
+	return err;
+}
+
 int main(int argc, char **argv)
 {
 	const unsigned int nr = argc == 3 ? (unsigned int)strtoul(argv[2], NULL, 10) : 0;
@@ -105,5 +140,7 @@ int main(int argc, char **argv)
 		return !!write_systems(nr);
 	if (!strcmp(argv[1], "buffers"))
 		return !!run_buffers(nr);
-	return strcmp(argv[1], "streams") ? 2 : !!run_streams(nr);
+	if (!strcmp(argv[1], "streams"))
+		return !!run_streams(nr);
+	return strcmp(argv[1], "threads") ? 2 : !!run_threads(nr);
 }

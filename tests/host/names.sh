@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The cost of a system, a buffer or a stream does not grow with their number in the file: four times as many take about four
-# times as many instructions. valgrind counts them exactly, so the result does not depend on how busy the machine is.
+# The cost of a system, a buffer, a stream or a thread does not grow with their number in the file: four times as many take
+# about four times as many instructions. valgrind counts them exactly, so the result does not depend on how busy the machine
+# is.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -31,5 +32,6 @@ linear()
 linear write_systems systems
 linear copy_buffers buffers
 linear open_streams streams
+linear copy_threads threads
 
 done_testing

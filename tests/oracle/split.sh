@@ -112,6 +112,11 @@ comm=$("$RECORDER" report in.dat | sed -nE 's/^ *(.*)-1002 .*/\1/p' | head -1)
 selected '-1002 ' --comm "$comm"
 like "switches of other threads are missing: the file notes this" "$("$RECORDER" report --version part.1)" \
 	'; switches of some threads alone'
+files --pid 1001,1002 >/dev/null
+mv part.1 some.dat
+"$RECORDER" split -i some.dat -o part --pid 1002,1003 >/dev/null
+like "of a part, those that both have are noted" "$("$RECORDER" report --version part.1)" \
+	'; switches of some threads alone: 1002 and no others'
 
 # Losses of events that are left out come before the next event of their CPU.
 "$mkdat" v6-lost >in.dat
