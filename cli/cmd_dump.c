@@ -30,7 +30,6 @@ struct dump {
 	const char *path;
 	bool pages;
 	bool records;
-	bool all;
 	bool validate;
 	bool summary; /* dump one of these parts, or one of the sections, instead of everything */
 	bool options;
@@ -280,6 +279,22 @@ static int show_texts(struct dump *d)
 	return 0;
 }
 
+/* Show what trace-cmd dump --all shows: every part except pages. */
+static void choose_all(struct dump *d)
+{
+	d->summary = d->options = d->flyrecord = d->clock = d->strings = d->headings = true;
+	d->sections = (struct dump_sections){
+		.head_page = true,
+		.head_event = true,
+		.ftrace_events = true,
+		.systems = true,
+		.events = true,
+		.kallsyms = true,
+		.printk = true,
+		.cmd_lines = true,
+	};
+}
+
 /* Whether the command line names parts of the file. */
 static bool has_parts(const struct dump *d)
 {
@@ -359,8 +374,8 @@ static bool check_options(const struct dump *d, const char *input, const char *o
 		return false;
 	if (input && operand)
 		complain(COMMAND, "both '-i %s' and '%s' name the file", input, operand);
-	else if (d->validate && (d->pages || d->all))
-		complain(COMMAND, "--validate cannot be combined with --pages or --all");
+	else if (d->validate && (d->pages || d->records))
+		complain(COMMAND, "--validate cannot be combined with --pages or --records");
 	else if (d->validate && has_parts(d))
 		complain(COMMAND, "--validate cannot be combined with options that show parts");
 	else
@@ -374,12 +389,14 @@ int cmd_dump(int argc, char **argv)
 	const char *input = NULL;
 	const char *verbose = NULL;
 	unsigned int color = TERMINAL_COLOR_AUTO;
+	bool all = false;
 	const struct opt table[] = {
 		OPT_STRING('i', "input", "FILE", "read FILE; same as the operand", &input),
 		OPT_FLAG('p', "pages", "show the pages, one line each", &d.pages),
-		OPT_FLAG('a', "all", "show the pages and their records, one line each", &d.all),
+		OPT_FLAG('a', "records", "show the pages and their records, one line each", &d.records),
 		OPT_COLOR(color),
 		OPT_FLAG('v', "validate", "check everything and print only what is wrong", &d.validate),
+		OPT_FLAG(0, "all", "all of the following, and no pages", &all),
 		OPT_FLAG(0, "summary", "only the header and where the parts are", &d.summary),
 		OPT_FLAG(0, "head-page", "the text that describes a page's header", &d.sections.head_page),
 		OPT_FLAG(0, "head-event", "the text that describes an event's header", &d.sections.head_event),
@@ -409,12 +426,13 @@ int cmd_dump(int argc, char **argv)
 
 	if (!opts_parse(&opts, argc, argv, &operands, &status))
 		return status;
+	if (all)
+		choose_all(&d);
 	if (!check_options(&d, input, operands[0], verbose))
 		return EXIT_USAGE;
 	terminal_use(color);
 	d.path = input ? input : operands[0] ? operands[0] : "trace.dat";
-	d.records = d.all;
-	d.pages = d.pages || d.all;
+	d.pages = d.pages || d.records;
 	status = run(&d);
 	dat_close(d.file);
 	return status;

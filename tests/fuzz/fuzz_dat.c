@@ -206,7 +206,7 @@ static void run_exports(void)
 static void run_readers(size_t size)
 {
 	static const char *const report[] = { "report", "-N", NULL };
-	static const char *const dump[] = { "dump", "--all", NULL };
+	static const char *const dump[] = { "dump", "--all", "--records", NULL };
 	static const char *const validate[] = { "dump", "--validate", NULL };
 	static const char *const sections[] = { "dump", "--sections", "--strings", NULL };
 	static const char *const forms[][6] = {

@@ -139,7 +139,7 @@ static void do_round(uint64_t number, bool alone)
 	if (!alone)
 		hostile_scribble_end();
 	run(cmd_report, "report", hostile_below(&random_turns, 2) ? "-N" : "-NR", output.path);
-	run(cmd_dump, "dump", "--all", output.path);
+	run(cmd_dump, "dump", "--records", output.path);
 }
 
 static void spoilt_before(uint64_t number)

@@ -51,7 +51,7 @@ problem()
 }
 spoil $((page + 8)) '\xff\xff\xff\x07'
 problem "a page that is longer than a page" "^CPU 0, page at $page: a page of [0-9]+ bytes says it holds 134217727"
-record=$("$RECORDER" dump --all good.dat | sed -nE 's/^ *([0-9]+)  data .*/\1/p' | sed -n 3p)
+record=$("$RECORDER" dump --records good.dat | sed -nE 's/^ *([0-9]+)  data .*/\1/p' | sed -n 3p)
 spoil $((page + record + 4)) '\x77\x77'
 problem "an id without a format" "^CPU 0, page at $page: the event at byte $record has the id 30583, which has no format"
 spoil $((page + record)) '\x01'

@@ -260,7 +260,7 @@ is "what is left is written, and trace-cmd reads it" "$(trace-cmd report -t save
 ok "recorder check" "$RECORDER" check saved.dat
 rm saved.dat
 # The first record of the first page becomes one that is longer than the page.
-at=$("$RECORDER" dump --all cut.dat 2>/dev/null | sed -nE 's/^ +page at ([0-9]+) .*/\1/p' | head -1)
+at=$("$RECORDER" dump --records cut.dat 2>/dev/null | sed -nE 's/^ +page at ([0-9]+) .*/\1/p' | head -1)
 cp cut.dat damaged.dat
 printf '\0\0\0\0\xff\xff\xff\xff' | dd of=damaged.dat bs=1 seek=$((at + 16)) conv=notrunc 2>/dev/null
 fails "a file that is cut and damaged" "$RECORDER" convert -i damaged.dat -o saved.dat

@@ -81,6 +81,24 @@ like "a section that is cut" "$err" "^recorder dump: cut.dat: truncated: the sec
 is "summary, options, buffers: the whole" "$(for part in summary options flyrecord; do "$RECORDER" dump --$part in.dat; done | cmp - whole && echo same)" same
 is "together, too" "$("$RECORDER" dump --flyrecord --options --summary in.dat | cmp - whole && echo same)" same
 is "the clock" "$("$RECORDER" dump --clock in.dat)" "clock mono"
+is "-a is --records: pages, too" "$("$RECORDER" dump -a in.dat)" "$("$RECORDER" dump --pages --records in.dat)"
+like "and their records" "$("$RECORDER" dump -a in.dat)" "  data  "
+
+# ---- --all: every part, and no pages
+
+# titles PROGRAM FILE: the titles of the texts and sections that dump --all shows, which both programs print alike
+titles()
+{
+	"$1" dump --all -i "$2" 2>err | grep -aE '^	\[(Header|Ftrace|Events|Kallsyms|Trace printk|Saved|String|[0-9]+ sections|Section [0-9 ]+@ [0-9]+ +	)' | sort
+}
+for file in v6.dat v7.dat v6-kernel-none.dat; do
+	# shellcheck disable=SC2086
+	is "$file, --all: each option by itself" "$("$RECORDER" dump --all $file)" \
+		"$("$RECORDER" dump --summary $texts --options --flyrecord --clock --strings --sections $file)"
+	is "$file, --all: the parts that trace-cmd shows" "$(titles "$RECORDER" $file)" "$(titles trace-cmd $file)"
+done
+ok "there are texts and sections" test "$(titles "$RECORDER" v7.dat | wc -l)" -gt 14
+unlike "there are no pages" "$("$RECORDER" dump --all v7.dat)" "page at"
 "$mkdat" v6-bare >bare.dat
 is "no clock" "$("$RECORDER" dump --clock bare.dat)" "clock not stated"
 ok "-v is --validate" "$RECORDER" dump -v in.dat
@@ -88,5 +106,10 @@ like "it validates" "$out" "^in.dat: valid: "
 run "$RECORDER" dump -v --events in.dat
 is "both: status" "$status" 2
 like "both" "$err" "^recorder dump: --validate cannot be combined with options that show parts"
+run "$RECORDER" dump -v --all in.dat
+is "with all of them: status" "$status" 2
+run "$RECORDER" dump -v --records in.dat
+is "with records: status" "$status" 2
+like "with records" "$err" "^recorder dump: --validate cannot be combined with --pages or --records"
 
 done_testing

@@ -96,7 +96,7 @@ like "the number of events" "$out" "^out.dat: 1200 events of 2 files$"
 is "each has its name" "$(events out.dat | grep -c ': submit: ') $(events out.dat | grep -c ': commit: ')" "400 400"
 ids()
 {
-	"$RECORDER" dump --all "$1" | sed -nE 's/^ +[0-9]+  data .*  id ([0-9]+).*/\1/p' | sort -u | wc -l
+	"$RECORDER" dump --records "$1" | sed -nE 's/^ +[0-9]+  data .*  id ([0-9]+).*/\1/p' | sort -u | wc -l
 }
 is "the events that are the same have one id" "$(ids out.dat)" "$(($(ids a.dat) + 1))"
 ok "recorder check" "$RECORDER" check out.dat

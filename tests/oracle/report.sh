@@ -196,7 +196,7 @@ is "a damaged chunk: dump" "$status $(grep -c '^  page at ' <<<"$out")" "1 4"
 "$mkdat" v6-lost-markers > "$TMP/markers.dat"
 run "$RECORDER" dump --validate "$TMP/markers.dat"
 like "validate finds losses that no viewer shows" "$out" "no viewer shows that events were lost"
-run "$RECORDER" dump --all "$TMP/v6-plain.dat"
+run "$RECORDER" dump --records "$TMP/v6-plain.dat"
 is "dump shows every event" "$(echo "$out" | grep -c ' data ')" 600
 is "dump shows every page" "$(echo "$out" | grep -c '^  page at ')" 8
 
