@@ -15,7 +15,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #define COMMAND "convert"
@@ -135,21 +134,6 @@ static int convert(const struct convert *c)
 	return status;
 }
 
-/* False: one line was printed. */
-static bool read_compression(struct convert *c, const char *word)
-{
-	if (!word) {
-		c->level = c->version == 7 ? DAT_PACK_LEVEL : COMPRESSION_NONE;
-		return true;
-	}
-	if (!compression_read(COMMAND, word, &c->level))
-		return false;
-	if (c->version == 7 || c->level == COMPRESSION_NONE)
-		return true;
-	complain(COMMAND, "version 6 has no compression: use --file-version 7 or --compression none");
-	return false;
-}
-
 /*
  * Whether the operand names a file other than the default input: most commands read their operand, so a user who names
  * a trace may not want it to be replaced.
@@ -165,7 +149,7 @@ static bool is_another_file(const char *operand)
 int cmd_convert(int argc, char **argv)
 {
 	struct convert c = { .input = NULL };
-	const char *compression = NULL;
+	const char *compression = "any";
 	unsigned int version = 1;
 	const struct opt table[] = {
 		OPT_STRING('i', "input", "FILE", "read FILE (trace.dat)", &c.input),
@@ -204,5 +188,5 @@ int cmd_convert(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	c.version = version + 6;
-	return read_compression(&c, compression) ? convert(&c) : EXIT_USAGE;
+	return compression_read(COMMAND, compression, c.version, &c.level) ? convert(&c) : EXIT_USAGE;
 }

@@ -16,7 +16,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define COMMAND "merge"
 
@@ -180,13 +179,7 @@ int cmd_merge(int argc, char **argv)
 	}
 	merge.version = version + 6;
 	merge.buffers = (enum merge_buffers)buffers;
-	if (!compression_read(COMMAND, compression, &level))
+	if (!compression_read(COMMAND, compression, merge.version, &level))
 		return EXIT_USAGE;
-	if (merge.version == 6 && !strcmp(compression, "any"))
-		level = COMPRESSION_NONE;
-	if (merge.version == 6 && level != COMPRESSION_NONE) {
-		complain(COMMAND, "version 6 has no compression: use --file-version 7 or --compression none");
-		return EXIT_USAGE;
-	}
 	return merge_all(&merge, operands, level);
 }

@@ -6,7 +6,8 @@
 
 #include "cli/common/opts.h"
 
-bool compression_read(const char *command, const char *word, int *ret_level)
+/* False: the word is not a method. */
+static bool read_word(const char *word, int *ret_level)
 {
 	const char *level = strncmp(word, "zstd:", 5) ? NULL : word + 5;
 	char *end;
@@ -20,17 +21,27 @@ bool compression_read(const char *command, const char *word, int *ret_level)
 		*ret_level = DAT_PACK_LEVEL;
 		return true;
 	}
-	if (level && *level >= '0' && *level <= '9') {
-		number = strtol(level, &end, 10);
-		if (!*end && number >= DAT_PACK_LEVEL_MIN && number <= DAT_PACK_LEVEL_MAX) {
-			*ret_level = (int)number;
-			return true;
-		}
+	if (!level || *level < '0' || *level > '9')
+		return false;
+	number = strtol(level, &end, 10);
+	*ret_level = (int)number;
+	return !*end && number >= DAT_PACK_LEVEL_MIN && number <= DAT_PACK_LEVEL_MAX;
+}
+
+bool compression_read(const char *command, const char *word, unsigned int version, int *ret_level)
+{
+	if (!read_word(word, ret_level)) {
+		complain(command,
+			 "option '--compression' takes none, any, zstd, or zstd:LEVEL with a level from %d to %d, not "
+			 "'%s' (see 'recorder %s --help')",
+			 DAT_PACK_LEVEL_MIN, DAT_PACK_LEVEL_MAX, word, command);
+		return false;
 	}
-	complain(command,
-		 "option '--compression' takes none, any, zstd, or zstd:LEVEL with a level from %d to %d, not '%s' "
-		 "(see 'recorder %s --help')",
-		 DAT_PACK_LEVEL_MIN, DAT_PACK_LEVEL_MAX, word, command);
+	if (version == 6 && !strcmp(word, "any"))
+		*ret_level = COMPRESSION_NONE;
+	if (version != 6 || *ret_level == COMPRESSION_NONE)
+		return true;
+	complain(command, "version 6 has no compression: use --file-version 7 or --compression none");
 	return false;
 }
 
@@ -40,14 +51,10 @@ bool compression_choose(const char *command, const char *word, unsigned int *ver
 	int level = COMPRESSION_NONE;
 
 	*ret_use = NULL;
-	if (word && !compression_read(command, word, &level))
+	if (word && !compression_read(command, word, *version ? 7 : 6, &level))
 		return false;
 	if (level == COMPRESSION_NONE)
 		return true;
-	if (!*version) {
-		complain(command, "version 6 has no compression: use --file-version 7 or --compression none");
-		return false;
-	}
 	*version = 1;
 	*packing = dat_pack_zstd(level);
 	*ret_use = packing;

@@ -10,9 +10,10 @@
 #define COMPRESSION_NONE (-1)
 
 /*
- * *ret_level becomes the level, or COMPRESSION_NONE. False: `word` is invalid, and one line was printed.
+ * *ret_level becomes the level, or COMPRESSION_NONE, which "any" is for a file of version 6. False: `word` is invalid,
+ * or the version cannot be compressed; one line was printed.
  */
-bool compression_read(const char *command, const char *word, int *ret_level);
+bool compression_read(const char *command, const char *word, unsigned int version, int *ret_level);
 
 /*
  * The same for a command with --file-version 6|7. *version is the index of the version, UINT32_MAX if none was named;
