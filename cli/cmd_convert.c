@@ -187,6 +187,8 @@ int cmd_convert(int argc, char **argv)
 		complain(COMMAND, "missing OUTPUT (see 'recorder convert --help')");
 		return EXIT_USAGE;
 	}
+	if (complain_standard_output(COMMAND, c.output))
+		return EXIT_USAGE;
 	c.version = version + 6;
 	return compression_read(COMMAND, compression, c.version, &c.level) ? convert(&c) : EXIT_USAGE;
 }

@@ -177,6 +177,8 @@ int cmd_merge(int argc, char **argv)
 		complain(COMMAND, "missing -o FILE (see 'recorder merge --help')");
 		return EXIT_USAGE;
 	}
+	if (complain_standard_output(COMMAND, merge.output))
+		return EXIT_USAGE;
 	merge.version = version + 6;
 	merge.buffers = (enum merge_buffers)buffers;
 	if (!compression_read(COMMAND, compression, merge.version, &level))

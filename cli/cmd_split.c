@@ -183,7 +183,7 @@ static int run(struct split *split, char **operands)
 	return write_pieces(split);
 }
 
-/* Check that there is at most one limit. Pages are counted for each CPU. */
+/* Check the options: there is at most one limit. Pages are counted for each CPU. */
 static bool is_valid(struct split *split, const uint64_t times[3])
 {
 	static const uint64_t units[3] = { 1000000000, 1000000, 1000 };
@@ -193,6 +193,8 @@ static bool is_valid(struct split *split, const uint64_t times[3])
 		limits += times[i] > 0;
 		split->duration += times[i] * units[i];
 	}
+	if (split->output && complain_standard_output(COMMAND, split->output))
+		return false;
 	if (limits > 1) {
 		complain(COMMAND, "only one of -s, -m, -u, -e, -p and --size can be given");
 		return false;
@@ -201,6 +203,7 @@ static bool is_valid(struct split *split, const uint64_t times[3])
 		complain(COMMAND, "-r needs one of -s, -m, -u, -e, -p and --size");
 		return false;
 	}
+	split->output = split->output ? split->output : split->input;
 	split->per_cpu = split->per_cpu || split->pages;
 	return event_select_check(&split->select, COMMAND);
 }
@@ -244,11 +247,8 @@ int cmd_split(int argc, char **argv)
 	char **operands;
 	int status;
 
-	if (opts_parse(&opts, argc, argv, &operands, &status)) {
-		if (!split.output)
-			split.output = split.input;
+	if (opts_parse(&opts, argc, argv, &operands, &status))
 		status = is_valid(&split, times) ? run(&split, operands) : EXIT_USAGE;
-	}
 	split_close(&split);
 	event_select_close(&split.select);
 	dat_time_close(&split.time);

@@ -156,6 +156,8 @@ static bool is_wrong(const struct view_live *live, const struct why_wanted *why,
 {
 	const char *wrong = NULL;
 
+	if (!serve && output && complain_standard_output(COMMAND, output))
+		return true;
 	if (serve && output)
 		complain(COMMAND, "--serve writes no file: '-o %s' cannot be used with it", output);
 	else if (!serve && live->programs.word)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Messages about a file that was cut off, never finished, or damaged, whose other parts are read; and about an output
- * that would replace it.
+ * that would replace it, or is not a file.
  */
 #ifndef CLI_MISSING_PARTS_H
 #define CLI_MISSING_PARTS_H
@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "cli/common/opts.h"
@@ -61,6 +62,15 @@ static inline bool is_in_place(const char *input, const char *output)
 	struct stat in, out;
 
 	return !stat(input, &in) && !stat(output, &out) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+}
+
+/* Whether the output of a command that writes only files is "-". Then one line was printed. */
+static inline bool complain_standard_output(const char *command, const char *output)
+{
+	if (strcmp(output, "-") != 0)
+		return false;
+	complain(command, "the output cannot be standard output: name a file, or ./- for a file of this name");
+	return true;
 }
 
 /* Whether the output would replace the input of a command that must not do this. Then one line was printed. */

@@ -68,6 +68,25 @@ pipe export --folded -o pipe
 piece.1 split -i trace.dat -o piece -e 5
 END
 
+# These commands write files alone.
+while read -r command; do
+	# shellcheck disable=SC2086
+	run "$RECORDER" $command
+	is "$command: status" "$status" 2
+	is "$command: message" "$err" \
+		"recorder ${command%% *}: the output cannot be standard output: name a file, or ./- for a file of this name"
+	is "$command: no file" "$out$(ls -d ./-* 2>/dev/null)" ""
+done <<'END'
+convert -i trace.dat -o -
+convert -i trace.dat -
+merge trace.dat saved.dat -o -
+split -i trace.dat -o - -e 5
+view -o -
+END
+ok "a file whose name is -" "$RECORDER" convert -i trace.dat -o ./-
+ok "is written" test -s ./-
+rm ./-
+
 # SQLite has databases that are not files.
 for name in :memory: 'file:x.db?mode=memory' "$TMP/x.db"; do
 	ok "sql: save as $name" "$RECORDER" sql --save "$name" trace.dat
