@@ -14,13 +14,14 @@
 
 /* ----------------------------------------------------------------------------------------------- fields of an event */
 
+/* Whether a field holds addresses of functions: it has one of these names, and room for an address of the machine. */
 static bool is_function(const struct tep_format_field *field)
 {
 	static const char *const names[] = { "ip", "parent_ip", "func", "function", "caller", "call_site", "callsite" };
 
 	for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (!strcmp(field->name, names[i]))
-			return field->size > 4 || field->size == 0;
+			return field->size == 0 || field->size >= tep_get_long_size(field->event->tep);
 	return false;
 }
 

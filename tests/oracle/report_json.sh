@@ -50,6 +50,19 @@ is "a text of printk is made from its arguments" "$(json "$TMP/k.dat" | sort -u)
 	"$("$RECORDER" report "$TMP/k.dat" | sed -n 's/.* bprint:  *//p' | sort -u)"
 expression="print('names' in item and 'common_flags' in item['names'])"
 is "a number without a name has none" "$(json --head 1 "$TMP/k.dat")" False
+# with_ip NAME: the file with a field of 4 bytes that has the name and, in some events, the value of an address.
+with_ip()
+{
+	"$mkdat" "$1" | sed -e 's/field:s32 fd;\toffset:16;\tsize:4;\tsigned:1;/field:u32 ip;\toffset:16;\tsize:4;\tsigned:0;/' \
+		-e 's/REC->fd/REC->ip/' -e 's/ffffffff81000000 T/00000000fffff000 T/' -e 's/ffffffff81000100 t/00000000ffffff00 t/' \
+		-e 's/ffffffff81000200 T/00000000ffffffff T/' > "$TMP/ip.dat"
+}
+expression="print(item.get('names')) if item.get('event') == 'submit' and item['fields']['ip'] == 0xfffffffc else None"
+with_ip v6-long4
+is "an address of 32 bits has its function" "$(json "$TMP/ip.dat" | sort -u)" "{'ip': 'do_two'}"
+is "in CSV, too" "$("$RECORDER" report --csv "$TMP/ip.dat" | grep -c '^[^,]*,0,.*,submit,.*,4294967292,do_two')" 1
+with_ip v6-plain
+is "where addresses have 64 bits, it is a number" "$(json "$TMP/ip.dat" | sort -u)" None
 
 cat > "$TMP/names.c" <<'END'
 #include <librecorder/event.h>
