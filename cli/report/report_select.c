@@ -95,16 +95,25 @@ static bool is_buffer(const char *name, const struct dat_buffer *buffer)
 	return !fnmatch(name, buffer->name, 0) || (!buffer->name[0] && !strcmp(name, "top"));
 }
 
-bool report_select_has_cpu(const void *arg, const struct dat_buffer *buffer, uint32_t cpu)
+bool report_select_has_number(const struct report_select *select, uint32_t cpu)
+{
+	return !select->choice->cpus.nr || (cpu < select->nr_wanted && select->wanted[cpu]);
+}
+
+bool report_select_has_buffer(const void *arg, const struct dat_buffer *buffer, uint32_t cpu)
 {
 	const struct report_select *select = arg;
 
-	if (select->choice->cpus.nr && (cpu >= select->nr_wanted || !select->wanted[cpu]))
-		return false;
+	(void)cpu;
 	for (unsigned int i = 0; i < select->choice->buffers.nr; i++)
 		if (is_buffer(select->choice->buffers.items[i], buffer))
 			return true;
 	return !select->choice->buffers.nr;
+}
+
+bool report_select_has_cpu(const void *arg, const struct dat_buffer *buffer, uint32_t cpu)
+{
+	return report_select_has_number(arg, cpu) && report_select_has_buffer(arg, buffer, cpu);
 }
 
 /* Open the filters that select events, then those after -v that leave events out. */

@@ -60,8 +60,15 @@ int report_select_open(struct report_select *select, const struct dat_file *file
 		       struct event_table *table);
 void report_select_close(struct report_select *select);
 
-/* The callback for dat_merge_open(); `select` is the selection. */
+/*
+ * Callbacks for dat_merge_open(); `select` is the selection. The first takes the selected CPUs of the selected buffers,
+ * the second all CPUs of these buffers.
+ */
 bool report_select_has_cpu(const void *select, const struct dat_buffer *buffer, uint32_t cpu);
+bool report_select_has_buffer(const void *select, const struct dat_buffer *buffer, uint32_t cpu);
+
+/* Whether the CPUs with this number are selected. */
+bool report_select_has_number(const struct report_select *select, uint32_t cpu);
 
 /* Whether an event of a selected CPU is selected. Call this for all events in order. */
 bool report_select_has(struct report_select *select, const struct dat_event *event, struct tep_record *record);

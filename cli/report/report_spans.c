@@ -59,7 +59,7 @@ static bool is_selected(const struct spans *s, const struct model_span *span)
 	const struct dat_event event = event_of(known_record(span), has_begin ? span->begin : span->end, span->cpu);
 	struct tep_record record = event_record(&event);
 
-	return report_select_has_cpu(s->lines->select, event.buffer, event.cpu) &&
+	return report_select_has_number(s->lines->select, event.cpu) &&
 	       !report_select_ends(s->lines->select, &event) && report_select_has(s->lines->select, &event, &record) &&
 	       report_window_shows(&s->lines->select->window);
 }

@@ -6,9 +6,9 @@
 #include "cli/report/report_lines.h"
 
 /*
- * Print the selected spans, until stdout fails. `lines->merge` must have the events of all CPUs: a thread that moves to
- * another CPU has spans that begin on one CPU and end on another. `seconds`: times are in nanoseconds; otherwise they
- * have no known unit. *ret_given_up is as in struct model_sink. 0; -ENOMEM.
+ * Print the selected spans, until stdout fails. `lines->merge` must have the events of all CPUs of the selected
+ * buffers: a thread that moves to another CPU has spans that begin on one CPU and end on another. `seconds`: times are
+ * in nanoseconds; otherwise they have no known unit. *ret_given_up is as in struct model_sink. 0; -ENOMEM.
  */
 int report_spans_print(struct report_lines *lines, bool seconds, uint64_t *ret_given_up);
 

@@ -97,7 +97,7 @@ int report_text(struct report *r)
 }
 
 /*
- * Spans are selected after they are complete. So all CPUs are read, and also the time before the first span that is
+ * To pair begins with ends, all CPUs of the selected buffers are read, and also the time before the first span that is
  * printed.
  */
 int report_spans(struct report *r)
@@ -108,7 +108,7 @@ int report_spans(struct report *r)
 
 	if (!report_head(r))
 		return 0;
-	if (dat_merge_open(r->file, &r->time, NULL, NULL, &merge))
+	if (dat_merge_open(r->file, &r->time, report_select_has_buffer, &r->select, &merge))
 		return report_fail_memory(r);
 	r->lines.printer = &r->printer;
 	r->lines.merge = merge;

@@ -74,6 +74,8 @@ io:request(id=9 path=$(printf '\033')open) {
 } /* io:request(id=9 path=$(printf '\033')open); end not seen */
 } /* io:step(n=70); end not seen */"
 
+sed -n 's/^[^|]*|  //p' <<<"$tree" >whole
+
 # "thread name duration own" of each whole span, computed from the lines of the plain report.
 "$RECORDER" report -t trace.dat | awk '
 	function ns(time,   parts) { split(time, parts, /[.:]/); return parts[1] % 100000 * 1000000000 + parts[2] }
@@ -168,5 +170,17 @@ is "the number is printed once, if it is the same" "$("$RECORDER" report --spans
 	"io:file(file=5) = name=a result=3 result=0;
 io:file(file=6) = file=7 name=b result=1;
 net:rpc(id=9);"
+
+# ---- a buffer for each process
+
+ok "both programs are recorded" "$RECORDER" record -q --buffers split -u 'io:*,net:*' -o two.dat sh -c './spans; ./same; :'
+# body FILE OPTION...: the texts of the spans
+body()
+{
+	"$RECORDER" report --spans "${@:2}" "$1" | sed -n 's/^[^|]*|  //p'
+}
+is "-B selects the spans of a buffer" "$(body two.dat -B 'spans-*')" "$(<whole)"
+is "and of another one" "$(body two.dat -B 'same-*')" "$(body same.dat)"
+is "-B twice: all spans" "$(body two.dat -B 'spans-*' -B 'same-*')" "$(body two.dat)"
 
 done_testing
