@@ -28,6 +28,7 @@ struct report_choice {
 	bool no_hardirq;
 	bool no_softirq;
 	bool lines; /* the report is text, in which one line may stand for two events */
+	bool spans; /* the report has spans, which --head and --tail count instead of events */
 };
 
 struct report_select {

@@ -27,6 +27,8 @@ struct spans {
 	struct report_lines *lines;
 	bool seconds;
 	uint64_t given_up;     /* as in struct model_sink */
+	uint64_t first, last;  /* ids of the first and the last span that was selected; 0: none yet */
+	uint64_t open;	       /* number of selected spans whose end was not reached */
 	uint64_t waiting;      /* the span whose begin is not printed yet; 0: none */
 	struct trace_seq head; /* first part of its line: thread, CPU, time */
 	struct trace_seq body; /* the rest of its line: name and fields */
@@ -52,16 +54,41 @@ static const struct model_record *known_record(const struct model_span *span)
 	return span->first.data ? &span->first : &span->last;
 }
 
-/* Whether a span is selected: by the event of its begin, or of its end, if only that was seen. */
-static bool is_selected(const struct spans *s, const struct model_span *span)
+/* Whether the options select a span: by the event of its begin, or of its end, if only that was seen. */
+static bool is_wanted(const struct spans *s, const struct model_span *span)
 {
 	const bool has_begin = span->first.data != NULL;
 	const struct dat_event event = event_of(known_record(span), has_begin ? span->begin : span->end, span->cpu);
+	struct report_select *select = s->lines->select;
 	struct tep_record record = event_record(&event);
 
-	return report_select_has_number(s->lines->select, event.cpu) &&
-	       !report_select_ends(s->lines->select, &event) && report_select_has(s->lines->select, &event, &record) &&
-	       report_window_shows(&s->lines->select->window);
+	return report_select_has_number(select, event.cpu) && event.ts <= select->window.until &&
+	       report_select_has(select, &event, &record);
+}
+
+/* Whether a span is printed: called once for each, at its begin, so that --head and --tail count whole spans. */
+static bool select_span(struct spans *s, const struct model_span *span)
+{
+	struct report_window *window = &s->lines->select->window;
+
+	if (report_window_is_full(window) || !is_wanted(s, span) || !report_window_shows(window))
+		return false;
+	if (!s->first)
+		s->first = span->id;
+	s->last = span->id;
+	return true;
+}
+
+/* Whether select_span() has selected the span. Ids are in the order of its calls. */
+static bool was_selected(const struct spans *s, const struct model_span *span)
+{
+	return s->first && span->id >= s->first && span->id <= s->last && is_wanted(s, span);
+}
+
+/* Whether a span is first seen at its end: it was written there as one event, or its begin was not seen. */
+static bool is_alone(const struct model_span *span)
+{
+	return span->first.data == span->last.data || !span->first.data;
 }
 
 /* ------------------------------------------------------------------------------------------------------------ texts */
@@ -194,10 +221,11 @@ static int take_begin(void *arg, const struct model_span *span)
 {
 	struct spans *s = arg;
 	const struct dat_event event = event_of(&span->first, span->begin, span->cpu);
-	int err = is_selected(s, span);
+	int err;
 
-	if (err <= 0)
-		return err;
+	if (!select_span(s, span))
+		return 0;
+	s->open++;
 	err = flush(s);
 	trace_seq_reset(&s->head);
 	if (!err)
@@ -326,17 +354,16 @@ static int write_end(struct spans *s, const struct model_span *span)
 static int take_span(void *arg, const struct model_span *span)
 {
 	struct spans *s = arg;
-	/* The span was written at its end, or only its end was seen: so no begin was printed. */
-	const bool is_alone = span->first.data == span->last.data || !span->first.data;
-	const struct dat_event event = event_of(known_record(span), span->end, span->end_cpu);
-	int err = is_selected(s, span);
+	const struct dat_event event = event_of(known_record(span), span->end, span->cpu);
+	int err;
 
-	if (err <= 0)
-		return err;
+	if (!(is_alone(span) ? select_span(s, span) : was_selected(s, span)))
+		return 0;
+	s->open -= !is_alone(span);
 	if (s->waiting == span->id)
 		return write_leaf(s, span);
 	err = flush(s);
-	if (err || !is_alone)
+	if (err || !is_alone(span))
 		return err ? err : write_end(s, span);
 	trace_seq_reset(&s->head);
 	err = put_head(s, &s->head, &event);
@@ -345,12 +372,21 @@ static int take_span(void *arg, const struct model_span *span)
 	return err ? err : write_leaf(s, span);
 }
 
+/* Whether a loss is in the time of the selected spans. With --tail, that begins after the last span that is skipped. */
+static bool is_loss_shown(const struct report_select *select, const struct model_loss *loss)
+{
+	const struct report_window *window = &select->window;
+
+	return report_select_has_cpu(select, loss->buffer, loss->cpu) && loss->ts >= window->since &&
+	       loss->ts <= window->until && window->selected >= window->skip && !report_window_is_full(window);
+}
+
 static int take_loss(void *arg, const struct model_loss *loss)
 {
 	struct spans *s = arg;
 	int err;
 
-	if (!report_select_has_cpu(s->lines->select, loss->buffer, loss->cpu))
+	if (!is_loss_shown(s->lines->select, loss))
 		return 0;
 	err = flush(s);
 	if (err)
@@ -362,43 +398,67 @@ static int take_loss(void *arg, const struct model_loss *loss)
 	return write_line(s);
 }
 
-static int print_all(struct spans *s, const struct model_rules *rules)
+/* Read the events until none that follows can be of a selected span. 0; -ENOMEM; what the sink returned. */
+static int read_all(const struct spans *s, const struct model_sink *sink)
 {
-	const struct model_sink sink = {
-		.arg = s, .span = take_span, .span_begin = take_begin, .loss = take_loss, .given_up = &s->given_up
-	};
+	const struct report_window *window = &s->lines->select->window;
+	struct model_rules *rules;
 	struct dat_event event;
 	struct model *model;
-	int err = model_open(rules, &sink, &model);
+	int err = model_rules_open(s->lines->printer->table, &rules);
 
 	if (err)
 		return err;
-	while (!err && dat_merge_next(s->lines->merge, &event))
-		err = model_event(model, &event);
-	if (!err)
-		err = model_end(model);
-	if (!err)
-		err = flush(s);
-	model_close(model);
+	err = model_open(rules, sink, &model);
+	if (!err) {
+		while (!err && (s->open || !report_window_is_full(window)) && dat_merge_next(s->lines->merge, &event))
+			err = model_event(model, &event);
+		if (!err)
+			err = model_end(model);
+		model_close(model);
+	}
+	model_rules_close(rules);
 	return err;
 }
 
 int report_spans_print(struct report_lines *lines, bool seconds, uint64_t *ret_given_up)
 {
 	struct spans s = { .lines = lines, .seconds = seconds };
-	struct model_rules *rules;
-	int err = model_rules_open(lines->printer->table, &rules);
+	const struct model_sink sink = {
+		.arg = &s, .span = take_span, .span_begin = take_begin, .loss = take_loss, .given_up = &s.given_up
+	};
+	int err;
 
-	if (err)
-		return err;
 	trace_seq_init(&s.head);
 	trace_seq_init(&s.body);
 	trace_seq_init(&s.line);
-	err = print_all(&s, rules);
+	err = read_all(&s, &sink);
+	if (!err)
+		err = flush(&s);
 	*ret_given_up = s.given_up;
 	trace_seq_destroy(&s.head);
 	trace_seq_destroy(&s.body);
 	trace_seq_destroy(&s.line);
-	model_rules_close(rules);
 	return err == NOT_WRITTEN ? 0 : err;
+}
+
+static int count_begin(void *arg, const struct model_span *span)
+{
+	select_span(arg, span);
+	return 0;
+}
+
+static int count_span(void *arg, const struct model_span *span)
+{
+	if (is_alone(span))
+		select_span(arg, span);
+	return 0;
+}
+
+int report_spans_count(struct report_lines *lines)
+{
+	struct spans s = { .lines = lines };
+	const struct model_sink sink = { .arg = &s, .span = count_span, .span_begin = count_begin };
+
+	return read_all(&s, &sink);
 }

@@ -12,4 +12,7 @@
  */
 int report_spans_print(struct report_lines *lines, bool seconds, uint64_t *ret_given_up);
 
+/* Print nothing, and add the number of selected spans to the window's `selected`. Returns as above. */
+int report_spans_count(struct report_lines *lines);
+
 #endif

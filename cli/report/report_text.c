@@ -98,24 +98,45 @@ int report_text(struct report *r)
 
 /*
  * To pair begins with ends, all CPUs of the selected buffers are read, and also the time before the first span that is
- * printed.
+ * printed. 0; or the exit status, and one line was printed.
  */
-int report_spans(struct report *r)
+static int open_spans(struct report *r)
 {
-	struct dat_merge *merge;
-	uint64_t given_up = 0;
-	int err, status;
-
-	if (!report_head(r))
-		return 0;
-	if (dat_merge_open(r->file, &r->time, report_select_has_buffer, &r->select, &merge))
+	if (dat_merge_open(r->file, &r->time, report_select_has_buffer, &r->select, &r->lines.merge))
 		return report_fail_memory(r);
 	r->lines.printer = &r->printer;
-	r->lines.merge = merge;
 	r->lines.select = &r->select;
+	return 0;
+}
+
+/* For --tail: count the selected spans, to find the number of those that are not printed. Returns as above. */
+static int skip_spans(struct report *r)
+{
+	struct report_window *window = &r->select.window;
+	int err, status = open_spans(r);
+
+	if (status)
+		return status;
+	err = report_spans_count(&r->lines);
+	dat_merge_close(r->lines.merge);
+	window->skip = window->selected > window->tail ? window->selected - window->tail : 0;
+	report_select_again(&r->select);
+	return err ? report_fail_memory(r) : 0;
+}
+
+int report_spans(struct report *r)
+{
+	uint64_t given_up = 0;
+	int err, status = r->select.window.tail ? skip_spans(r) : 0;
+
+	if (status || !report_head(r))
+		return status;
+	status = open_spans(r);
+	if (status)
+		return status;
 	err = report_spans_print(&r->lines, r->time.seconds, &given_up);
-	status = err ? report_fail_memory(r) : r->lines.write_error ? 0 : report_damage(r, merge);
+	status = err ? report_fail_memory(r) : r->lines.write_error ? 0 : report_damage(r, r->lines.merge);
 	complain_given_up(opts_command(), r->path, given_up);
-	dat_merge_close(merge);
+	dat_merge_close(r->lines.merge);
 	return status;
 }

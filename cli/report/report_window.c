@@ -343,7 +343,8 @@ int report_window_open(struct report *r)
 		edge.start = window->since;
 	if (!status && window->until_text)
 		status = find_edge(r, &edge, &window->until);
-	if (!status && window->tail)
+	/* Spans are counted in another way: see report_spans(). */
+	if (!status && window->tail && !r->choice.spans)
 		status = find_tail(r);
 	return status;
 }

@@ -16,7 +16,7 @@ struct report_window {
 	uint64_t tail;
 
 	uint64_t since, until; /* times as shown, both included */
-	uint64_t skip;	       /* selected events before those that are shown */
+	uint64_t skip;	       /* selected events, or spans, before those that are shown */
 	uint64_t selected;
 };
 

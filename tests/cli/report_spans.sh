@@ -104,13 +104,54 @@ is "a span that is not whole has no duration" "$(grep 'not seen' <<<"$tree" | gr
 is "times" "$(grep -v '} /' <<<"$tree" | sed -n 's/.* \([0-9]*\.[0-9]*:\) .*step(n=\([0-9]*\)).*/\1 n=\2/p')" \
 	"$("$RECORDER" report -t trace.dat | sed -n 's/.* \([0-9]*\.[0-9]*:\) step_begin: *\(.*\)/\1 \2/p')"
 
-"$RECORDER" report --spans -F 'io:step_begin if n < 11' trace.dat | sed -n 's/^[^|]*|  //p' >some
-is "-F selects spans by their begins" "$(cat some)" "  io:step(n=0);
+"$RECORDER" report --spans -F 'io:step_begin if n < 11' trace.dat | sed -n 's/^[^|]*|  //p' >some_steps
+is "-F selects spans by their begins" "$(cat some_steps)" "  io:step(n=0);
   io:step(n=10);
   io:step(n=1);
   io:step(n=2); /* cut: end not seen */"
 ok "-F of an event that is inside" "$RECORDER" report --spans -F io:note trace.dat
 unlike "selects no spans" "$out" '[|]'
+
+# ---- the first and the last spans
+
+# body FILE OPTION...: the texts of the spans
+body()
+{
+	"$RECORDER" report --spans "${@:2}" "$1" | sed -n 's/^[^|]*|  //p'
+}
+count=$(grep -vc '^ *}' whole)
+is "the number of spans" "$count" 12
+bad=0
+for n in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
+	for option in --head --tail; do
+		body trace.dat $option $n >some
+		[ "$(grep -vc '^ *}' some) $(grep -c '{$' some)" = "$((n < count ? n : count)) $(grep -c '^ *}' some)" ] ||
+			{ diag "$option $n: $(<some)"; bad=1; }
+	done
+done
+is "--head and --tail: whole spans, as many as requested" $bad 0
+is "--head: a span without those inside it" "$(body trace.dat --head 2)" "io:request(result=-5); /* begin not seen */
+io:request(id=0 path=a b.db) = result=0;"
+is "--head: a span with one of those inside it" "$(body trace.dat --head 3)" "io:request(result=-5); /* begin not seen */
+io:request(id=0 path=a b.db) {
+  io:step(n=0);
+} /* io:request = result=0 */"
+is "--head of many: all" "$(body trace.dat --head 100)" "$(<whole)"
+is "--tail" "$(body trace.dat --tail 3)" "$(tail -n 5 whole)"
+is "--tail of many: all" "$(body trace.dat --tail 100)" "$(<whole)"
+is "--tail of the spans that a filter selects" "$(body trace.dat --tail 2 -F 'io:step_begin if n < 11')" "$(tail -n 2 some_steps)"
+
+# The losses of a part of the file are those that the lines of its events have.
+"$top_builddir/tests/golden/mkdat" v7-lost >lost.dat
+drops()
+{
+	"$RECORDER" report "$@" lost.dat 2>/dev/null | grep -c 'EVENTS DROPPED\]$'
+}
+time=$("$RECORDER" report -t lost.dat | awk '/EVENTS DROPPED/ { nr++; next } nr == 2' | sed -nE '1s/.*\] +([0-9.]+): .*/\1/p')
+ok "there are losses after a time" test "$(drops --since "$time")" -gt 1
+is "--since: losses" "$(drops --spans --since "$time")" "$(drops --since "$time")"
+is "--until: losses" "$(drops --spans --until "$time")" 2
+is "all losses" "$(drops --spans)" "$(drops)"
 
 # ---- the macros of spans: the example makes a known number of each, and writes no other spans
 
@@ -174,11 +215,6 @@ net:rpc(id=9);"
 # ---- a buffer for each process
 
 ok "both programs are recorded" "$RECORDER" record -q --buffers split -u 'io:*,net:*' -o two.dat sh -c './spans; ./same; :'
-# body FILE OPTION...: the texts of the spans
-body()
-{
-	"$RECORDER" report --spans "${@:2}" "$1" | sed -n 's/^[^|]*|  //p'
-}
 is "-B selects the spans of a buffer" "$(body two.dat -B 'spans-*')" "$(<whole)"
 is "and of another one" "$(body two.dat -B 'same-*')" "$(body same.dat)"
 is "-B twice: all spans" "$(body two.dat -B 'spans-*' -B 'same-*')" "$(body two.dat)"
