@@ -15,6 +15,11 @@
 
 #define NS_PER_S 1000000000u
 #define FRACTION 9 /* number of digits of a fraction that are used: nanoseconds */
+#define SHOWN	 6 /* number of digits of the fraction that the report prints without -t */
+
+/* A time that is printed as N microseconds is at most this much earlier, or this much later. */
+#define ROUNDED_UP   500
+#define ROUNDED_DOWN 499
 
 /* A time of more seconds does not fit into nanoseconds. */
 #define SECONDS_MAX ((time_t)(INT64_MAX / NS_PER_S))
@@ -24,6 +29,7 @@ struct edge {
 	const char *option;
 	const char *text;
 	uint64_t start;	  /* what "+TIME" is added to */
+	uint64_t from;	  /* where the search for "@EVENT" begins */
 	uint64_t first, last; /* times of the file's first and last event */
 };
 
@@ -165,7 +171,7 @@ static int read_clock(const struct report *r, const struct edge *edge, uint64_t 
 
 /* ----------------------------------------------------------------------------------------------------------- events */
 
-/* Find the first event at or after edge->start that passes the filter after '@'. */
+/* Find the first event at or after edge->from that passes the filter after '@'. */
 static int find_event(struct report *r, const struct edge *edge, uint64_t *ret_ts)
 {
 	const struct report_filter_file of = { r->file, &r->time, r->table, r->follow.wanted, &r->select.contexts };
@@ -178,12 +184,12 @@ static int find_event(struct report *r, const struct edge *edge, uint64_t *ret_t
 
 	if (status)
 		return status;
-	if (dat_merge_open_at(r->file, &r->time, report_select_has_cpu, &r->select, edge->start, &merge)) {
+	if (dat_merge_open_at(r->file, &r->time, report_select_has_cpu, &r->select, edge->from, &merge)) {
 		report_filter_close(filter);
 		return report_fail_memory(r);
 	}
 	while (!found && !status && dat_merge_next(merge, &event)) {
-		if (event.ts < edge->start)
+		if (event.ts < edge->from)
 			continue;
 		record = event_record(&event);
 		found = report_filter_has(filter, &event, &record);
@@ -192,7 +198,7 @@ static int find_event(struct report *r, const struct edge *edge, uint64_t *ret_t
 	report_filter_close(filter);
 	if (!found && !status) {
 		complain(opts_command(), "%s '%s': the file has no such event%s", edge->option, edge->text,
-			 edge->start > edge->first ? " from --since on" : "");
+			 edge->from > edge->first ? " from --since on" : "");
 		return EXIT_FAILURE;
 	}
 	if (found)
@@ -226,6 +232,14 @@ static int find_edge(struct report *r, const struct edge *edge, uint64_t *ret_ts
 	else
 		*ret_ts = time;
 	return 0;
+}
+
+/* Whether a time has the form in which the report prints times that it has rounded. */
+static bool is_rounded(const struct report *r, const char *text)
+{
+	const char *point = strchr(text, '.');
+
+	return r->time.seconds && point && !text[strspn(text, "0123456789.")] && strlen(point + 1) == SHOWN;
 }
 
 /* Find the times of the first and the last event of the selected streams. */
@@ -325,24 +339,39 @@ static int find_tail(struct report *r)
 	return status;
 }
 
+/* Find the start and the end. A rounded time stands for all times that are printed as this one. */
+static int find_edges(struct report *r)
+{
+	struct report_window *window = &r->select.window;
+	struct edge edge = { "--since", window->since_text, 0, 0, 0, 0 };
+	int status = find_ends(r, &edge);
+
+	edge.start = edge.from = edge.first;
+	if (!status && window->since_text)
+		status = find_edge(r, &edge, &window->since);
+	if (window->since > edge.start)
+		edge.start = window->since;
+	if (window->since_text && is_rounded(r, window->since_text))
+		window->since -= window->since < ROUNDED_UP ? window->since : ROUNDED_UP;
+	if (window->since > edge.from)
+		edge.from = window->since;
+	edge.option = "--until";
+	edge.text = window->until_text;
+	if (!status && window->until_text)
+		status = find_edge(r, &edge, &window->until);
+	if (window->until_text && is_rounded(r, window->until_text) && window->until < UINT64_MAX - ROUNDED_DOWN)
+		window->until += ROUNDED_DOWN;
+	return status;
+}
+
 int report_window_open(struct report *r)
 {
 	struct report_window *window = &r->select.window;
-	struct edge edge = { "--since", window->since_text, 0, 0, 0 };
 	int status = 0;
 
 	window->until = UINT64_MAX;
 	if (window->since_text || window->until_text)
-		status = find_ends(r, &edge);
-	edge.start = edge.first;
-	if (!status && window->since_text)
-		status = find_edge(r, &edge, &window->since);
-	edge.option = "--until";
-	edge.text = window->until_text;
-	if (window->since > edge.start)
-		edge.start = window->since;
-	if (!status && window->until_text)
-		status = find_edge(r, &edge, &window->until);
+		status = find_edges(r);
 	/* Spans are counted in another way: see report_spans(). */
 	if (!status && window->tail && !r->choice.spans)
 		status = find_tail(r);

@@ -54,6 +54,21 @@ last=$(sed -nE '$s/.*\] +([0-9.]+): .*/\1/p' "$TMP/all")
 is "the made file begins where this test expects it" "$first" 5.000000100
 is "after the first event" "$(events --since +20us --until +5us "$file")" "$(between 5.0000201 5.0000251)"
 is "before the last event" "$(events --since -10000ns "$file")" "$(between "$(awk -v t="$last" 'BEGIN { printf "%.9f", t - 0.00001 }')" 99)"
+# Without -t, the report rounds times. A time of its lines selects every line that has it.
+"$RECORDER" report "$file" | sed 1d > "$TMP/rounded"
+sed -E 's/.*\] +([0-9.]+): .*/\1/' "$TMP/rounded" > "$TMP/times"
+bad=0
+for time in $(uniq "$TMP/times" | sed -n '1~9p'); do
+	sed -n "$(grep -n -m1 -x "$time" "$TMP/times" | cut -d: -f1),\$p" "$TMP/rounded" |
+		cmp -s - <("$RECORDER" report --since "$time" "$file" | sed 1d) || { diag "--since $time"; bad=1; }
+	head -n "$(grep -n -x "$time" "$TMP/times" | tail -1 | cut -d: -f1)" "$TMP/rounded" |
+		cmp -s - <("$RECORDER" report --until "$time" "$file" | sed 1d) || { diag "--until $time"; bad=1; }
+done
+is "--since and --until with times of six decimals" "$bad" 0
+is "--until +TIME counts from the time of --since as it was given" "$(events --since 5.000001 --until +2us "$file")" "$(between 5.0000005 5.000003)"
+is "--until @EVENT finds an event that is printed with the time of --since" "$(events --since 5.000003 --until '@submit if id == 19546873380' "$file")" \
+	"$(between 5.0000025 5.00000273)"
+is "other times are exact" "$(events --since 5.0000010 --until 5.00001 "$file")" "$(between 5.000001 5.00001)"
 event=$(grep -m1 -n ' a_name_longer' "$TMP/all" | cut -d: -f1)
 is "from an event on" "$(events --since @a_name_longer_than_twenty_characters "$file")" "$(tail -n +"$event" "$TMP/all")"
 is "until an event" "$(events --until '@*:submit if id == 14660155035' "$file" | tail -1)" "$(grep -m1 'id=14660155035' "$TMP/all")"
