@@ -183,7 +183,6 @@ int cmd_report(int argc, char **argv)
 
 	if (opts_parse(&opts, argc, argv, &operands, &status)) {
 		form = verbosity_read(verbose, &r.verbosity) ? choose_form(&forms, lists) : NULL;
-		r.print.boundary = r.print.boundary || r.print.places;
 		r.choice.lines = form == report_text;
 		r.choice.spans = form == report_spans;
 		if (form == report_json || form == report_csv)

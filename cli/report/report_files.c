@@ -83,6 +83,7 @@ static int open_report(struct report *r)
 		return report_fail(r, &error);
 	dat_time_adjust(&r->time, r->ts_offset, r->hz);
 	r->print.hz_given = r->hz;
+	r->print.boundary = r->print.boundary || r->print.places;
 	report_verbose(r);
 	parse = (r->no_plugins ? EVENT_NO_PLUGINS : 0) | (r->local_plugins ? EVENT_LOCAL_PLUGINS : 0) |
 		EVENT_FUNCTIONS_LATER | EVENT_LOG(r->verbosity > VERBOSITY_CRITICAL ? r->verbosity : VERBOSITY_NONE);
@@ -291,6 +292,94 @@ static const char *unfollowed(const struct report *r, report_form form, unsigned
 	return NULL;
 }
 
+/* The forms of the report, as bits. */
+enum {
+	TEXT = 1 << 0,
+	SPANS = 1 << 1,
+	JSON = 1 << 2,
+	CSV = 1 << 3,
+	SUMMARY = 1 << 4,
+	PROFILE = 1 << 5,
+	CLOCK = 1 << 6,
+	LISTS = 1 << 7,
+	EVENTS = TEXT | SPANS | JSON | CSV | SUMMARY | PROFILE,
+};
+
+static const struct form {
+	report_form print;
+	unsigned int bit;
+	const char *name;
+} forms[] = {
+	{ report_text, TEXT, "the text" },
+	{ report_spans, SPANS, "--spans" },
+	{ report_json, JSON, "--json" },
+	{ report_csv, CSV, "--csv" },
+	{ report_summary, SUMMARY, "--summary" },
+	{ report_profile, PROFILE, "--profile" },
+	{ report_clock, CLOCK, "--clock" },
+	{ report_list, LISTS, "an option that lists parts of the file" },
+};
+
+/*
+ * An option that would have no effect on the form; NULL: there is none. With a list, trace-cmd's options are accepted,
+ * because trace-cmd accepts them.
+ */
+static const char *ignored(const struct report *r, unsigned int form)
+{
+	const struct report_window *window = &r->select.window;
+	const struct {
+		const char *option;
+		bool given;
+		unsigned int forms; /* those that take it */
+	} all[] = {
+		{ "-R", r->print.raw, TEXT | SPANS | JSON | LISTS },
+		{ "-r", r->handlers.raw.nr, TEXT | SPANS | JSON | LISTS },
+		{ "-n", r->handlers.formats.nr, TEXT | SPANS | JSON | LISTS },
+		{ "-l", r->print.latency, TEXT | SPANS | LISTS },
+		{ "--ts-diff", r->print.ts_diff, TEXT | SPANS | LISTS },
+		{ "-w", r->wakeups, TEXT | LISTS },
+		{ "-T", r->test_filters, TEXT | LISTS },
+		{ "--boundary", r->print.boundary, TEXT | LISTS },
+		{ "--ts-check", r->ts_check, TEXT | LISTS },
+		{ "--stats", r->stats, TEXT },
+		{ "-B", r->choice.buffers.nr, EVENTS },
+		{ "--since", window->since_text, EVENTS },
+		{ "--until", window->until_text, EVENTS },
+		{ "--head", window->head, EVENTS },
+		{ "--tail", window->tail, EVENTS },
+		{ "-F", r->choice.filters.nr, EVENTS | LISTS },
+		{ "--pid", r->choice.pids.nr, EVENTS | LISTS },
+		{ "--comm", r->choice.comms.nr, EVENTS | LISTS },
+		{ "--cpu", r->choice.cpus.nr, EVENTS | LISTS },
+		{ "-I", r->choice.no_hardirq, EVENTS | LISTS },
+		{ "-S", r->choice.no_softirq, EVENTS | LISTS },
+		{ "--align-ts", r->align, EVENTS | LISTS },
+		{ "--nodate", r->no_date, EVENTS | LISTS },
+		{ "--raw-ts", r->raw_ts, EVENTS | LISTS },
+		{ "--ts-offset", r->ts_offset, EVENTS | LISTS },
+		{ "--ts2secs", r->hz, EVENTS | LISTS },
+	};
+
+	for (unsigned int i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].given && !(all[i].forms & form))
+			return all[i].option;
+	return NULL;
+}
+
+/* Whether each option has an effect on the form. Otherwise one line is printed. */
+static bool check_form(const struct report *r, report_form print)
+{
+	const struct form *form = forms;
+	const char *option;
+
+	while (form->print != print)
+		form++;
+	option = ignored(r, form->bit);
+	if (option)
+		complain(opts_command(), "%s has no effect with %s", option, form->name);
+	return !option;
+}
+
 /* Check that the options do not contradict each other. 0 or the exit status. */
 static int check_options(const struct report *r, report_form form, unsigned int nr)
 {
@@ -310,10 +399,12 @@ static int check_options(const struct report *r, report_form form, unsigned int 
 	}
 	if (form == report_profile && profile_hooks_check(&r->profile_hooks))
 		return EXIT_USAGE;
-	if (nr > 1 &&
-	    ((form != report_text && form != report_list) || r->select.window.tail || r->wakeups || r->ts_check)) {
+	if (!check_form(r, form))
+		return EXIT_USAGE;
+	if (nr > 1 && ((form != report_text && form != report_list) || r->select.window.tail || r->wakeups ||
+		       r->ts_check || r->stats)) {
 		complain(opts_command(),
-			 "several files can only be printed as text, without --tail, -w and --ts-check");
+			 "several files can only be printed as text, without --tail, -w, --ts-check and --stats");
 		return EXIT_USAGE;
 	}
 	return 0;
@@ -337,7 +428,7 @@ int report_files(struct report *options, const struct opt_list *inputs, const ch
 	if (!status)
 		status = read_inputs(options, inputs, operand, all, nr);
 	if (!status)
-		status = check_options(options, form, nr);
+		status = check_options(all, form, nr);
 	if (!status)
 		status = run(all, nr, form);
 	for (unsigned int i = 0; all && i < nr; i++)

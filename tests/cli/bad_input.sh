@@ -66,6 +66,37 @@ for hook in a a,b a,b/c a,b/c, ,b/c,d a,b,p,q/c,d a,b/c,d,x; do
 done
 refused "a hook without a profile" 2 "-G, -H and --by-comm need --profile" report -H a,b/c,d one
 refused "two forms" 2 "--spans and --profile print different things" report --spans --profile one
+while read -r form option argument; do
+	# shellcheck disable=SC2086 # some options have no argument
+	refused "report $form $option" 2 "$option has no effect with ($form|an option that lists parts of the file)$" report $form $option $argument one
+done <<-'END'
+	--json --ts-check
+	--csv --ts-check
+	--summary --ts-check
+	--spans --ts-check
+	--profile --ts-check
+	--clock --ts-check
+	--json --stats
+	--json --ts-diff
+	--json -l
+	--json -T
+	--csv -w
+	--csv -R
+	--summary -w
+	--summary -r x
+	--spans --boundary
+	--profile -n x
+	--clock --since 1
+	--clock -F a:b
+	--clock --raw-ts
+	--clock --ts-offset 1
+	--first-event --since +5s
+	--last-event --until 1
+	--cpus --tail 1
+	--stat --head 1
+	--events -B top
+	--uname --stats
+END
 refused "record what" 2 "missing .*COMMAND" record
 refused "record both" 2 "give either a COMMAND or -P, not both" record -P 1 touch started
 refused "no command for the user" 2 "--user needs a COMMAND" record -P 1 --user root

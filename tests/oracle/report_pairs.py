@@ -22,7 +22,7 @@ FLAGS = [
 
 OFFSET = "trace-cmd takes --ts-offset only after -i"
 NO_PROFILE = "trace-cmd ignores it without --profile; here it is an error"
-PROFILE = "the file has no sched_wakeup; and with a list, trace-cmd prints the list, which is an error here"
+PROFILE = "the file has no sched_wakeup; and with a list or an option of the text, which is an error here, trace-cmd ignores one of them"
 QUIET = "in trace-cmd, -q after it suppresses the line of the file's version"
 HANDLERS = "trace-cmd has not read all formats when it prints this list, and so names fewer handlers"
 

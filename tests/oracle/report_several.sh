@@ -66,7 +66,9 @@ ok "also if they are more than may be open at first" cmp expected ours
 
 run "$RECORDER" report --json -i v6-plain.dat -i v6-kernel.dat
 is "--json of several files: status" "$status" 2
-is "--json of several files" "$err" "recorder report: several files can only be printed as text, without --tail, -w and --ts-check"
+is "--json of several files" "$err" "recorder report: several files can only be printed as text, without --tail, -w, --ts-check and --stats"
+run "$RECORDER" report --stats -i v6-plain.dat -i v6-kernel.dat
+like "--stats of several files" "$status $err" "^2 recorder report: several files can only be printed as text, without "
 run "$RECORDER" report -i v6-plain.dat -i none.dat
 is "one of them is missing: status" "$status" 1
 like "one of them is missing" "$err" "^recorder report: none.dat: cannot open: No such file"
