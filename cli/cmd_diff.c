@@ -94,7 +94,10 @@ static int compare(const struct options *o, double threshold, struct diff_collec
 	else
 		diff_print_text(&result, runs, o->all);
 	status = check_output(result.nr_changed ? STATUS_CHANGED : STATUS_SAME);
-	diff_sides_report(COMMAND, series, nr, runs, &result);
+	if (diff_sides_report(COMMAND, series, nr, runs, &result)) {
+		complain(COMMAND, "not enough memory");
+		status = STATUS_ERROR;
+	}
 	diff_result_free(&result);
 	return status;
 }

@@ -8,9 +8,9 @@
 /*
  * Prints a message of the command for each side with events that the other side lacks, and that no changed row of the
  * result names: as SYSTEM:* if the other side has no event of the system. Of a system that both sides have, an event of
- * the kernel is not named, because its absence may be chance.
+ * the kernel is not named, because its absence may be chance. 0; -ENOMEM.
  */
-void diff_sides_report(const char *command, const struct diff_series *series, size_t nr, const unsigned int runs[2],
-		       const struct diff_result *result);
+int diff_sides_report(const char *command, const struct diff_series *series, size_t nr, const unsigned int runs[2],
+		      const struct diff_result *result);
 
 #endif

@@ -6,6 +6,8 @@
  *
  * RECORDER_DIFF_PAIRS=N compares N pairs of each kind, and finds N / 5 changes, instead of 20 and 4.
  */
+#include "cli/ask/diff_sides.h"
+#include "cli/common/opts.h"
 #include "format/diff/diff.h"
 
 #include "repeat.h"
@@ -13,6 +15,7 @@
 
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -314,4 +317,64 @@ Test(diff, nothing_to_compare)
 	cr_assert_eq(diff_compare(series, 3, 1, 1, &options, &result), 0);
 	cr_assert_eq(result.nr_changed, 0);
 	diff_result_free(&result);
+}
+
+/*
+ * ---------------------------------------------------------------------------------------- events of one side alone
+ */
+
+#define MANY 10000u
+
+static char said[1024]; /* the last message */
+static unsigned int nr_said;
+
+/* diff_sides_report() prints by this function. */
+void complain(const char *command, const char *format, ...)
+{
+	va_list args;
+
+	cr_assert_str_eq(command, "diff");
+	va_start(args, format);
+	vsnprintf(said, sizeof(said), format, args);
+	va_end(args);
+	nr_said++;
+}
+
+/* Comparing each event with all changed rows and all other events would take far longer than the limit. */
+Test(diff_sides, very_many_events_of_one_side, .timeout = 100)
+{
+	static char texts[MANY][32];
+	static struct diff_series many[MANY];
+	static struct diff_row rows[MANY];
+	static struct blob numbers[MANY][2];
+	const unsigned int runs[2] = { 1, 1 };
+	const double one = 1;
+	struct diff_result result = { .rows = rows, .nr_rows = MANY, .nr_changed = MANY };
+
+	for (unsigned int i = 0; i < MANY; i++) {
+		snprintf(texts[i], sizeof(texts[i]), "app:event%u", i);
+		many[i] = (struct diff_series){ DIFF_COUNT, false, texts[i], "", 0, numbers[i] };
+		rows[i].series = &many[i];
+		blob_put(&numbers[i][1], &one, sizeof(one));
+		cr_assert_eq(numbers[i][1].error, 0);
+	}
+	cr_assert_eq(diff_sides_report("diff", many, MANY, runs, &result), 0);
+	cr_expect_eq(nr_said, 0, "all of them are changes");
+	result.nr_changed = 1;
+	cr_assert_eq(diff_sides_report("diff", many, MANY, runs, &result), 0);
+	cr_expect_eq(nr_said, 0, "a change names the system");
+	result.nr_changed = 0;
+	cr_assert_eq(diff_sides_report("diff", many, MANY, runs, &result), 0);
+	cr_expect_eq(nr_said, 1);
+	cr_expect_str_eq(said, "side B has events that side A lacks: app:*");
+	/* Both sides have one event of the system. */
+	blob_put(&numbers[0][0], &one, sizeof(one));
+	cr_assert_eq(diff_sides_report("diff", many, MANY, runs, &result), 0);
+	cr_expect_eq(nr_said, 2);
+	cr_expect_str_eq(said, "side B has events that side A lacks: app:event1, app:event2, app:event3, app:event4, "
+			       "app:event5, app:event6, app:event7, app:event8 and 9991 more");
+	for (unsigned int i = 0; i < MANY; i++) {
+		blob_free(&numbers[i][0]);
+		blob_free(&numbers[i][1]);
+	}
 }
