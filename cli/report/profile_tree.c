@@ -8,7 +8,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+
+#include "format/io/bytes.h"
 
 /* Columns for each level. */
 #define INDENT 5
@@ -27,27 +28,29 @@ struct branch {
 struct tree {
 	const struct profile *p;
 	size_t long_size; /* size of an address */
+	bool big;	  /* byte order of the addresses, which is the file's */
 	uint64_t lines;	  /* a bit for each level whose vertical line continues */
 	bool is_short_of_memory;
 };
 
-static int by_addresses(const void *a, const void *b)
+static int by_addresses(const void *a, const void *b, void *arg)
 {
+	const struct tree *tree = arg;
 	const struct profile_stack *x = *(const struct profile_stack *const *)a;
 	const struct profile_stack *y = *(const struct profile_stack *const *)b;
 	const size_t nr = x->addresses->size < y->addresses->size ? x->addresses->size : y->addresses->size;
 	uint32_t left, right;
 
 	for (size_t i = 0; i + sizeof(left) <= nr; i += sizeof(left)) {
-		memcpy(&left, x->addresses->text + i, sizeof(left));
-		memcpy(&right, y->addresses->text + i, sizeof(right));
+		left = bytes_get32(x->addresses->text + i, tree->big);
+		right = bytes_get32(y->addresses->text + i, tree->big);
 		if (left != right)
 			return left < right ? -1 : 1;
 	}
 	return (x->addresses->size > y->addresses->size) - (x->addresses->size < y->addresses->size);
 }
 
-static int by_time(const void *a, const void *b)
+static int by_time(const void *a, const void *b, void *arg)
 {
 	const struct branch *x = a, *y = b;
 
@@ -56,7 +59,7 @@ static int by_time(const void *a, const void *b)
 	if (x->total.count != y->total.count)
 		return x->total.count > y->total.count ? -1 : 1;
 	/* Otherwise equal branches are ordered by address, so that the output is always the same. */
-	return by_addresses(x->stacks, y->stacks);
+	return by_addresses(x->stacks, y->stacks, arg);
 }
 
 /* False: the stack is not that deep, or has the mark of its end (all bits set) at this level. */
@@ -64,17 +67,12 @@ static bool address_at(const struct tree *tree, const struct profile_stack *stac
 		       uint64_t *ret_address)
 {
 	const size_t offset = tree->long_size * level;
-	uint32_t word;
+	const char *at = stack->addresses->text + offset;
 
 	if (offset + tree->long_size > stack->addresses->size)
 		return false;
-	if (tree->long_size == 8) {
-		memcpy(ret_address, stack->addresses->text + offset, 8);
-		return *ret_address != UINT64_MAX;
-	}
-	memcpy(&word, stack->addresses->text + offset, 4);
-	*ret_address = word;
-	return word != UINT32_MAX;
+	*ret_address = tree->long_size == 8 ? bytes_get64(at, tree->big) : bytes_get32(at, tree->big);
+	return *ret_address != (tree->long_size == 8 ? UINT64_MAX : UINT32_MAX);
 }
 
 /* The branches of sorted stacks at a level, sorted. The caller frees them. NULL: no stack is that deep. */
@@ -99,7 +97,7 @@ static struct branch *branches_of(struct tree *tree, const struct profile_stack 
 		profile_merge_total(&branches[*ret_nr - 1].total, &stacks[i]->total);
 	}
 	if (*ret_nr)
-		qsort(branches, *ret_nr, sizeof(*branches), by_time);
+		qsort_r(branches, *ret_nr, sizeof(*branches), by_time, tree);
 	else
 		free(branches);
 	return *ret_nr ? branches : NULL;
@@ -187,7 +185,9 @@ static void print_branches(struct tree *tree, const struct branch *branches, siz
 
 bool profile_tree(const struct profile *p, const struct profile_line *line)
 {
-	struct tree tree = { .p = p, .long_size = tep_get_long_size(p->r->table->tep) == 4 ? 4 : 8 };
+	struct tree tree = { .p = p,
+			     .long_size = tep_get_long_size(p->r->table->tep) == 4 ? 4 : 8,
+			     .big = p->r->table->big };
 	const struct profile_stack **stacks;
 	struct branch *branches;
 	size_t nr;
@@ -199,7 +199,7 @@ bool profile_tree(const struct profile *p, const struct profile_line *line)
 		return false;
 	for (size_t i = 0; i < line->nr_stacks; i++)
 		stacks[i] = &line->stacks[i];
-	qsort(stacks, line->nr_stacks, sizeof(struct profile_stack *), by_addresses);
+	qsort_r(stacks, line->nr_stacks, sizeof(struct profile_stack *), by_addresses, &tree);
 	branches = branches_of(&tree, stacks, line->nr_stacks, 0, &nr);
 	if (branches)
 		print_branches(&tree, branches, nr, 0, 0);

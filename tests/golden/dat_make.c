@@ -21,6 +21,7 @@ const struct dat_make dat_makes[] = {
 	{ "v6-fields", 6, false, 8, 4096, 1, 40, "[mono]", MAKE_ALL_FIELDS },
 	{ "v7-fields", 7, false, 8, 4096, 1, 40, "[mono]", MAKE_ALL_FIELDS },
 	{ "v6-kernel", 6, false, 8, 4096, 2, 60, "[mono]", MAKE_KERNEL },
+	{ "v6-big-kernel", 6, true, 8, 4096, 2, 60, "[mono]", MAKE_KERNEL | MAKE_UNLISTED },
 	{ "v6-lost", 6, false, 8, 4096, 2, 400, "[mono]", MAKE_LOST },
 	{ "v7-lost", 7, false, 8, 4096, 2, 400, "[mono]", MAKE_LOST },
 	{ "v6-lost-markers", 6, false, 8, 4096, 2, 400, "[mono]", MAKE_LOST | MAKE_MARKERS },

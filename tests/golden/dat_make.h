@@ -38,6 +38,7 @@
 #define MAKE_ZSTD	(1u << 24) /* version 7: all sections and all data are compressed */
 #define MAKE_LARGE	(1u << 25) /* version 7: instances have pages 16 times larger, and one event as much larger */
 #define MAKE_TIGHT	(1u << 26) /* compressed data of CPUs follow one another without padding */
+#define MAKE_UNLISTED	(1u << 27) /* mkdat makes it, but does not list it */
 
 struct dat_make {
 	const char *name;

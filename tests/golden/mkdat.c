@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * mkdat: lists the files that dat_make.c can make; mkdat --latency: those that have the text of a latency tracer
- * instead of events. mkdat NAME: writes one to standard output.
+ * instead of events. mkdat NAME: writes one to standard output, also one that is not listed (MAKE_UNLISTED).
  */
 #include "dat_make.h"
 
@@ -12,7 +12,7 @@
 static int list(unsigned int latency)
 {
 	for (const struct dat_make *what = dat_makes; what->name; what++)
-		if ((what->flags & MAKE_LATENCY) == latency)
+		if ((what->flags & (MAKE_LATENCY | MAKE_UNLISTED)) == latency)
 			puts(what->name);
 	return 0;
 }

@@ -153,6 +153,15 @@ like "--ts-offset with --ts2secs" "$(first_line --ts2secs 2000000000 --ts-offset
 like "--align-ts with an empty page at the beginning" "$(first_line --align-ts "$TMP/v6-zero-pages.dat")" ' 0\.000000000: '
 is "descriptions of version 7" "$("$RECORDER" report --events "$TMP/v7-plain.dat")" "$("$RECORDER" report --events "$TMP/v6-plain.dat")"
 is "--pid on a file with buffers" "$("$RECORDER" report --pid 1002 "$TMP/v6-instances.dat" | sed 1d | grep -vc -- '-1002 ')" 0
+
+# stacks FILE: how many trees of stacks in its profile begin with this function
+stacks()
+{
+	"$RECORDER" report --profile "$1" | grep -c '+ do_one'
+}
+"$mkdat" v6-big-kernel > "$TMP/v6-big-kernel.dat"
+ok "--profile names the functions of stacks" test "$(stacks "$TMP/v6-kernel.dat")" -gt 0
+is "--profile names those of the other byte order, too" "$(stacks "$TMP/v6-big-kernel.dat")" "$(stacks "$TMP/v6-kernel.dat")"
 run "$RECORDER" report --comm nobody "$TMP/v6-plain.dat"
 is "a task that is not there: status" "$status" 1
 is "a task that is not there: the reason" "$err" "recorder report: --comm 'nobody': the file has no task of this name"
