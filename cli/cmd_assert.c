@@ -9,6 +9,7 @@
 #include "cli/common/trace_events.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,15 +121,22 @@ static int decide(struct run *run)
  */
 static int write_junit(const struct run *run, const char *path)
 {
-	const struct assert_suite suite = {
+	const uint64_t pages = run->set ? series_gaps(run->set)->damaged : 0;
+	char damage[64] = "";
+	struct assert_suite suite = {
 		.trace = run->input.path,
 		.assertions = run->assertions,
 		.nr = run->nr,
 		.missing = run->input.file ? run->input.file->missing.text : "",
 		.seconds = (double)(clock_ns() - run->begin) / 1e9,
 	};
-	const int err = assert_write_junit(path, &suite);
+	int err;
 
+	if (pages)
+		snprintf(damage, sizeof(damage), "%" PRIu64 " damaged page%s", pages, pages == 1 ? "" : "s");
+	if (!suite.missing[0])
+		suite.missing = damage;
+	err = assert_write_junit(path, &suite);
 	if (err)
 		complain(COMMAND, "cannot write '%s': %s", path, strerror(-err));
 	return err ? EXIT_FAILURE : 0;
@@ -145,7 +153,8 @@ static int print(const struct run *run)
 		if (run->assertions[i].verdict != ASSERT_HOLDS)
 			status = EXIT_FAILURE;
 	}
-	trace_input_report_gaps(&run->input, series_gaps(run->set));
+	if (trace_input_report_gaps(&run->input, series_gaps(run->set)))
+		status = EXIT_FAILURE;
 	trace_report_absent(run->input.command, run->input.path, run->input.table);
 	return status;
 }

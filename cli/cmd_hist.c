@@ -208,7 +208,7 @@ static int print_distribution(const struct counter *c)
 
 static int count_and_print(struct counter *c)
 {
-	int err = count_all(c);
+	int status, err = count_all(c);
 
 	if (!err) {
 		signal(SIGPIPE, SIG_IGN);
@@ -217,11 +217,11 @@ static int count_and_print(struct counter *c)
 	}
 	if (err)
 		return trace_input_fail_memory(&c->input);
-	trace_input_report_gaps(&c->input, &c->gaps);
+	status = trace_input_report_gaps(&c->input, &c->gaps);
 	trace_report_absent(c->input.command, c->input.path, c->input.table);
 	if (!c->hits)
 		complain(COMMAND, "%s: there is nothing to count", c->input.path);
-	return c->hits ? 0 : EXIT_FAILURE;
+	return c->hits ? status : EXIT_FAILURE;
 }
 
 static int open_filter(struct counter *c)

@@ -74,7 +74,7 @@ static int measure(const struct trace_input *input, const struct options *o, con
 				    .hist = hist };
 	struct series_error error;
 	struct series *series;
-	int err = series_add(set, spec, add_value, hist, &series, &error);
+	int status, err = series_add(set, spec, add_value, hist, &series, &error);
 
 	if (err == -EINVAL) {
 		complain(COMMAND, "%s: %s", input->path, error.reason);
@@ -93,11 +93,11 @@ static int measure(const struct trace_input *input, const struct options *o, con
 	blob_free(&name);
 	if (err)
 		return trace_input_fail_memory(input);
-	trace_input_report_gaps(input, series_gaps(set));
+	status = trace_input_report_gaps(input, series_gaps(set));
 	trace_report_absent(input->command, input->path, input->table);
 	if (!hist->count)
 		complain_empty(input, spec, series_counts(series));
-	return hist->count ? 0 : EXIT_FAILURE;
+	return hist->count ? status : EXIT_FAILURE;
 }
 
 static int run(const struct options *o, const char *path, const struct series_spec *spec)

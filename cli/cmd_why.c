@@ -36,8 +36,8 @@ static bool is_number(const char *text)
 	return *text && !text[strspn(text, "0123456789")];
 }
 
-/* Report what would improve the answers, and what may make them wrong. */
-static void print_notes(const struct options *o, const char *path, struct why *why)
+/* Report what would improve the answers, and what may make them wrong. Returns the exit status. */
+static int print_notes(const struct options *o, const char *path, struct why *why)
 {
 	const struct trace_input input = { .command = COMMAND, .path = path };
 	const char *missing = why_missing(why);
@@ -52,7 +52,7 @@ static void print_notes(const struct options *o, const char *path, struct why *w
 	else if (why_lacks_threads(why))
 		printf("For better answers keep all threads: record without -F and -P, split without --pid and "
 		       "--comm\n");
-	trace_input_report_gaps(&input, why_gaps(why));
+	return trace_input_report_gaps(&input, why_gaps(why));
 }
 
 static int run(const struct options *o, const char *path)
@@ -76,7 +76,8 @@ static int run(const struct options *o, const char *path)
 			complain(COMMAND, "not enough memory");
 	}
 	if (trace.why) {
-		print_notes(o, path, trace.why);
+		if (print_notes(o, path, trace.why) && !status)
+			status = EXIT_FAILURE;
 		if (complain_missing(COMMAND, path, trace.file) && !status)
 			status = EXIT_FAILURE;
 	}

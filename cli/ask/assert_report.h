@@ -37,7 +37,7 @@ struct assertion {
 /* All assertions of a command line. */
 struct assert_suite {
 	const char *trace;
-	const char *missing; /* parts of the trace; "": none */
+	const char *missing; /* what the trace lacks: parts, or damaged pages; "": nothing */
 	const struct assertion *assertions;
 	unsigned int nr;
 	double seconds; /* for all of them, including reading the trace */
@@ -51,8 +51,8 @@ int assert_report(struct assertion *assertion, const struct trace_input *input, 
 void assert_print(const struct assertion *assertion);
 
 /*
- * Write a file in JUnit's form, with a test case for each assertion. If parts of the trace are missing, one more test
- * case is an error. 0; -errno.
+ * Write a file in JUnit's form, with a test case for each assertion. If the trace is not whole, one more test case is an
+ * error. 0; -errno.
  */
 int assert_write_junit(const char *path, const struct assert_suite *suite);
 

@@ -64,7 +64,7 @@ int trace_input_fail_memory(const struct trace_input *input)
 	return EXIT_FAILURE;
 }
 
-void trace_input_report_gaps(const struct trace_input *input, const struct dat_gaps *gaps)
+int trace_input_report_gaps(const struct trace_input *input, const struct dat_gaps *gaps)
 {
 	if (gaps->places)
 		complain(input->command,
@@ -75,4 +75,5 @@ void trace_input_report_gaps(const struct trace_input *input, const struct dat_g
 		complain(input->command, "%s: %" PRIu64 " damaged page%s; results may lack their events", input->path,
 			 gaps->damaged, gaps->damaged == 1 ? "" : "s");
 	complain_given_up(input->command, input->path, gaps->given_up);
+	return gaps->damaged ? EXIT_FAILURE : 0;
 }

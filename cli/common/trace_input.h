@@ -42,7 +42,10 @@ int trace_input_close(struct trace_input *input, int status);
 /* Reports that memory is short. The exit status. */
 int trace_input_fail_memory(const struct trace_input *input);
 
-/* If events are missing from the trace, reports on standard error how many, and that results may lack them. */
-void trace_input_report_gaps(const struct trace_input *input, const struct dat_gaps *gaps);
+/*
+ * If events are missing from the trace, reports on standard error how many, and that results may lack them. The exit
+ * status: losses are part of a recording, but damaged pages are a failure.
+ */
+int trace_input_report_gaps(const struct trace_input *input, const struct dat_gaps *gaps);
 
 #endif

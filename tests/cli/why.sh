@@ -140,9 +140,21 @@ for command in "why --span io:request --slowest 4" "why --span io:request --json
 	like "$command: losses are reported" "$err" \
 		"(^|"$'\n'")recorder ${command%% *}: lost.dat: at least 0 events were lost at 1 place; results may lack them$"
 done
-run "$RECORDER" why --span io:request damaged.dat
-is "what a damaged page still has is explained" "$status" 0
-like "and it is reported" "$err" "^recorder why: damaged.dat: 1 damaged page; results may lack their events$"
+while read -r command operands; do
+	# shellcheck disable=SC2086
+	run "$RECORDER" "$command" $operands
+	is "$command: a damaged page is a failure" "$status" 1
+	like "$command: it is reported" "$err" "^recorder $command: damaged.dat: 1 damaged page; results may lack their events$"
+	ok "$command: the rest is read" test -n "$out"
+done <<'END'
+hist -e sched:sched_switch damaged.dat
+latency damaged.dat io:request
+latency --json damaged.dat io:request
+why --span io:request damaged.dat
+assert --junit out.xml damaged.dat count(io:request)>0
+END
+like "assert: the trace is a test case with an error" "$(<out.xml)" \
+	'tests="2" failures="0" errors="1" .*name="the trace is whole">[^<]*<error message="1 damaged page"/>'
 run "$RECORDER" why --span io:request unreadable.dat
 like "also if there is no such span" "$err" $'^recorder why: the trace has no span [^\n]*\nrecorder why: unreadable.dat: 1 damaged page; results'
 
