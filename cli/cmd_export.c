@@ -81,7 +81,7 @@ static int open_input(struct export *e)
 	if (dat_open_rest(e->path, dat_compress_zstd(), &e->file, &error) || dat_check_events(e->file, &error) ||
 	    dat_time_open(e->file, DAT_TIME_NO_DATE, &e->time, &error))
 		return fail(e->path, error.text);
-	err = trace_events_open(COMMAND, e->path, e->file, EVENT_NO_PLUGINS, &e->table);
+	err = trace_events_open(COMMAND, e->path, e->file, EVENT_NO_PLUGINS | EVENT_NAMES, &e->table);
 	if (!err)
 		err = export_trace_open(&e->trace, e->file, &e->time, e->table);
 	if (!err)

@@ -307,7 +307,7 @@ static bool put_part(const struct hist_keys *keys, unsigned int i, const struct 
 		put_in_form(key, event->cpu, false, out);
 		return true;
 	case HIST_COMM:
-		comm = tep_data_comm_from_pid(keys->table->tep, tid);
+		comm = event_comm_shown(keys->table, tid);
 		put_text(out, comm, strlen(comm));
 		return true;
 	case HIST_EVENT:
@@ -391,7 +391,7 @@ static void put_shown(const struct hist_keys *keys, enum hist_form form, const s
 	} else if (form == HIST_LOG2) {
 		blob_printf(out, "~ 2^%-2" PRIu64, part->number);
 	} else if (form == HIST_EXECNAME) {
-		name = tep_data_comm_from_pid(keys->table->tep, (int)part->number);
+		name = event_comm_shown(keys->table, (int32_t)part->number);
 		blob_printf(out, "%-16s[%10" PRIu64 "]", name, part->number);
 	} else if (form == HIST_SYM) {
 		name = tep_find_function(keys->table->tep, part->number);

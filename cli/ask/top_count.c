@@ -155,9 +155,9 @@ static int add_processes(struct top *top)
 
 	for (size_t i = 0; i < threads->nr; i++) {
 		struct top_row *thread = &threads->rows[i], *process;
-		const char *comm = tep_data_comm_from_pid(top->table->tep, thread->tid);
+		const char *comm;
 
-		thread->name = keep(top, comm ? comm : "<...>");
+		thread->name = keep(top, event_comm_shown(top->table, thread->tid));
 		thread->pid = event_process(top->table, thread->tid);
 		process = row_of(&top->lists[TOP_PROCESSES], (uint32_t)(thread->pid < 0 ? thread->tid : thread->pid));
 		if (!thread->name || !process)

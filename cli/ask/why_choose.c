@@ -18,7 +18,7 @@ int why_trace_open(const char *command, const char *path, unsigned int time_flag
 	if (!err)
 		err = dat_time_open(t->file, time_flags, &t->time, &error);
 	if (!err)
-		err = event_table_open(t->file, EVENT_FUNCTIONS_LATER, &t->table);
+		err = event_table_open(t->file, EVENT_FUNCTIONS_LATER | EVENT_NAMES, &t->table);
 	if (!err)
 		err = why_open(t->file, &t->time, t->table, &t->why);
 	if (err)

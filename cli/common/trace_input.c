@@ -40,7 +40,7 @@ int trace_input_open(const char *command, const char *path, struct trace_input *
 	if (!err)
 		err = dat_time_open(input.file, 0, &input.time, &error);
 	if (!err)
-		err = trace_events_open(command, path, input.file, EVENT_FUNCTIONS_LATER, &input.table);
+		err = trace_events_open(command, path, input.file, EVENT_FUNCTIONS_LATER | EVENT_NAMES, &input.table);
 	if (err)
 		complain(command, "%s: %s", path, error.text[0] ? error.text : strerror(-err));
 	*ret_input = input;

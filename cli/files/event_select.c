@@ -102,12 +102,11 @@ bool event_select_check(struct event_select *select, const char *command)
 
 /* ----------------------------------------------------------------------------------------------------- of a file */
 
-/* Select the threads that have this name in the file. */
-static int find_comm(struct event_select *select, const char *command, const struct dat_file *file, const char *comm)
+/* Select the threads whose saved name is this one. */
+static int find_saved(struct event_select *select, const struct dat_file *file, const char *comm, bool *found)
 {
 	const char *at = file->cmdlines.text;
 	const size_t length = strlen(comm);
-	bool found = false;
 
 	while (at && *at) {
 		const size_t size = strcspn(at, "\n");
@@ -116,14 +115,41 @@ static int find_comm(struct event_select *select, const char *command, const str
 
 		if (dat_line_thread(at, size, &pid, &name) && (size_t)(at + size - name) == length &&
 		    !memcmp(name, comm, length)) {
-			found = true;
+			*found = true;
 			if (about_tasks_add(&select->tasks, (int32_t)pid))
 				return -ENOMEM;
 		}
 		at += size + (at[size] == '\n');
 	}
-	if (found)
-		return 0;
+	return 0;
+}
+
+/* Select the threads that have this name only in events. */
+static int find_unsaved(struct event_select *select, const char *comm, bool *found)
+{
+	const struct event_name *names;
+	const size_t nr = event_names_unsaved(select->table, &names);
+
+	for (size_t i = 0; i < nr; i++) {
+		if (strcmp(names[i].name, comm) != 0)
+			continue;
+		*found = true;
+		if (about_tasks_add(&select->tasks, names[i].tid))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Select the threads that have this name in the file. */
+static int find_comm(struct event_select *select, const char *command, const struct dat_file *file, const char *comm)
+{
+	bool found = false;
+	int err = find_saved(select, file, comm, &found);
+
+	if (!err && !(found && event_names_are_saved(select->table)))
+		err = find_unsaved(select, comm, &found);
+	if (err || found)
+		return err;
 	complain(command, "no thread of the file is called '%s'", comm);
 	return -ENOENT;
 }
@@ -170,7 +196,7 @@ int event_select_open(struct event_select *select, const char *command, const st
 	int err = select->cpus ? find_cpus(select, command, file) : 0;
 
 	if (!err && (select->patterns || select->pids.nr || select->comms.nr))
-		err = event_table_open(file, EVENT_NO_PLUGINS | EVENT_FUNCTIONS_LATER, &select->table);
+		err = event_table_open(file, EVENT_NO_PLUGINS | EVENT_FUNCTIONS_LATER | EVENT_NAMES, &select->table);
 	if (!err && select->patterns)
 		err = find_events(select, command);
 	for (unsigned int i = 0; i < select->comms.nr && !err; i++)

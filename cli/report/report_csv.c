@@ -182,7 +182,7 @@ static void put_process(struct csv *csv, int pid)
 static void put_place(struct csv *csv, const struct dat_event *event, int pid, const struct event_type *type)
 {
 	const struct report_value number = { .is_signed = true };
-	const char *comm = tep_data_comm_from_pid(csv->r->table->tep, pid);
+	const char *comm = event_comm_shown(csv->r->table, pid);
 	struct blob *out = &csv->out;
 
 	put_unsigned(out, event->ts);

@@ -86,7 +86,8 @@ static int open_report(struct report *r)
 	r->print.boundary = r->print.boundary || r->print.places;
 	report_verbose(r);
 	parse = (r->no_plugins ? EVENT_NO_PLUGINS : 0) | (r->local_plugins ? EVENT_LOCAL_PLUGINS : 0) |
-		EVENT_FUNCTIONS_LATER | EVENT_LOG(r->verbosity > VERBOSITY_CRITICAL ? r->verbosity : VERBOSITY_NONE);
+		EVENT_FUNCTIONS_LATER | EVENT_NAMES |
+		EVENT_LOG(r->verbosity > VERBOSITY_CRITICAL ? r->verbosity : VERBOSITY_NONE);
 	err = trace_events_open(opts_command(), r->path, r->file, parse, &r->table);
 	if (err) {
 		snprintf(error.text, sizeof(error.text), "cannot parse the event formats: %s", strerror(-err));

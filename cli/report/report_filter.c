@@ -415,7 +415,7 @@ bool report_filter_has(struct report_filter *filter, const struct dat_event *eve
 	if ((rule->nr_turns || rule->reads_thread) && !change_record(filter, rule, event, tid, &one))
 		return true;
 	if (filter->reads_comm)
-		one.comm = tep_data_comm_from_pid(table->tep, tid);
+		one.comm = event_comm_shown(table, tid);
 	if (rule->reads_thread)
 		return match_with_thread(rule, &one, size < REPORT_THREAD_AT ? size : REPORT_THREAD_AT);
 	return rec_filter_match_reading(rule->condition, rule->size, &one);

@@ -198,7 +198,7 @@ static int put_event(void *arg, const struct dat_event *event, struct tep_record
 	const int id = event_id(table, record->data, event->size);
 	const struct event_type *type = event_type(table, id);
 	const struct report_value number = { .is_signed = true };
-	const char *comm = tep_data_comm_from_pid(table->tep, pid);
+	const char *comm = event_comm_shown(table, pid);
 	struct report_event_fields *fields;
 	struct blob *out = &json->out;
 

@@ -262,8 +262,7 @@ static void name_of(const struct summary *s, const struct group *group, uint64_t
 	else if (group == &s->buffers)
 		snprintf(name, size, "%s", buffers[key].name[0] ? buffers[key].name : "top");
 	else
-		snprintf(name, size, "%s-%d", tep_data_comm_from_pid(table->tep, (int)(uint32_t)key),
-			 (int)(uint32_t)key);
+		snprintf(name, size, "%s-%d", event_comm_shown(table, (int)(uint32_t)key), (int)(uint32_t)key);
 }
 
 static bool print_group(struct summary *s, struct group *group, int (*order)(const void *, const void *))

@@ -45,8 +45,8 @@ static int open_file(struct reading *reading, const struct view_request *request
 		err = dat_time_open(reading->file, 0, &reading->time, ret_error);
 	if (err)
 		return err;
-	err = trace_events_open("view", request->shown, reading->file, request->no_plugins ? EVENT_NO_PLUGINS : 0,
-				&reading->table);
+	err = trace_events_open("view", request->shown, reading->file,
+				(request->no_plugins ? EVENT_NO_PLUGINS : 0) | EVENT_NAMES, &reading->table);
 	if (err) {
 		snprintf(ret_error->text, sizeof(ret_error->text), "cannot parse the event formats: %s",
 			 strerror(-err));

@@ -120,14 +120,12 @@ static int take_span(void *arg, const struct model_span *span)
 static int take_state(void *arg, const struct model_thread_state *state)
 {
 	struct diff_collect *c = arg;
-	const char *comm;
 
 	c->has_switches = true;
 	if (state->state != MODEL_RUNNABLE || state->is_preempted || state->is_inferred || state->is_open ||
 	    state->is_cut || state->tid <= 0)
 		return 0;
-	comm = tep_data_comm_from_pid(c->table->tep, state->tid);
-	return put_value(c, series_of(c, DIFF_LATENCY, true, comm ? comm : "<...>", ""),
+	return put_value(c, series_of(c, DIFF_LATENCY, true, event_comm_shown(c->table, state->tid), ""),
 			 (double)(state->end - state->begin));
 }
 

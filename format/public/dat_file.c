@@ -51,6 +51,9 @@ static int open_table(struct rec_dat *d)
 		err = strip(&d->file->formats[i], &plain.formats[i]);
 	if (!err)
 		err = event_table_open(&plain, EVENT_NO_PLUGINS, &d->table);
+	/* EVENT_NAMES would read the copy of the file, which does not exist any more when a name is needed. */
+	if (!err)
+		err = event_names_open(d->table, d->file);
 	for (size_t i = 0; i < plain.nr_formats; i++)
 		free(plain.formats[i].text.text);
 	free(plain.formats);

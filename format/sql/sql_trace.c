@@ -28,6 +28,11 @@ static double estimate_rows(const struct dat_file *file)
 	return rows;
 }
 
+static bool pass_ends(void *arg)
+{
+	return sql_pass_ends(arg);
+}
+
 static int open_parts(struct sql_trace *t, const char *path, struct dat_error *error)
 {
 	int err;
@@ -44,7 +49,11 @@ static int open_parts(struct sql_trace *t, const char *path, struct dat_error *e
 		err = dat_time_open(t->file, 0, &t->time, error);
 	if (err)
 		return err;
-	err = event_table_open(t->file, EVENT_FUNCTIONS_LATER, &t->table);
+	err = event_table_open(t->file, EVENT_FUNCTIONS_LATER | EVENT_NAMES, &t->table);
+	if (!err && t->table->names) {
+		t->table->names->ends = pass_ends;
+		t->table->names->arg = t;
+	}
 	if (!err)
 		err = model_rules_open(t->table, &t->rules);
 	if (!err)

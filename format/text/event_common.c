@@ -57,14 +57,6 @@ int32_t event_process(const struct event_table *table, int32_t tid)
 	return dat_process(&table->processes, tid);
 }
 
-const char *event_comm(const struct event_table *table, int32_t tid)
-{
-	const char *name = tep_data_comm_from_pid(table->tep, tid);
-
-	/* The text that libtraceevent returns for a thread without a name. */
-	return name && strcmp(name, "<...>") != 0 ? name : "";
-}
-
 struct tep_print_flag_sym *event_symbols(const struct event_type *type, const struct tep_format_field *field)
 {
 	const struct tep_print_arg *arg = type->event->print_fmt.args;

@@ -444,6 +444,8 @@ int event_table_open(const struct dat_file *file, unsigned int flags, struct eve
 		err = dat_processes_open(file, &t->processes);
 	if (!err)
 		err = read_notes(file, t);
+	if (!err && flags & EVENT_NAMES)
+		err = event_names_open(t, file);
 	if (err) {
 		event_table_close(t);
 		return err;
@@ -470,6 +472,7 @@ struct event_table *event_table_close(struct event_table *table)
 	dat_losses_free(&table->kernel_losses);
 	dat_losses_free(&table->program_losses);
 	dat_absent_free(&table->absent);
+	event_names_close(table->names);
 	number_map_free(&table->other_pids);
 	free(table->types);
 	free(table->all);

@@ -12,6 +12,7 @@
 #include "format/dat/dat_read.h"
 #include "format/io/function_list.h"
 #include "format/io/number_map.h"
+#include "format/text/event_names.h"
 
 #include <event-parse.h>
 
@@ -60,6 +61,7 @@ struct event_table {
 	uint32_t pid_offset, pid_size;
 	uint32_t flags_offset, flags_size;
 	struct dat_processes processes;
+	struct event_names *names; /* NULL: threads have only their saved names */
 	struct number_map other_pids; /* by thread: 1 if a program in another pid namespace has a thread of this id */
 	/* when events were lost; empty: the file does not have these times */
 	struct dat_losses kernel_losses, program_losses;
@@ -77,6 +79,9 @@ struct event_table {
  */
 #define EVENT_FUNCTIONS_LATER 4u
 
+/* Threads without a saved name get one from events (event_names.h). The file must outlive the table. */
+#define EVENT_NAMES 8u
+
 /*
  * The level of libtraceevent's own messages while it parses and when it is closed, from TEP_LOG_NONE, the default, to
  * TEP_LOG_ALL. It prints warnings on standard error, other messages on standard output.
@@ -85,7 +90,7 @@ struct event_table {
 
 /*
  * 0, or -ENOMEM, or the -errno of mmap or fork (event_probe.h). The file may be closed before the table, except with
- * EVENT_FUNCTIONS_LATER.
+ * EVENT_FUNCTIONS_LATER and EVENT_NAMES.
  */
 int event_table_open(const struct dat_file *file, unsigned int flags, struct event_table **ret_table);
 
@@ -129,9 +134,6 @@ static inline bool event_is_ambiguous(const struct event_table *table, int32_t t
 {
 	return table->other_pids.used && number_map_get(&table->other_pids, (uint32_t)tid);
 }
-
-/* The name of a thread, or of a process, which is that of its first thread. Empty: the file has no name. */
-const char *event_comm(const struct event_table *table, int32_t tid);
 
 /* NULL: no format has this id. */
 const struct event_type *event_type(const struct event_table *table, int id);

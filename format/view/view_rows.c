@@ -42,7 +42,7 @@ uint32_t view_cpu_row(struct view_trace *trace, uint32_t cpu)
 
 static const char *comm(const struct event_table *table, int32_t tid)
 {
-	return tid ? tep_data_comm_from_pid(table->tep, tid) : "idle";
+	return tid ? event_comm_shown(table, tid) : "idle";
 }
 
 uint32_t view_thread_name(struct view_trace *trace, const struct event_table *table, int32_t tid)

@@ -40,12 +40,11 @@ const char *why_text(struct why *why, const char *format, ...)
 const char *why_thread_name(struct why *why, int32_t tid)
 {
 	const uint64_t known = number_map_get(&why->names, (uint32_t)tid);
-	const char *comm = known ? NULL : tep_data_comm_from_pid(why->table->tep, tid);
 	const char *name;
 
 	if (known)
 		return (const char *)(uintptr_t)known;
-	name = why_text(why, "%s-%d", comm ? comm : "<...>", tid);
+	name = why_text(why, "%s-%d", event_comm_shown(why->table, tid), tid);
 	if (*name)
 		number_map_set(&why->names, (uint32_t)tid, (uint64_t)(uintptr_t)name);
 	return *name ? name : NULL;

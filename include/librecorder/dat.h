@@ -206,7 +206,10 @@ int rec_dat_get_bytes(const struct rec_dat_field *field, const struct rec_dat_re
 int rec_dat_get_element(const struct rec_dat_field *field, const struct rec_dat_record *record, uint32_t number,
 			int64_t *ret_value);
 
-/* The name of a thread; NULL: the file does not state it. Valid until rec_dat_close(). */
+/*
+ * The name of a thread; NULL: the file does not state it. Valid until rec_dat_close(). If the file has not saved the
+ * name, it is that in the first sched_switch or sched_wakeup that names the thread: the first such call reads the file.
+ */
 const char *rec_dat_comm(const struct rec_dat *dat, int32_t tid);
 
 /* The process of a thread; -1: the file does not state it. Only files of recorder state it, for threads of programs. */

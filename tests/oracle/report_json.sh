@@ -98,6 +98,60 @@ ok "a program with three threads" "$RECORDER" record -q -o "$TMP/threads.dat" "$
 like "--summary has it as one process" "$("$RECORDER" report --summary "$TMP/threads.dat")" \
 	$'  process\n +300 [^\n]* producer-[0-9]+\n\n'
 
+# ------------------------------------------------------------------------------------------------- names of threads
+
+# The list of names has other threads instead of 1001 and 1002. So only sched_switch names these two, for the first time
+# in the first event, which thread 1001 wrote. No event names thread 777777.
+sed 's/1001 worker/4001 worker/; s/1002 a name/4002 a name/' "$TMP/k.dat" > "$TMP/unsaved.dat"
+cd "$TMP" || exit 1
+is "the text is that of trace-cmd" "$("$RECORDER" report unsaved.dat)" "$(trace-cmd report unsaved.dat 2> /dev/null)"
+like "in which a thread has no name in the first event" "$("$RECORDER" report unsaved.dat | sed -n 2p)" '<\.\.\.>-1001 '
+named="0 <idle>
+1001 prev
+1002 fifteen chars..
+1003 sh
+777777 <...>"
+expression="print(item['pid'], item['comm'])"
+is "--json: a name from an event, in the whole file" "$(json unsaved.dat | sort -u)" "$named"
+is "--csv" "$("$RECORDER" report --csv unsaved.dat | python3 -c '
+import csv, sys
+for row in csv.DictReader(sys.stdin):
+    print(row["pid"], row["comm"])' | sort -u)" "$named"
+summary=$("$RECORDER" report --summary unsaved.dat)
+is "--summary" "$(grep -oE '  [^ ]*(prev|fifteen chars\.\.|<\.\.\.>)-[0-9]+$' <<< "$summary" | sort | uniq -c | tr -s ' ')" \
+	" 2 <...>-777777
+ 2 fifteen chars..-1002
+ 2 prev-1001"
+is "control characters are replaced" "$(sed 's/prev\x00/pr\nv\x00/g' unsaved.dat > controls.dat && json controls.dat | grep 1001 | sort -u)" "1001 pr?v"
+
+# A stack is printed with the event before it, whatever thread that was.
+expression="print(item['pid']) if item['event'] != 'kernel_stack' and item['comm'] == 'prev' else None"
+events=$(json unsaved.dat | grep -c 1001)
+expression="print(item['pid']) if item['event'] != 'kernel_stack' else None"
+is "-F by such a name" "$(json -F 'comm == "prev"' unsaved.dat | sort | uniq -c | tr -s ' ')" " $events 1001"
+ok "--comm" "$RECORDER" report --json --comm prev unsaved.dat
+is "selects the thread" "$out" "$("$RECORDER" report --json --pid 1001 unsaved.dat)"
+is "--comm, a saved name after it" "$("$RECORDER" report --json --comm sh,prev unsaved.dat)" \
+	"$("$RECORDER" report --json --pid 1001,1003 unsaved.dat)"
+ok "split --comm" "$RECORDER" split -i unsaved.dat -o split --comm 'fifteen chars..'
+is "selects the thread, and what is about it" "$(json split.1 | sort | uniq -c)" "$(json --pid 1002 unsaved.dat | sort | uniq -c)"
+
+like "top" "$("$RECORDER" top --json unsaved.dat)" '"kind": "thread", "name": "prev", "tid": 1001,'
+hist=$("$RECORDER" hist --json -e sched:sched_switch,ftrace:print -k comm unsaved.dat)
+like "hist" "$hist" '"key":\{"comm":"prev"\}'
+like "hist, another thread" "$hist" '"key":\{"comm":"fifteen chars\.\."\}'
+like "hist, a field as a name" "$("$RECORDER" hist -e sched_switch -k next_pid.execname unsaved.dat)" 'fifteen chars\.\. +\[ +1002\]'
+is "sql" "$("$RECORDER" sql --list unsaved.dat "SELECT DISTINCT tid, comm FROM events WHERE comm IS NOT NULL ORDER BY tid" | tr '|' ' ')" \
+	"$(sed '$d' <<< "$named")"
+ok "export" "$RECORDER" export --chrome unsaved.dat -o unsaved.json
+like "has the name" "$(< unsaved.json)" '"args":\{"name":"prev"\}'
+# Without these events there are no such names.
+expression="print(item['pid'], item['comm'])"
+is "without an event that names it, a thread has none" \
+	"$(sed 's/sched_switch/sched_swatch/' unsaved.dat > nameless.dat && json nameless.dat | grep -E '^100[12]' | sort -u)" "1001 <...>
+1002 <...>"
+cd - > /dev/null || exit 1
+
 # --------------------------------------------------------------------------------------------------- wrong requests
 
 run "$RECORDER" report --json --csv "$TMP/k.dat"
