@@ -15,6 +15,9 @@
  * The first four share one position for each lane and may be mixed. A lane has one reader process; the first call
  * that needs the lane makes the view's process its reader, until the view is closed or the process is dead.
  *
+ * A forked child inherits open views, and may only close them and their iterators; this changes nothing for its parent.
+ * If the parent is killed, its lanes and its loan stay in use until the child has closed the view, calls exec or ends.
+ *
  * A process that may write the file may truncate it; an access to the missing part raises SIGBUS: see rec_view_fault().
  */
 #ifndef LIBRECORDER_READER_H

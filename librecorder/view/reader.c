@@ -205,25 +205,44 @@ int rec_view_open(const char *path, struct rec_view **ret_view)
 	return rec_view_open_at(AT_FDCWD, path, ret_view);
 }
 
-struct rec_view *rec_view_close(struct rec_view *view)
+/* The process that opened the view is the lanes' reader; in a forked child of it, only the mappings end. */
+static void leave_lanes(struct rec_view *view, bool is_opener)
 {
 	unsigned int i;
 
-	if (!view)
-		return NULL;
 	for (i = 0; view->opened && i < view->info.max_lanes; i++) {
 		struct view_lane *lane = &view->opened[i];
 
 		if (!lane->shared.at)
 			continue;
+		if (!is_opener) {
+			rec_view_unmap(&lane->shared);
+			continue;
+		}
 		if (!lane->damaged)
 			rec_ring_read_done(&lane->ring);
-		rec_store_release(&lane->ring.words->owner, 0);
-		rec_view_unmap(&lane->shared);
+		rec_view_leave_words(view, i, &lane->shared);
 	}
+}
+
+/*
+ * The locks belong to the open file, which a child that was forked meanwhile may have open for longer than we. So
+ * closing our descriptor does not release them.
+ */
+struct rec_view *rec_view_close(struct rec_view *view)
+{
+	bool is_opener;
+
+	if (!view)
+		return NULL;
+	/* A view that could not be opened completely has no `self`, but also no lock. */
+	is_opener = (uint32_t)view->self == (uint32_t)getpid();
+	leave_lanes(view, is_opener);
 	free(view->opened);
 	rec_merge_free(&view->merge);
 	rec_view_unmap(&view->file);
+	if (view->fd >= 0 && is_opener)
+		rec_lock_give(view->fd, REC_LOCK_RECORDER);
 	if (view->fd >= 0)
 		close(view->fd);
 	if (view->pidfd >= 0)

@@ -114,7 +114,7 @@ Test(edges, o2_reader_words_passed_on)
 		.init = { [OWNER] = 1 },
 		.is_bad = o2_bad,
 		.threads = { { ST(READ, 1, RELAXED, "accounts, hint, links"),
-			       ST(OWNER, 0, RELEASE, "rec_view_close() reader.c: owner", EDGE) },
+			       ST(OWNER, 0, RELEASE, "rec_view_leave_words() reader_lane.c: owner", EDGE) },
 			     { CAS(OWNER, 0, 2, 1, ACQ_REL, "own_lane() reader_lane.c: the exchange", EDGE_TO(RELEASE)),
 			       LD(READ, 2, RELAXED, "rec_ring_reader_init() ring_reader.c", IF(1, 0)) } },
 	};

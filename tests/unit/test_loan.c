@@ -256,6 +256,38 @@ Test(loan, another_process_holds_the_lock)
 	cr_assert_eq(rec_view_give_back(view), 1);
 }
 
+static void sleep_on(void *data)
+{
+	(void)data;
+	for (;;)
+		pause();
+}
+
+static void close_it(void *inherited)
+{
+	rec_view_close(inherited);
+}
+
+/* A forked child has the holder's lock, too. It does not release the lock, and does not keep it. */
+Test(loan, of_a_process_that_has_forked)
+{
+	const int fd = open(rec_process_path(), O_RDWR | O_CLOEXEC);
+	int status;
+	pid_t pid;
+
+	cr_assert_eq(rec_view_borrow(view, "loan:*"), 0);
+	pid = beside_run(close_it, view);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert(WIFEXITED(status));
+	cr_expect_eq(rec_lock_ask(fd, REC_LOCK_RECORDER), 1, "the child has closed the view");
+	pid = beside_run(sleep_on, NULL);
+	view = rec_view_close(view);
+	cr_expect_eq(rec_lock_ask(fd, REC_LOCK_RECORDER), 0, "the parent has closed the view");
+	cr_assert_eq(kill(pid, SIGKILL), 0);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+	close(fd);
+}
+
 /* A recorder of another pid namespace knows the holder only by the lock. */
 Test(loan, one_that_could_not_be_given_back_keeps_its_lock)
 {

@@ -272,6 +272,52 @@ Test(reader_event, another_view_of_the_same_process_is_another_reader)
 	rec_view_close(other);
 }
 
+/*
+ * A forked child closes the view that it inherited, with its parent's page of that time. The parent is still the lane's
+ * reader, and its position stays.
+ */
+Test(reader_event, a_child_closes_the_view_of_its_parent)
+{
+	struct rec_view *other = reader_view();
+	struct rec_view_event event;
+	struct rec_iter *iter;
+	struct rec_page page;
+	uint64_t expected;
+	int ends[2], status;
+	pid_t pid;
+	char byte;
+
+	write_some(0, 60);
+	cr_assert_eq(rec_view_read(view, 0, 0, &page), 1);
+	expected = page.entries;
+	cr_assert_lt(expected, 50);
+	cr_assert_eq(pipe(ends), 0);
+	pid = fork();
+	if (pid == 0) {
+		close(ends[1]);
+		status = (int)read(ends[0], &byte, 1);
+		rec_view_close(view);
+		_exit(status);
+	}
+	for (int i = 0; i < 5; i++) {
+		cr_assert_eq(rec_view_consume(view, 0, &event), 1);
+		cr_assert_eq(reader_number(&event), expected++);
+	}
+	close(ends[1]);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	close(ends[0]);
+	cr_expect_eq(rec_view_consume(other, 0, &event), -EBUSY, "the lane has its reader");
+	cr_assert_eq(rec_iter_open(other, 0, &iter), 0);
+	cr_assert_eq(rec_iter_next(iter, &event), 1);
+	cr_expect_eq(event.number, expected);
+	rec_iter_close(iter);
+	while (rec_view_consume(view, 0, &event) == 1)
+		cr_assert_eq(reader_number(&event), expected++);
+	cr_assert_eq(expected, 60);
+	rec_view_close(other);
+}
+
 /* Facts A5.4, H9: sub-buffers that hold only discarded events. */
 Test(reader_event, discarded_events_are_stepped_over)
 {

@@ -2,8 +2,10 @@
 /* A program saves its own lanes: everything once, including threads and losses, while others continue to write. */
 #include "weave_fixture.h"
 
+#include "beside.h"
 #include "format/dat/dat_notes.h"
 #include "format/dat/dat_read.h"
+#include "librecorder/process/process.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -314,6 +316,38 @@ Test(save, failures_leave_the_lanes_usable)
 	cr_assert_geq(seen->nr, 10);
 	cr_assert_eq(seen->events[seen->nr - 1].number, 19);
 	seen_free(seen);
+}
+
+static void sleep_on(void *data)
+{
+	(void)data;
+	for (;;)
+		pause();
+}
+
+/* A child that was forked while a view was open has the view's locks. They end when this process closes the view. */
+Test(save, beside_a_child_with_an_open_view)
+{
+	struct rec_view_event event;
+	struct rec_view *view;
+	struct seen *seen;
+	pid_t child;
+
+	configure(1 << 20, false);
+	write_events(0, 0, 10);
+	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
+	cr_assert_eq(rec_view_consume(view, 0, &event), 1);
+	child = beside_run(sleep_on, NULL);
+	rec_view_close(view);
+	write_events(0, 10, 10);
+	seen = save();
+	cr_assert_eq(seen->nr, 19);
+	cr_expect_eq(seen->events[0].number, 1);
+	cr_expect_eq(seen->events[18].number, 19);
+	cr_expect_eq(seen->lost, 0);
+	seen_free(seen);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
 }
 
 static int cancelled_result;

@@ -26,7 +26,7 @@ void view_begin(void)
 	memset(m.opened, 0, sizeof(m.opened));
 }
 
-/* As rec_view_close(). */
+/* As rec_view_close() in the process that opened the view. */
 void view_end(void)
 {
 	uint32_t i;
@@ -38,9 +38,7 @@ void view_end(void)
 			continue;
 		if (!lane->damaged)
 			rec_ring_read_done(&lane->ring);
-		rec_store_release(&lane->ring.words->owner, 0);
-		rec_view_unmap(&lane->shared);
-		rec_lock_give(m.view.fd, REC_LOCK_LANES + i);
+		rec_view_leave_words(&m.view, i, &lane->shared);
 	}
 	view_begin();
 }
