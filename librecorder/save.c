@@ -26,9 +26,12 @@
 #include "librecorder/os/boot_id.h"
 #include "librecorder/process/process.h"
 
-/* A writer that moves the head is done within a few instructions, unless it lost its CPU there. */
+/*
+ * A writer that moves the head is done within a few instructions, unless it lost its CPU there. If a lane cannot be
+ * read for about a second, the call fails, because a file without the lane's events would look complete.
+ */
 #define AGAIN_YIELDS 1000u
-#define AGAIN_SLEEPS 100u
+#define AGAIN_SLEEPS 1000u
 #define AGAIN_US     1000u
 
 struct save {
@@ -75,26 +78,30 @@ static int read_lane(struct save *save, unsigned int lane, struct rec_page *ret_
 	do {
 		got = save->iters ? rec_iter_page(save->iters[lane], ret_page) :
 				    rec_view_read(save->view, lane, 0, ret_page);
-		if (got != -EAGAIN)
-			return got;
-	} while (ask_again(&tries));
-	return 0;
+	} while (got == -EAGAIN && ask_again(&tries));
+	return got;
 }
 
 /*
  * Become the reader of every existing lane: their sub-buffers keep their sizes from then on, and the largest size that
- * the view reports is valid for the whole save. A lane that cannot be read is reported when it is its turn.
+ * the view reports is valid for the whole save. Returns 0, or -EAGAIN before any event was taken. Any other error of a
+ * lane is reported when it is the lane's turn.
  */
-static void open_lanes(struct save *save, unsigned int lanes)
+static int open_lanes(struct save *save, unsigned int lanes)
 {
 	struct rec_view_event event;
 	unsigned int lane, tries;
+	int r;
 
 	for (lane = 0; lane < lanes; lane++) {
 		tries = 0;
-		while (rec_view_peek(save->view, lane, &event) == -EAGAIN && ask_again(&tries))
-			continue;
+		do {
+			r = rec_view_peek(save->view, lane, &event);
+		} while (r == -EAGAIN && ask_again(&tries));
+		if (r == -EAGAIN)
+			return r;
 	}
+	return 0;
 }
 
 /* Whether a page began later than the save; a writer that continues would otherwise keep us here. */
@@ -255,7 +262,7 @@ static int describe(struct save *save, bool snapshot)
 	} else {
 		err = recall(info->pid, lanes);
 		if (!err)
-			open_lanes(save, lanes);
+			err = open_lanes(save, lanes);
 	}
 	if (!err)
 		err = read_log(save);

@@ -5,10 +5,12 @@
 #include "beside.h"
 #include "format/dat/dat_notes.h"
 #include "format/dat/dat_read.h"
+#include "librecorder/os/identity.h"
 #include "librecorder/process/process.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <librecorder/buffer.h>
 #include <librecorder/event.h>
 #include <librecorder/reader.h>
@@ -348,6 +350,29 @@ Test(save, beside_a_child_with_an_open_view)
 	seen_free(seen);
 	kill(child, SIGKILL);
 	waitpid(child, NULL, 0);
+}
+
+/* The lock of a lane without a reader is held: so it is for a moment when a reader begins or ends. */
+Test(save, a_lane_that_stays_locked)
+{
+	struct seen *seen;
+	int fd;
+
+	configure(1 << 20, false);
+	write_events(0, 0, 10);
+	fd = open(rec_process_path(), O_RDWR | O_CLOEXEC);
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(rec_lock_take(fd, REC_LOCK_LANES), 0);
+	cr_expect_eq(rec_save(fixture_path("saved.dat")), -EAGAIN);
+	cr_expect_neq(access(fixture_path("saved.dat"), F_OK), 0);
+	/* A snapshot needs no lane for itself. */
+	seen = snapshot();
+	cr_expect_eq(seen->nr, 10);
+	seen_free(seen);
+	close(fd);
+	seen = save();
+	cr_expect_eq(seen->nr, 10, "nothing was taken by the save that failed");
+	seen_free(seen);
 }
 
 static int cancelled_result;
