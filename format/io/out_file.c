@@ -6,6 +6,7 @@
  */
 #include "format/io/out_file.h"
 #include "format/io/read_at.h"
+#include "librecorder/os/high_fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -119,7 +120,7 @@ static char *temporary_name(const char *target, unsigned int number)
 /* Open for writing under a temporary name, which is returned in *ret_name. A descriptor or -errno. */
 static int open_named(const char *target, mode_t mode, char **ret_name)
 {
-	int fd = -EEXIST;
+	int made, fd = -EEXIST;
 	unsigned int i;
 
 	for (i = 0; i < NAME_TRIES && fd == -EEXIST; i++) {
@@ -127,9 +128,12 @@ static int open_named(const char *target, mode_t mode, char **ret_name)
 
 		if (!name)
 			return -ENOMEM;
-		fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+		made = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+		fd = high_fd(made);
 		if (fd < 0) {
 			fd = -errno;
+			if (made >= 0)
+				unlink(name);
 			free(name);
 		} else {
 			*ret_name = name;
@@ -152,7 +156,7 @@ static int open_nameless(const char *target, mode_t mode)
 
 	if (!dir)
 		return -ENOMEM;
-	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
+	fd = high_fd(open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
 	if (fd < 0)
 		fd = -errno;
 	free(dir);

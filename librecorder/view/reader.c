@@ -9,6 +9,7 @@
 #include "librecorder/core/atomic.h"
 #include "librecorder/core/no_controls.h"
 #include "librecorder/os/buffer_dir.h"
+#include "librecorder/os/high_fd.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -115,10 +116,10 @@ static int open_file(struct rec_view *view, int dir, const char *name)
 		return -errno;
 	if (!S_ISREG(st.st_mode))
 		return S_ISLNK(st.st_mode) ? -ELOOP : -EBADMSG;
-	view->fd = openat(dir, name, O_RDWR | flags);
+	view->fd = high_fd(openat(dir, name, O_RDWR | flags));
 	if (view->fd < 0 && errno == EROFS) {
 		view->read_only = true;
-		view->fd = openat(dir, name, O_RDONLY | flags);
+		view->fd = high_fd(openat(dir, name, O_RDONLY | flags));
 	}
 	return view->fd < 0 ? -errno : 0;
 }

@@ -16,7 +16,7 @@ librecorder/ring : librecorder/core librecorder/os : detail/ring page source
 librecorder/process : librecorder/core librecorder/os librecorder/ring : detail/abi detail/event_macros buffer buffer_dir clock context event event_text ffi filter lane version
 librecorder/view : librecorder/core librecorder/os librecorder/ring : event_text map page reader
 librecorder : librecorder/core librecorder/os librecorder/process librecorder/view format/weave : buffer clock reader
-format/io : : page
+format/io : librecorder/os/high_fd.h : page
 format/hist : :
 format/dat : format/io librecorder/core/page_bytes.h librecorder/core/stats_text.h : page
 format/weave : format/io format/dat librecorder/core/page_bytes.h : clock event_text log page source

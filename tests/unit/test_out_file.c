@@ -164,6 +164,31 @@ Test(out_file, rights_of_a_group_go_to_no_other)
 	expect_text("new");
 }
 
+/* What a program without a standard error prints goes neither into its output nor into its scratch data. */
+Test(out_file, not_in_place_of_a_closed_standard_error)
+{
+	const int saved = dup(STDERR_FILENO);
+	struct out_file file;
+	ssize_t printed[2];
+	int err, scratch;
+
+	close(STDERR_FILENO);
+	err = out_file_open(path, &file);
+	printed[0] = write(STDERR_FILENO, "text", 4);
+	scratch = out_file_scratch(path);
+	printed[1] = write(STDERR_FILENO, "text", 4);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	cr_assert_eq(err, 0);
+	cr_assert_geq(scratch, 0);
+	cr_expect_eq(printed[0], -1);
+	cr_expect_eq(printed[1], -1);
+	cr_expect_gt(file.fd, STDERR_FILENO);
+	cr_expect_gt(scratch, STDERR_FILENO);
+	close(scratch);
+	out_file_abandon(&file);
+}
+
 /* The data are on the disk before the name, and both before the source may be deleted. */
 Test(out_file, it_is_on_the_disk)
 {

@@ -235,6 +235,26 @@ Test(unharmed, fork, .init = begin, .fini = reader_end, .timeout = 300)
 	cr_assert_eq(status, 0);
 }
 
+/* What a program without a standard error prints does not go into the buffer that it reads. */
+Test(unharmed, a_closed_standard_error, .init = begin, .fini = reader_end, .timeout = 300)
+{
+	const int saved = dup(STDERR_FILENO);
+	const uint64_t magic = rec_process_header()->magic;
+	struct rec_view *view = NULL;
+	ssize_t printed;
+	int r;
+
+	close(STDERR_FILENO);
+	r = rec_view_open(rec_process_path(), &view);
+	printed = write(STDERR_FILENO, "a long line", 11);
+	dup2(saved, STDERR_FILENO);
+	close(saved);
+	cr_assert_eq(r, 0);
+	cr_expect_eq(printed, -1);
+	cr_expect_eq(rec_process_header()->magic, magic);
+	rec_view_close(view);
+}
+
 /* Nothing is printed, whichever lane events go to. */
 Test(unharmed, output, .init = begin, .fini = reader_end, .timeout = 300)
 {
