@@ -34,14 +34,20 @@ static int dir_path(char *path, size_t size)
 {
 	const char *dir = secure_getenv("RECORDER_DIR");
 	const char *run = secure_getenv("XDG_RUNTIME_DIR");
-	const char *base = dir && *dir ? dir : is_own_dir(run) ? run : NULL;
+	char shm[sizeof(REC_SHM_DIR "/" REC_SHM_PREFIX) + 20]; /* and the digits of any number */
+	const char *base = shm, *end = "";
 
-	if (base && strlen(base) + sizeof("/" REC_RUN_NAME) > size)
+	if (dir && *dir) {
+		base = dir;
+	} else if (is_own_dir(run)) {
+		base = run;
+		end = "/" REC_RUN_NAME;
+	} else {
+		rec_put_decimal(stpcpy(shm, REC_SHM_DIR "/" REC_SHM_PREFIX), geteuid());
+	}
+	if (strlen(base) + strlen(end) >= size)
 		return -ENAMETOOLONG;
-	if (!base)
-		rec_put_decimal(stpcpy(path, REC_SHM_DIR "/" REC_SHM_PREFIX), geteuid());
-	else
-		strcpy(stpcpy(path, base), base == run ? "/" REC_RUN_NAME : "");
+	strcpy(stpcpy(path, base), end);
 	return *path == '/' ? 0 : -EINVAL;
 }
 

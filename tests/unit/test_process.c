@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <librecorder/buffer_dir.h>
 #include <librecorder/lane.h>
 #include <pthread.h>
 #include <signal.h>
@@ -295,6 +296,44 @@ Test(process, a_child_names_its_parent)
 		      rec_process_header()->parent_start != start);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_assert_eq(status, 0);
+}
+
+/* Stores the directory in places of every size, and checks that nothing is stored outside of them. */
+static void check_every_size(const char *expected)
+{
+	const size_t length = strlen(expected);
+	char place[PATH_MAX];
+	size_t size, i;
+	int r;
+
+	for (size = 0; size <= length + 16; size++) {
+		memset(place, 'x', sizeof(place));
+		r = rec_buffer_dir(false, place, size);
+		if (size > length) {
+			cr_assert_neq(r, -ENAMETOOLONG, "%s: size %zu", expected, size);
+			cr_assert_str_eq(place, expected);
+			i = length + 1;
+		} else {
+			cr_assert_eq(r, -ENAMETOOLONG, "%s: size %zu: %d", expected, size, r);
+			i = 0;
+		}
+		for (; i < sizeof(place); i++)
+			cr_assert_eq(place[i], 'x', "%s: size %zu: byte %zu", expected, size, i);
+	}
+}
+
+Test(process, the_directory_in_a_small_place)
+{
+	char expected[PATH_MAX];
+
+	check_every_size(dir);
+	unsetenv("RECORDER_DIR");
+	setenv("XDG_RUNTIME_DIR", dir, 1);
+	snprintf(expected, sizeof(expected), "%s/librecorder", dir);
+	check_every_size(expected);
+	unsetenv("XDG_RUNTIME_DIR");
+	snprintf(expected, sizeof(expected), "/dev/shm/librecorder-%u", (unsigned int)geteuid());
+	check_every_size(expected);
 }
 
 static bool has_mapped(const char *path)
