@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -372,23 +373,44 @@ static int save_to(const char *path, bool snapshot)
 	return err;
 }
 
-/* A thread that ended in the middle would leave `saving` set, and this process the reader of its own lanes. */
-static int save_uncancelled(const char *path, bool snapshot)
+static bool limit_is_pending(void)
 {
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 && sigismember(&pending, SIGXFSZ) == 1;
+}
+
+/*
+ * A thread that ended in the middle would leave `saving` set, and this process the reader of its own lanes. So it is
+ * not cancelled; and SIGXFSZ, which the kernel raises for a thread that writes beyond the limit on a file's size, is
+ * blocked, and taken back at the end. The write has returned EFBIG.
+ */
+static int save_unharmed(const char *path, bool snapshot)
+{
+	const struct timespec now = { 0 };
+	sigset_t limit, mask;
 	int cancel, ours, err;
+	bool was_pending;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	sigemptyset(&limit);
+	sigaddset(&limit, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &limit, &mask);
+	was_pending = limit_is_pending();
 	err = save_to(path, snapshot);
+	if (!was_pending && limit_is_pending())
+		sigtimedwait(&limit, NULL, &now);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 	pthread_setcancelstate(cancel, &ours);
 	return err;
 }
 
 int rec_save(const char *path)
 {
-	return save_uncancelled(path, false);
+	return save_unharmed(path, false);
 }
 
 int rec_snapshot(const char *path)
 {
-	return save_uncancelled(path, true);
+	return save_unharmed(path, true);
 }

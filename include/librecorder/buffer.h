@@ -71,9 +71,9 @@ int rec_stop(void);
  * the events that it has read are in no file and are gone; rec_snapshot() removes nothing. Returns 0; -ENXIO: no
  * buffer; -EBUSY: a recorder reads the lanes, or another save or snapshot of this process is under way; -EAGAIN: for a
  * second, a lane could not be read, because a thread was stopped in the middle of an event, or a process was about to
- * read the lane or to leave it: try again; -ENOMEM; an error of opening the process's own buffer, usually after
- * setuid() or chroot(); or the errno of open, write, fsync or rename. Any thread; not signal-safe. A thread that is
- * cancelled meanwhile completes the call first.
+ * read the lane or to leave it: try again; -EFBIG: RLIMIT_FSIZE, without SIGXFSZ; -ENOMEM; an error of opening the
+ * process's own buffer, usually after setuid() or chroot(); or the errno of open, write, fsync or rename. Any thread;
+ * not signal-safe. A thread that is cancelled meanwhile completes the call first.
  */
 int rec_save(const char *path);
 

@@ -414,8 +414,8 @@ void rec_iter_mark(const struct rec_iter *iter, struct rec_lane_mark *ret_mark);
 
 /*
  * The mark that a lane keeps for snapshots: the end of the last snapshot, by any process. Returns 0; -EINVAL: no such
- * lane. rec_view_set_mark() also returns -EROFS: the file system is read-only; -EIO: only a part could be written; or
- * the errno of pwrite.
+ * lane. rec_view_set_mark() also returns -EROFS: the file system is read-only; -EFAULT: the file was truncated; or the
+ * errno of mmap.
  */
 int rec_view_mark(const struct rec_view *view, unsigned int lane, struct rec_lane_mark *ret_mark);
 int rec_view_set_mark(struct rec_view *view, unsigned int lane, const struct rec_lane_mark *mark);

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -372,6 +373,38 @@ Test(save, a_lane_that_stays_locked)
 	close(fd);
 	seen = save();
 	cr_expect_eq(seen->nr, 10, "nothing was taken by the save that failed");
+	seen_free(seen);
+}
+
+static void limit_files(rlim_t size)
+{
+	const struct rlimit limit = { size, RLIM_INFINITY };
+
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* The marks of lanes are in the buffer beyond the limit, though nothing grows there. Then the output is too large. */
+Test(save, a_limit_on_file_sizes_kills_no_program)
+{
+	struct seen *seen;
+	sigset_t pending;
+
+	configure(1 << 20, false);
+	write_events(0, 0, 20000);
+	limit_files(4 << 20);
+	cr_assert_gt(rec_process_header()->lanes, 4 << 20);
+	seen = snapshot();
+	cr_expect_eq(seen->nr, 20000);
+	seen_free(seen);
+	write_events(0, 20000, 20000);
+	limit_files(100000);
+	cr_expect_eq(rec_snapshot(fixture_path("large.dat")), -EFBIG);
+	cr_expect_eq(sigpending(&pending), 0);
+	cr_expect_not(sigismember(&pending, SIGXFSZ));
+	limit_files(RLIM_INFINITY);
+	cr_expect_neq(access(fixture_path("large.dat"), F_OK), 0);
+	seen = snapshot();
+	cr_expect_eq(seen->nr, 20000, "the mark is where the last complete snapshot ended");
 	seen_free(seen);
 }
 

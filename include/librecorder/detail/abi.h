@@ -205,7 +205,7 @@ struct rec_lane_reader {
 	uint64_t pages_read;
 	uint32_t hint; /* the link where the search for the head begins */
 	uint32_t resets; /* in total; bases[resets % 2] is valid */
-	struct rec_lane_mark snapshot; /* written through the file by any process that makes a snapshot */
+	struct rec_lane_mark snapshot; /* written by any process that makes a snapshot */
 	uint64_t reserved_read[2];
 
 	REC_ALIGNED(64) struct rec_reader_account account[2];
