@@ -184,8 +184,12 @@ static int take_over(struct rec_view *view)
 		return r;
 	/* Another process may have been faster. */
 	r = rec_view_loan(view) == -EOWNERDEAD ? rec_lock_take(view->fd, REC_LOCK_RECORDER) : -EBUSY;
-	if (r == 0)
+	if (r == 0) {
 		r = set_recorder(view);
+		/* The loan is still that of the dead process, so no process must take us for its holder. */
+		if (r < 0)
+			rec_lock_give(view->fd, REC_LOCK_RECORDER);
+	}
 	rec_view_unlock(view);
 	return r;
 }

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -35,6 +36,19 @@ int __wrap_nanosleep(const struct timespec *request, struct timespec *remain)
 {
 	__atomic_fetch_add(&waits, 1, __ATOMIC_RELEASE);
 	return __real_nanosleep(request, remain);
+}
+
+/* No file can be mapped for writing. */
+static bool no_maps;
+void *__real_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset);
+void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset);
+
+void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset)
+{
+	if (!no_maps || fd < 0 || !(prot & PROT_WRITE))
+		return __real_mmap(at, size, prot, flags, fd, offset);
+	errno = ENOMEM;
+	return MAP_FAILED;
 }
 
 TestSuite(loan, .init = begin, .fini = lane_end);
@@ -172,6 +186,25 @@ Test(loan, of_a_dead_process_is_taken_over_as_it_is)
 	cr_assert_eq(rec_view_loan(view), 1);
 	cr_assert_eq(rec_view_give_back(view), 1);
 	cr_assert_str_eq(which(), "1--", "as before the first of the two");
+}
+
+Test(loan, of_a_dead_process_is_not_locked_unless_taken_over)
+{
+	struct beside *beside = beside_memory(sizeof(*beside));
+	const pid_t pid = let_borrow(beside);
+	const int fd = open(rec_process_path(), O_RDWR | O_CLOEXEC);
+
+	cr_assert_eq(kill(pid, SIGKILL), 0);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+	no_maps = true;
+	cr_assert_eq(rec_view_borrow(view, "loan:*"), -ENOMEM);
+	no_maps = false;
+	cr_expect_eq(rec_lock_ask(fd, REC_LOCK_RECORDER), 0);
+	cr_assert_eq(rec_view_loan(view), -EOWNERDEAD);
+	cr_assert_eq(rec_view_borrow(view, "loan:*"), 0);
+	cr_expect_eq(rec_lock_ask(fd, REC_LOCK_RECORDER), 1);
+	cr_assert_eq(rec_view_give_back(view), 1);
+	close(fd);
 }
 
 static void tell_path(struct rec_handle *handle, int pipe)
