@@ -267,14 +267,18 @@ int rec_view_read(struct rec_view *view, unsigned int index, unsigned int flags,
 {
 	struct view_lane *lane = NULL;
 	unsigned int tries = 0;
+	struct rec_page page;
 	int r = rec_view_lane(view, index, &lane);
 
 	if (r < 0)
 		return r == -ENODATA ? 0 : r;
 	do {
-		r = rec_ring_read(&lane->ring, flags & REC_READ_WHOLE, ret_page);
+		r = rec_ring_read(&lane->ring, flags & REC_READ_WHOLE, &page);
 	} while (rec_view_again(view, lane, r, &tries));
-	return rec_view_result(view, lane, r);
+	r = rec_view_result(view, lane, r);
+	if (r > 0)
+		*ret_page = page;
+	return r;
 }
 
 int rec_view_fill(const struct rec_view *view, unsigned int index)
@@ -299,14 +303,18 @@ int rec_view_read_page(struct rec_view *view, unsigned int index, unsigned int f
 {
 	struct view_lane *lane = NULL;
 	unsigned int tries = 0;
+	struct rec_page copy;
 	int r = rec_view_lane(view, index, &lane);
 
 	if (r < 0)
 		return r == -ENODATA ? 0 : r;
 	do {
-		r = rec_ring_copy(&lane->ring, flags & REC_READ_WHOLE, page, size, ret_page);
+		r = rec_ring_copy(&lane->ring, flags & REC_READ_WHOLE, page, size, &copy);
 	} while (rec_view_again(view, lane, r, &tries));
-	return rec_view_result(view, lane, r);
+	r = rec_view_result(view, lane, r);
+	if (r > 0)
+		*ret_page = copy;
+	return r;
 }
 
 void rec_view_unread(struct rec_view *view, unsigned int lane)

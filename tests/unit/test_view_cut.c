@@ -16,6 +16,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -328,6 +329,34 @@ Test(view_cut, a_fork_while_the_list_is_locked, .init = begin, .fini = end, .tim
 	cr_assert_not_null(place);
 	cr_assert(WIFEXITED(status), "the child was ended by signal %d", WTERMSIG(status));
 	cr_assert_eq(WEXITSTATUS(status), 0);
+}
+
+/* The file is cut while a page is taken: the commit position can still be read, the reader's words cannot. */
+Test(view_cut, a_page_that_is_cut_is_not_stored, .init = begin, .fini = end, .timeout = 300)
+{
+	_Alignas(8) unsigned char copy[4096];
+	struct rec_handle *second = reader_lane();
+	struct rec_page page, before;
+	struct rec_view_event event;
+	int r;
+
+	for (unsigned int i = 0; i < 3; i++)
+		cr_assert(reader_write(second, i, 40));
+	for (unsigned int turn = 0; turn < 2; turn++) {
+		begin_again();
+		cr_assert_eq(rec_view_open(path, &view), 0);
+		cr_assert_eq(rec_view_peek(view, 1, &event), 1);
+		cut_to((off_t)(view->lanes + view->lane_stride + view->lane_reader));
+		memset(&page, 0xa5, sizeof(page));
+		memset(&before, 0xa5, sizeof(before));
+		faults = 0;
+		r = turn ? rec_view_read_page(view, 1, 0, copy, sizeof(copy), &page) :
+			   rec_view_read(view, 1, 0, &page);
+		cr_expect_eq(r, -EFAULT);
+		cr_expect_gt(faults, 0);
+		cr_expect_eq(memcmp(&page, &before, sizeof(page)), 0, "turn %u", turn);
+		view = rec_view_close(view);
+	}
 }
 
 static struct rec_view *view_of_handler;
