@@ -29,7 +29,7 @@
 
 /*
  * A writer that moves the head is done within a few instructions, unless it lost its CPU there. If a lane cannot be
- * read for about a second, the call fails, because a file without the lane's events would look complete.
+ * read for about a second, the file lacks its events, and the result says so.
  */
 #define AGAIN_YIELDS 1000u
 #define AGAIN_SLEEPS 1000u
@@ -41,6 +41,7 @@ struct save {
 	struct rec_iter **iters; /* for a snapshot: an iterator for each lane; NULL: for a save, which consumes */
 	struct weave_stream *streams;
 	bool *last; /* for each lane: whether reading is finished */
+	bool lacks_lane;
 	uint64_t begin; /* the buffer's clock */
 	int error;
 	struct weave_process process;
@@ -71,6 +72,14 @@ static bool ask_again(unsigned int *tries)
 	return true;
 }
 
+/* The lane could not be read for a second. Returns 0: no page comes from it. */
+static int leave_out(struct save *save, unsigned int lane)
+{
+	save->last[lane] = true;
+	save->lacks_lane = true;
+	return 0;
+}
+
 static int read_lane(struct save *save, unsigned int lane, struct rec_page *ret_page)
 {
 	unsigned int tries = 0;
@@ -80,15 +89,14 @@ static int read_lane(struct save *save, unsigned int lane, struct rec_page *ret_
 		got = save->iters ? rec_iter_page(save->iters[lane], ret_page) :
 				    rec_view_read(save->view, lane, 0, ret_page);
 	} while (got == -EAGAIN && ask_again(&tries));
-	return got;
+	return got == -EAGAIN ? leave_out(save, lane) : got;
 }
 
 /*
  * Become the reader of every existing lane: their sub-buffers keep their sizes from then on, and the largest size that
- * the view reports is valid for the whole save. Returns 0, or -EAGAIN before any event was taken. Any other error of a
- * lane is reported when it is the lane's turn.
+ * the view reports is valid for the whole save. An error of a lane is reported when it is the lane's turn.
  */
-static int open_lanes(struct save *save, unsigned int lanes)
+static void open_lanes(struct save *save, unsigned int lanes)
 {
 	struct rec_view_event event;
 	unsigned int lane, tries;
@@ -100,9 +108,8 @@ static int open_lanes(struct save *save, unsigned int lanes)
 			r = rec_view_peek(save->view, lane, &event);
 		} while (r == -EAGAIN && ask_again(&tries));
 		if (r == -EAGAIN)
-			return r;
+			leave_out(save, lane);
 	}
-	return 0;
 }
 
 /* Whether a page began later than the save; a writer that continues would otherwise keep us here. */
@@ -263,7 +270,7 @@ static int describe(struct save *save, bool snapshot)
 	} else {
 		err = recall(info->pid, lanes);
 		if (!err)
-			err = open_lanes(save, lanes);
+			open_lanes(save, lanes);
 	}
 	if (!err)
 		err = read_log(save);
@@ -335,7 +342,9 @@ static int save_view(struct save *save, bool snapshot, const char *path)
 		err = save->error;
 	if (!err)
 		reported_no_lane += save->process.lost;
-	return err || !snapshot ? err : set_marks(save);
+	if (!err && snapshot)
+		err = set_marks(save);
+	return !err && save->lacks_lane ? -EAGAIN : err;
 }
 
 static void close_save(struct save *save)

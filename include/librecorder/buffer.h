@@ -69,11 +69,12 @@ int rec_stop(void);
  * removed from the lanes. Threads can write during the call. An existing file is replaced only when the new one is
  * complete. If the call fails after it has begun to read the lanes (a full disk, a recorder that reads a later lane),
  * the events that it has read are in no file and are gone; rec_snapshot() removes nothing. Returns 0; -ENXIO: no
- * buffer; -EBUSY: a recorder reads the lanes, or another save or snapshot of this process is under way; -EAGAIN: for a
- * second, a lane could not be read, because a thread was stopped in the middle of an event, or a process was about to
- * read the lane or to leave it: try again; -EFBIG: RLIMIT_FSIZE, without SIGXFSZ; -ENOMEM; an error of opening the
- * process's own buffer, usually after setuid() or chroot(); or the errno of open, write, fsync or rename. Any thread;
- * not signal-safe. A thread that is cancelled meanwhile completes the call first.
+ * buffer; -EBUSY: a recorder reads the lanes, or another save or snapshot of this process is under way; -EAGAIN: the
+ * file was written, and lacks the events of a lane that could not be read for a second, because a thread was stopped in
+ * the middle of an event, or a process was about to read the lane or to leave it; they are still in the lane; -EFBIG:
+ * RLIMIT_FSIZE, without SIGXFSZ; -ENOMEM; an error of opening the process's own buffer, usually after setuid() or
+ * chroot(); or the errno of open, write, fsync or rename. Any thread; not signal-safe. A thread that is cancelled
+ * meanwhile completes the call first.
  */
 int rec_save(const char *path);
 
