@@ -6,7 +6,7 @@
  * An event is known from its first registration to the end of the process, so that an object that is loaded again
  * finds its ids; its description is kept as a private copy. Objects with the same declaration share the entry.
  * Everything here is changed under the process lock, except the enable words, which a recorder writes, too, and which
- * rec_stop() may clear from a signal handler.
+ * rec_stop() may clear from a signal handler. Memory is taken and given back without the lock (process.h).
  */
 #include <librecorder/event.h>
 #include <librecorder/event_text.h>
@@ -198,19 +198,23 @@ static int apply(const struct rec_selector *selector, bool on)
 
 static int enable(const char *text, bool on)
 {
+	struct rec_request *request;
 	struct rec_selector selector;
-	int r;
+	int r = -EBUSY;
 
 	if (!text || rec_selector_parse(text, &selector) < 0)
 		return -EINVAL;
 	if (rec_process_init() < 0)
 		return -ENXIO;
-	if (!rec_process_lock())
-		return -EBUSY;
-	r = rec_requests_add(text, on);
-	if (r == 0)
+	request = rec_request_make(text, on);
+	if (!request)
+		return -ENOMEM;
+	if (rec_process_lock()) {
+		request = rec_requests_add(request);
 		r = apply(&selector, on);
-	rec_process_unlock();
+		rec_process_unlock();
+	}
+	rec_requests_free(request);
 	return r;
 }
 
@@ -290,24 +294,19 @@ static struct known *find_known(const struct rec_log_event *description, uint32_
 }
 
 /* 0, -ENOSPC: there are too many events, -ENOMEM, or -EBADMSG: the description is malformed. */
-static int add_known(const struct rec_log_event *description, uint32_t hash, struct known **ret_known)
+static int add_known(const struct rec_log_event *description, uint32_t hash, struct known *known)
 {
 	static uint32_t nr_known = INDEX_OF_PRINTF + 1;
-	const size_t size = description->record.size;
 	struct rec_event_info info;
-	struct known *known;
 
 	if (nr_known >= REC_EVENTS_MAX)
 		return -ENOSPC;
-	known = calloc(1, sizeof(*known) + size);
 	if (!known)
 		return -ENOMEM;
 	known->description = (struct rec_log_event *)(known + 1);
-	memcpy(known->description, description, size);
-	if (rec_event_parse(known->description, &info) < 0) {
-		free(known);
+	memcpy(known->description, description, description->record.size);
+	if (rec_event_parse(known->description, &info) < 0)
 		return -EBADMSG;
-	}
 	known->system = info.system;
 	known->name = info.name;
 	known->hash = hash;
@@ -321,16 +320,21 @@ static int add_known(const struct rec_log_event *description, uint32_t hash, str
 	settle(known);
 	follow_rules(known);
 	count_no_room(known);
-	*ret_known = known;
 	return 0;
 }
 
-static int register_locked(struct rec_event *event)
+/* Sets *fresh, zeroed memory for the event and its description, to NULL if it is used. */
+static int register_locked(struct rec_event *event, struct known **fresh)
 {
 	const uint32_t hash = rec_event_hash(event->description);
 	struct known *known = find_known(event->description, hash);
-	const int r = known ? 0 : add_known(event->description, hash, &known);
+	int r = 0;
 
+	if (!known) {
+		known = *fresh;
+		r = add_known(event->description, hash, known);
+		*fresh = r == 0 ? NULL : known;
+	}
 	if (r == -EBADMSG)
 		rec_debug_event_off(event->description, "its declaration is invalid");
 	if (r < 0) {
@@ -349,7 +353,8 @@ static int register_locked(struct rec_event *event)
 
 int rec_event_try_register(struct rec_event *event)
 {
-	int r = 0;
+	struct known *fresh;
+	int r = -EBUSY;
 
 	if (event->registered)
 		return 0;
@@ -359,11 +364,12 @@ int rec_event_try_register(struct rec_event *event)
 		rec_debug_event_abi(event->abi, REC_EVENT_ABI);
 		return -EOPNOTSUPP;
 	}
-	if (!rec_process_lock())
-		return -EBUSY;
-	if (!event->registered)
-		r = register_locked(event);
-	rec_process_unlock();
+	fresh = calloc(1, sizeof(*fresh) + event->description->record.size);
+	if (rec_process_lock()) {
+		r = event->registered ? 0 : register_locked(event, &fresh);
+		rec_process_unlock();
+	}
+	free(fresh);
 	return r;
 }
 

@@ -63,9 +63,12 @@ int rec_process_populate(void *start, size_t size);
 
 /*
  * Serialises writers of the log and of the table of events. The holder is not interrupted by signals and not
- * cancelled; it may be in the middle of fork, or of an allocation that traces. False: the calling thread already holds
- * the lock (it is in such an allocation or fork), or this is vfork's child; then the operation is impossible now.
- * Signal-safe; in forked children the lock is free.
+ * cancelled; it may be in the middle of fork. False: the calling thread already holds the lock (it is in fork), or this
+ * is vfork's child; then the operation is impossible now. Signal-safe; in forked children the lock is free.
+ *
+ * A holder neither allocates nor frees. Our fork handler waits for the lock, and an allocator's fork handler that ran
+ * before it holds the allocator's locks meanwhile: then neither could continue. The start of the program is an
+ * exception, because the fork handler does not exist yet.
  */
 bool rec_process_lock(void);
 void rec_process_unlock(void);
@@ -77,9 +80,9 @@ void rec_process_unlock(void);
 bool rec_process_lock_without_pid(void);
 
 /*
- * The same for the paths of events, which wait only a bounded time: the holder may want an allocator's lock that the
- * calling thread has, if a signal handler interrupted the allocator or the allocator itself traces. Also false if the
- * lock is held too long.
+ * The same for the paths of events, which wait only a bounded time: the holder may be in fork and want an allocator's
+ * lock that the calling thread has, if a signal handler interrupted the allocator or the allocator itself traces. Also
+ * false if the lock is held too long.
  */
 bool rec_process_lock_soon(void);
 

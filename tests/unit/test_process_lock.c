@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events do not wait for the process lock without end. A thread that holds it may need an allocator's lock, which is
- * held by the thread that a signal handler interrupted. An event that cannot be declared because the lock or memory is
- * not available is declared by a later use.
+ * Events do not wait for the process lock without end. A thread that holds it in fork may need an allocator's lock,
+ * which is held by the thread that a signal handler interrupted. Fork waits for the process lock, so no other holder
+ * may need an allocator's lock. An event that cannot be declared because the lock or memory is not available is
+ * declared by a later use.
  */
 #include "tests/unit/beside.h"
 #include "tests/unit/forbid.h"
@@ -27,8 +28,13 @@ REC_EVENT(lock, step, u64(number));
 
 static struct rec_view *view;
 
+/* An allocator's lock. */
+static pthread_mutex_t heap = PTHREAD_MUTEX_INITIALIZER;
+static sem_t wants_heap;
+
 static void begin(void)
 {
+	sem_init(&wants_heap, 0, 0);
 	reader_begin(4, false);
 	view = reader_view();
 	cr_assert_eq(rec_enable("lock:step,ftrace:bprint"), 2);
@@ -49,29 +55,59 @@ static bool ends_well(pid_t child)
 	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-/* An allocator's lock, for one thread. */
-static pthread_mutex_t heap = PTHREAD_MUTEX_INITIALIZER;
-static sem_t wants_heap;
-static __thread bool meets_heap;
+/* The call in which a thread needs the allocator's lock. */
+static __thread enum { NO_CALL, MALLOC, CALLOC, FREE } needs_heap;
+
+/* Allocations that succeed before one fails. */
+static unsigned int succeed = UINT32_MAX;
+
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
+void *__real_calloc(size_t nr, size_t size);
+void *__wrap_calloc(size_t nr, size_t size);
+void __real_free(void *memory);
+void __wrap_free(void *memory);
+
+static void wait_for_heap(void)
+{
+	needs_heap = NO_CALL;
+	sem_post(&wants_heap);
+	pthread_mutex_lock(&heap);
+	pthread_mutex_unlock(&heap);
+}
 
 void *__wrap_malloc(size_t size)
 {
-	if (meets_heap) {
-		sem_post(&wants_heap);
-		pthread_mutex_lock(&heap);
-		pthread_mutex_unlock(&heap);
-	}
+	if (needs_heap == MALLOC)
+		wait_for_heap();
 	return __real_malloc(size);
 }
 
-/* The call allocates a rule under the process lock. */
-static void *enable(void *arg)
+void *__wrap_calloc(size_t nr, size_t size)
 {
-	meets_heap = true;
-	cr_assert_eq(rec_enable("lock:none"), 0);
-	return arg;
+	if (needs_heap == CALLOC)
+		wait_for_heap();
+	if (succeed != UINT32_MAX && !succeed--)
+		return NULL;
+	return __real_calloc(nr, size);
+}
+
+void __wrap_free(void *memory)
+{
+	if (needs_heap == FREE)
+		wait_for_heap();
+	__real_free(memory);
+}
+
+/* As a thread in fork: it has the process lock when it needs that of the allocator. */
+static void *lock_both(void *arg)
+{
+	const bool locked = rec_process_lock();
+
+	wait_for_heap();
+	if (locked)
+		rec_process_unlock();
+	return locked ? arg : NULL;
 }
 
 static void write_number(uint64_t number)
@@ -104,16 +140,17 @@ Test(process_lock, a_handler_that_interrupted_an_allocation)
 	const uint64_t lost = rec_process_header()->lost_log_full;
 	struct rec_view_event event;
 	pthread_t holder;
+	void *held;
 
 	signal(SIGUSR1, on_signal);
-	sem_init(&wants_heap, 0, 0);
 	/* This thread is in the middle of an allocation, and has never written an event. */
 	pthread_mutex_lock(&heap);
-	cr_assert_eq(pthread_create(&holder, NULL, enable, NULL), 0);
+	cr_assert_eq(pthread_create(&holder, NULL, lock_both, &heap), 0);
 	sem_wait(&wants_heap);
 	raise(SIGUSR1);
 	pthread_mutex_unlock(&heap);
-	cr_assert_eq(pthread_join(holder, NULL), 0);
+	cr_assert_eq(pthread_join(holder, &held), 0);
+	cr_assert_not_null(held);
 	write_number(4);
 	expect(1);
 	expect(3);
@@ -122,19 +159,55 @@ Test(process_lock, a_handler_that_interrupted_an_allocation)
 	cr_assert_eq(rec_process_header()->lost_log_full, lost + 1);
 }
 
-/* ---------------------------------------------------------------------------------------- the next use tries again */
-
-/* Allocations that succeed before one fails. */
-static unsigned int succeed = UINT32_MAX;
-void *__real_calloc(size_t nr, size_t size);
-void *__wrap_calloc(size_t nr, size_t size);
-
-void *__wrap_calloc(size_t nr, size_t size)
+static void *enable(void *arg)
 {
-	if (succeed != UINT32_MAX && !succeed--)
-		return NULL;
-	return __real_calloc(nr, size);
+	needs_heap = MALLOC;
+	return rec_enable("lock:none") == 0 ? arg : NULL;
 }
+
+static void *enable_again(void *arg)
+{
+	needs_heap = FREE;
+	return rec_enable("lock:none") == 0 ? arg : NULL;
+}
+
+static void *register_event(void *arg)
+{
+	static struct made_event made;
+
+	made_event(&made, "lock", "late, u8(a)", 9);
+	needs_heap = CALLOC;
+	rec_event_register(&made.event);
+	return made.event.registered ? arg : NULL;
+}
+
+/*
+ * An allocator's fork handler that runs before the library's holds the allocator's lock when the library waits for the
+ * process lock. So threads that need the allocator's lock must not have the process lock.
+ */
+Test(process_lock, fork_with_the_allocators_lock)
+{
+	void *(*const users[])(void *) = { enable, enable_again, register_event };
+
+	for (size_t i = 0; i < sizeof(users) / sizeof(users[0]); i++) {
+		pthread_t user;
+		void *done;
+		pid_t child;
+
+		pthread_mutex_lock(&heap);
+		cr_assert_eq(pthread_create(&user, NULL, users[i], &heap), 0);
+		sem_wait(&wants_heap);
+		child = fork();
+		if (child == 0)
+			_exit(0);
+		pthread_mutex_unlock(&heap);
+		cr_expect(ends_well(child));
+		cr_assert_eq(pthread_join(user, &done), 0);
+		cr_expect_not_null(done);
+	}
+}
+
+/* ---------------------------------------------------------------------------------------- the next use tries again */
 
 static unsigned int events(void)
 {
