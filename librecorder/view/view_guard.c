@@ -20,7 +20,16 @@
 #include <errno.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
+
+/*
+ * The holder is done within microseconds, unless it has lost its CPU. A waiter of a higher real-time priority must
+ * sleep to give the CPU back: sched_yield() does not, and with all signals blocked nothing else ends the wait. So
+ * after YIELDS tries a waiter sleeps between two tries.
+ */
+#define YIELDS	 100u
+#define SLEEP_NS 50000
 
 static struct view_map *maps;
 static uint32_t lock_word; /* the holder's process; 0: none */
@@ -36,7 +45,9 @@ static void mend_links(void)
 
 static void lock(struct rec_signal_block *ret_block)
 {
+	const struct timespec sleep = { .tv_nsec = SLEEP_NS };
 	const uint32_t self = (uint32_t)getpid();
+	unsigned int tries = 0;
 	uint32_t was = 0;
 
 	rec_signal_block_begin(ret_block);
@@ -47,7 +58,13 @@ static void lock(struct rec_signal_block *ret_block)
 			return;
 		}
 		was = 0;
-		sched_yield();
+		/* The count stops at YIELDS: if it wrapped, a long wait would yield again instead of sleeping. */
+		if (tries < YIELDS) {
+			tries++;
+			sched_yield();
+		} else {
+			nanosleep(&sleep, NULL);
+		}
 	}
 }
 

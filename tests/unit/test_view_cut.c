@@ -13,12 +13,14 @@
 #include <librecorder/lane.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define EVENTS 300u
@@ -357,6 +359,52 @@ Test(view_cut, a_page_that_is_cut_is_not_stored, .init = begin, .fini = end, .ti
 		cr_expect_eq(memcmp(&page, &before, sizeof(page)), 0, "turn %u", turn);
 		view = rec_view_close(view);
 	}
+}
+
+/* A thread that `waits` counts its sleeps. */
+static _Thread_local bool waits;
+static sem_t sleeps;
+int __real_nanosleep(const struct timespec *time, struct timespec *rest);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *rest);
+
+int __wrap_nanosleep(const struct timespec *time, struct timespec *rest)
+{
+	if (waits)
+		sem_post(&sleeps);
+	return __real_nanosleep(time, rest);
+}
+
+static void *wait_for_list(void *arg)
+{
+	waits = true;
+	/* The address is not in a mapping of a view. */
+	return rec_view_fault(NULL) ? NULL : arg;
+}
+
+/* A waiter with SCHED_FIFO must sleep; otherwise a holder of lower priority would never get the CPU. */
+Test(view_cut, a_long_wait_for_the_list_sleeps, .init = begin, .fini = end, .timeout = 300)
+{
+	pthread_t holder, waiter;
+	struct timespec limit;
+	void *place, *waited;
+	int slept;
+
+	sem_init(&sleeps, 0, 0);
+	open_view();
+	place = (void *)(uintptr_t)rec_view_header(view);
+	cr_assert_eq(pthread_create(&holder, NULL, fault, place), 0);
+	while (!__atomic_load_n(&is_in_lock, __ATOMIC_ACQUIRE))
+		sched_yield();
+	cr_assert_eq(pthread_create(&waiter, NULL, wait_for_list, &sleeps), 0);
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec += 60;
+	slept = sem_timedwait(&sleeps, &limit) == 0 && sem_timedwait(&sleeps, &limit) == 0;
+	__atomic_store_n(&let_go, true, __ATOMIC_RELEASE);
+	cr_assert_eq(pthread_join(holder, &place), 0);
+	cr_assert_eq(pthread_join(waiter, &waited), 0);
+	cr_assert_not_null(place);
+	cr_assert_not_null(waited);
+	cr_assert(slept);
 }
 
 static struct rec_view *view_of_handler;
