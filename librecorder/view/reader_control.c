@@ -92,7 +92,7 @@ static int lock_and_map(struct rec_view *view, struct view_control *control)
 	return 0;
 }
 
-/* A thread that ended meanwhile would leave the lock taken, and a map on its stack in the list of mappings. */
+/* A thread that ended meanwhile would leave the lock taken, and the mapping. */
 int rec_control_open(struct rec_view *view, struct view_control *control)
 {
 	int ours, r;

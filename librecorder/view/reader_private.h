@@ -10,13 +10,11 @@
 #include "librecorder/os/identity.h"
 #include "librecorder/ring/ring_private.h"
 
-/* A mapping of a view's file; it is in view_guard.c's list while it exists. */
+/* A mapping of a view's file. */
 struct view_map {
 	unsigned char *at; /* NULL: none */
 	size_t size;
-	int prot;
-	bool *cut; /* points to the view's `cut` */
-	struct view_map *next, **back;
+	struct guarded_map *guard; /* its entry in view_guard.c's list */
 };
 
 struct view_lane {
@@ -80,8 +78,8 @@ static inline const struct rec_buffer_header *rec_view_header(const struct rec_v
 }
 
 /*
- * Map a part of the view's file, and register it for rec_view_fault(). `map` must stay where it is until
- * rec_view_unmap(), which does nothing if there is no mapping. 0 or -errno of mmap.
+ * Map a part of the view's file, and register it for rec_view_fault(). rec_view_unmap() does nothing if there is no
+ * mapping. 0, -ENOMEM or -errno of mmap.
  */
 int rec_view_map(struct rec_view *view, struct view_map *map, int prot, uint64_t offset, size_t size);
 void rec_view_unmap(struct view_map *map);
@@ -166,8 +164,7 @@ struct view_control {
 };
 
 /*
- * Takes the lock. `control` must stay where it is until rec_control_close(), and the thread is not cancelled until
- * then. Returns 0 or an error of rec_view_switch().
+ * Takes the lock. The thread is not cancelled until rec_control_close(). Returns 0 or an error of rec_view_switch().
  */
 int rec_control_open(struct rec_view *view, struct view_control *control);
 

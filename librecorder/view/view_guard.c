@@ -11,7 +11,9 @@
  *
  * A process may fork while one of its threads holds the lock. That thread does not exist in the child, so the child
  * takes over the lock. The lock contains the holder's pid, so this also works if no fork handler runs in the child. The
- * forward links of the list are valid at every moment; the child makes the backward links anew.
+ * forward links of the list are valid at every moment; the child makes the backward links anew. The list is in the
+ * heap: a mapping of another thread stays in the child's list, and the child uses the stack of that thread for its own
+ * threads.
  */
 #include "librecorder/view/reader_private.h"
 #include "librecorder/core/atomic.h"
@@ -19,6 +21,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,13 +34,21 @@
 #define YIELDS	 100u
 #define SLEEP_NS 50000
 
-static struct view_map *maps;
+struct guarded_map {
+	unsigned char *at;
+	size_t size;
+	int prot;  /* of the zeros that may replace it */
+	bool *cut; /* points to the view's `cut` */
+	struct guarded_map *next, **back;
+};
+
+static struct guarded_map *maps;
 static uint32_t lock_word; /* the holder's process; 0: none */
 
 /* Make the backward links anew, which a holder that is gone may not have finished. */
 static void mend_links(void)
 {
-	struct view_map **link;
+	struct guarded_map **link;
 
 	for (link = &maps; *link; link = &(*link)->next)
 		(*link)->back = link;
@@ -74,59 +85,73 @@ static void unlock(const struct rec_signal_block *block)
 	rec_signal_block_end(block);
 }
 
-static int map_as(struct rec_view *view, struct view_map *map, int prot, int sharing, uint64_t offset, size_t size)
+static void add(struct guarded_map *guard)
 {
-	void *at = mmap(NULL, size, prot, sharing | MAP_NORESERVE, view->fd, (off_t)offset);
 	struct rec_signal_block block;
 
-	if (at == MAP_FAILED)
-		return -errno;
-	*map = (struct view_map){ .at = at, .size = size, .prot = prot, .cut = &view->cut };
 	lock(&block);
-	map->next = maps;
-	map->back = &maps;
+	guard->next = maps;
+	guard->back = &maps;
 	/* Release: a child that is forked now finds it complete. */
-	rec_store_release(&maps, map);
-	if (map->next)
-		map->next->back = &map->next;
+	rec_store_release(&maps, guard);
+	if (guard->next)
+		guard->next->back = &guard->next;
 	unlock(&block);
+}
+
+/* Zeros that replace the mapping, if the file is truncated, have the protection `zeros`. */
+static int map_as(struct rec_view *view, struct view_map *map, int prot, int zeros, int sharing, uint64_t offset,
+		  size_t size)
+{
+	struct guarded_map *guard = malloc(sizeof(*guard));
+	void *at;
+	int r;
+
+	if (!guard)
+		return -ENOMEM;
+	at = mmap(NULL, size, prot, sharing | MAP_NORESERVE, view->fd, (off_t)offset);
+	if (at == MAP_FAILED) {
+		r = -errno;
+		free(guard);
+		return r;
+	}
+	*guard = (struct guarded_map){ .at = at, .size = size, .prot = zeros, .cut = &view->cut };
+	*map = (struct view_map){ .at = at, .size = size, .guard = guard };
+	add(guard);
 	return 0;
 }
 
 int rec_view_map(struct rec_view *view, struct view_map *map, int prot, uint64_t offset, size_t size)
 {
-	return map_as(view, map, prot, view->read_only && (prot & PROT_WRITE) ? MAP_PRIVATE : MAP_SHARED, offset, size);
+	const int sharing = view->read_only && (prot & PROT_WRITE) ? MAP_PRIVATE : MAP_SHARED;
+
+	return map_as(view, map, prot, prot, sharing, offset, size);
 }
 
 int rec_view_map_private(struct rec_view *view, struct view_map *map, uint64_t offset, size_t size)
 {
-	const int r = map_as(view, map, PROT_READ, MAP_PRIVATE, offset, size);
-
-	/*
-	 * The caller may make parts of this mapping writable. Memory that replaces the mapping, if the file is
-	 * truncated, must accept writes as well.
-	 */
-	if (r == 0)
-		map->prot = PROT_READ | PROT_WRITE;
-	return r;
+	/* The caller may make parts of this mapping writable, so zeros that replace it must accept writes as well. */
+	return map_as(view, map, PROT_READ, PROT_READ | PROT_WRITE, MAP_PRIVATE, offset, size);
 }
 
 void rec_view_unmap(struct view_map *map)
 {
+	struct guarded_map *guard = map->guard;
 	struct rec_signal_block block;
 
 	if (!map->at)
 		return;
 	lock(&block);
-	rec_store_release(map->back, map->next);
-	if (map->next)
-		map->next->back = map->back;
+	rec_store_release(guard->back, guard->next);
+	if (guard->next)
+		guard->next->back = guard->back;
 	unlock(&block);
 	munmap(map->at, map->size);
 	map->at = NULL;
+	free(guard);
 }
 
-static bool give_zeros(const struct view_map *map)
+static bool give_zeros(const struct guarded_map *map)
 {
 	if (mmap(map->at, map->size, map->prot, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) ==
 	    MAP_FAILED)
@@ -139,7 +164,7 @@ bool rec_view_fault(const void *address)
 {
 	const uintptr_t where = (uintptr_t)address;
 	const int saved = errno;
-	const struct view_map *map;
+	const struct guarded_map *map;
 	struct rec_signal_block block;
 	bool done = false;
 

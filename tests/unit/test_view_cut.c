@@ -41,11 +41,35 @@ static void cut_to(off_t size)
 }
 
 /*
- * A thread that `stops` replaces a mapping by zeros under the list's lock, and waits there until it is released. The
- * library maps other things in a forked child, before anything else runs there.
+ * A thread that `stops` waits until it is released: when it replaces a mapping by zeros under the list's lock, or when
+ * it gives memory to a part of the file. The library maps other things in a forked child, before anything else runs
+ * there.
  */
 static _Thread_local bool stops;
-static bool let_go, is_in_lock;
+static bool let_go, is_stopped;
+
+static void stop(void)
+{
+	__atomic_store_n(&is_stopped, true, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&let_go, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+static void await_stop(void)
+{
+	while (!__atomic_load_n(&is_stopped, __ATOMIC_ACQUIRE))
+		sched_yield();
+}
+
+int __real_fallocate(int fd, int mode, off_t offset, off_t size);
+int __wrap_fallocate(int fd, int mode, off_t offset, off_t size);
+
+int __wrap_fallocate(int fd, int mode, off_t offset, off_t size)
+{
+	if (stops)
+		stop();
+	return __real_fallocate(fd, mode, offset, size);
+}
 
 /* A thread that `raises` gets SIGUSR1 under that lock. */
 static _Thread_local bool raises;
@@ -54,11 +78,8 @@ void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offs
 {
 	if (cut_in_map && fd >= 0)
 		cut_to(0);
-	if (stops && fd < 0 && (flags & MAP_FIXED)) {
-		__atomic_store_n(&is_in_lock, true, __ATOMIC_RELEASE);
-		while (!__atomic_load_n(&let_go, __ATOMIC_ACQUIRE))
-			sched_yield();
-	}
+	if (stops && fd < 0 && (flags & MAP_FIXED))
+		stop();
 	if (raises && fd < 0 && (flags & MAP_FIXED)) {
 		raises = false;
 		raise(SIGUSR1);
@@ -320,8 +341,7 @@ Test(view_cut, a_fork_while_the_list_is_locked, .init = begin, .fini = end, .tim
 	cr_assert_eq(rec_view_open(path, &view), 0);
 	place = (void *)(uintptr_t)rec_view_header(view);
 	cr_assert_eq(pthread_create(&thread, NULL, fault, place), 0);
-	while (!__atomic_load_n(&is_in_lock, __ATOMIC_ACQUIRE))
-		sched_yield();
+	await_stop();
 	child = fork();
 	if (child == 0)
 		use_views();
@@ -361,6 +381,51 @@ Test(view_cut, a_page_that_is_cut_is_not_stored, .init = begin, .fini = end, .ti
 	}
 }
 
+#define STACK_SIZE ((size_t)1 << 20)
+
+static void *switch_events(void *arg)
+{
+	stops = true;
+	return rec_view_switch(view, "*", true) < 0 ? NULL : arg;
+}
+
+/* Runs in a copy of this process. The stack is that of a thread which the copy does not have, so it is not in use. */
+static void use_views_without(void *stack)
+{
+	if (mprotect(stack, STACK_SIZE, PROT_NONE) < 0)
+		_exit(3);
+	use_views();
+}
+
+/* A process that forks while one of its threads has mapped a part of a buffer. */
+Test(view_cut, a_fork_while_a_thread_switches, .init = begin, .fini = end, .timeout = 300)
+{
+	void *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_attr_t attributes;
+	pthread_t thread;
+	int status = 0;
+	void *switched;
+	pid_t child;
+
+	cr_assert_neq(stack, MAP_FAILED);
+	pthread_attr_init(&attributes);
+	cr_assert_eq(pthread_attr_setstack(&attributes, stack, STACK_SIZE), 0);
+	open_view();
+	cr_assert_eq(pthread_create(&thread, &attributes, switch_events, stack), 0);
+	await_stop();
+	child = fork();
+	if (child == 0)
+		use_views_without(stack);
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	__atomic_store_n(&let_go, true, __ATOMIC_RELEASE);
+	cr_assert_eq(pthread_join(thread, &switched), 0);
+	cr_assert_not_null(switched);
+	cr_assert(WIFEXITED(status), "the child was ended by signal %d", WTERMSIG(status));
+	cr_assert_eq(WEXITSTATUS(status), 0);
+	pthread_attr_destroy(&attributes);
+	munmap(stack, STACK_SIZE);
+}
+
 /* A thread that `waits` counts its sleeps. */
 static _Thread_local bool waits;
 static sem_t sleeps;
@@ -393,8 +458,7 @@ Test(view_cut, a_long_wait_for_the_list_sleeps, .init = begin, .fini = end, .tim
 	open_view();
 	place = (void *)(uintptr_t)rec_view_header(view);
 	cr_assert_eq(pthread_create(&holder, NULL, fault, place), 0);
-	while (!__atomic_load_n(&is_in_lock, __ATOMIC_ACQUIRE))
-		sched_yield();
+	await_stop();
 	cr_assert_eq(pthread_create(&waiter, NULL, wait_for_list, &sleeps), 0);
 	clock_gettime(CLOCK_REALTIME, &limit);
 	limit.tv_sec += 60;
