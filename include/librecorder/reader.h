@@ -301,7 +301,10 @@ int rec_view_switch_event(struct rec_view *view, unsigned int id, uint32_t word)
  */
 int rec_view_forget(struct rec_view *view, const char *selector);
 
-/* The rate of an event, and how many records of the event were suppressed since it was switched on with this rate. */
+/*
+ * The rate of an event, and how many records of the event were suppressed in this process since it was switched on with
+ * this rate. A forked child begins at 0.
+ */
 struct rec_view_rate {
 	uint32_t rate; /* events a second */
 	uint64_t suppressed;

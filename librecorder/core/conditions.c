@@ -35,22 +35,37 @@ static bool is_same(const struct rec_condition *a, const struct rec_condition *b
 	       memcmp(a + 1, b + 1, size - sizeof(*a)) == 0;
 }
 
-/* The offset of an equal condition in the half; 0: there is no such condition. */
-static uint32_t find(unsigned char *half, uint32_t used, const struct rec_condition *condition)
+/* The size of the condition at `offset`; 0: this is the end, or the size makes no sense. */
+static uint32_t size_at(const unsigned char *half, uint32_t used, uint32_t offset)
 {
-	uint32_t offset = sizeof(struct rec_conditions);
+	const struct rec_condition *at = (const struct rec_condition *)(const void *)(half + offset);
+	uint32_t size;
 
-	while (used - offset >= sizeof(*condition)) {
-		const struct rec_condition *at = (const struct rec_condition *)(const void *)(half + offset);
-		const uint32_t size = rec_load_relaxed(&at->size);
+	if (used - offset < sizeof(*at))
+		return 0;
+	size = rec_load_relaxed(&at->size);
+	return size < sizeof(*at) || size % REC_CONDITION_UNIT || size > used - offset ? 0 : size;
+}
 
-		if (size < sizeof(*at) || size % REC_CONDITION_UNIT || size > used - offset)
-			return 0;
-		if (size == condition->size && is_same(at, condition, size))
+/* The offset of an equal condition in the half; 0: there is no such condition. */
+static uint32_t find(const unsigned char *half, uint32_t used, const struct rec_condition *condition)
+{
+	uint32_t offset = sizeof(struct rec_conditions), size;
+
+	for (; (size = size_at(half, used, offset)); offset += size)
+		if (size == condition->size &&
+		    is_same((const struct rec_condition *)(const void *)(half + offset), condition, size))
 			return offset;
-		offset += size;
-	}
 	return 0;
+}
+
+/* The copy belongs to another process, which has suppressed nothing yet. */
+static void clear_suppressed(unsigned char *half, uint32_t used)
+{
+	uint32_t offset = sizeof(struct rec_conditions), size;
+
+	for (; (size = size_at(half, used, offset)); offset += size)
+		rec_store_relaxed(&((struct rec_condition *)(void *)(half + offset))->suppressed, 0);
 }
 
 int rec_conditions_place(unsigned char *conditions, size_t half, const struct rec_condition *condition,
@@ -105,21 +120,22 @@ int rec_conditions_copy(unsigned char *to, const unsigned char *from, conditions
 	uint32_t used;
 	int r = 0;
 
-	for (unsigned int i = 0; r == 0 && i < sizeof(halves) / sizeof(halves[0]); i++) {
+	for (unsigned int i = 0; i < sizeof(halves) / sizeof(halves[0]); i++) {
 		if (!is_there(from + halves[i], REC_MAP_PAGE))
 			continue;
 		used = bytes_used(from + halves[i]);
 		if (used <= sizeof(struct rec_conditions))
 			continue;
 		r = is_there(from + halves[i], used) ? populate(data, halves[i], used) : -EFAULT;
-		if (r == 0)
-			memcpy(to + halves[i], from + halves[i], used);
+		if (r < 0)
+			break;
+		memcpy(to + halves[i], from + halves[i], used);
+		clear_suppressed(to + halves[i], used);
 		/*
 		 * Another condition may have been stored in `from` since then. It is not in the copy, so the copy's
 		 * size must not include it.
 		 */
-		if (r == 0)
-			rec_store_relaxed(&((struct rec_conditions *)(void *)(to + halves[i]))->used, used);
+		rec_store_relaxed(&((struct rec_conditions *)(void *)(to + halves[i]))->used, used);
 	}
 	return r;
 }

@@ -22,8 +22,8 @@ int rec_conditions_place(unsigned char *conditions, size_t half, const struct re
 			 conditions_populate *populate, void *data, uint32_t *ret_bits);
 
 /*
- * Copy both halves of `from` to `to`, which is empty: then the same words name the same conditions. Returns 0 or an
- * error of `populate`.
+ * Copy both halves of `from` to `to`, which is empty: then the same words name the same conditions. Their counts of
+ * suppressed events begin at 0. Returns 0, -EFAULT (`from` was truncated), or an error of `populate`.
  */
 int rec_conditions_copy(unsigned char *to, const unsigned char *from, conditions_populate *populate, void *data);
 

@@ -7,8 +7,11 @@
 
 #include <criterion/criterion.h>
 #include <librecorder/event.h>
+#include <limits.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 TestSuite(condition, .init = begin, .fini = lane_end);
 
@@ -47,6 +50,39 @@ Test(condition, a_rate_is_kept_in_each_second)
 	cr_assert_eq(rec_enable("cond:one"), 1);
 	cr_assert_not(rec_view_rate(view, ONE.id, &(struct rec_view_rate){ 0, 0 }));
 	expect(10, 45);
+}
+
+/* Lives until the other end of the pipe is closed. */
+static void stay(struct rec_handle *handle, int pipe)
+{
+	char byte;
+
+	(void)handle;
+	if (read(pipe, &byte, sizeof(byte)) < 0)
+		_exit(1);
+}
+
+/* A forked child has its parent's rate, and not what its parent suppressed. */
+Test(condition, a_child_counts_what_it_suppresses)
+{
+	struct rec_view *const parents = view;
+	char path[PATH_MAX];
+	int pipe, status = -1;
+	pid_t child;
+
+	clock_ns = 7 * SECOND;
+	cr_assert_eq(rec_enable("cond:one rate 3"), 1);
+	expect(3, 3);
+	cr_assert_eq(suppressed(3), 7);
+	child = reader_child(stay, path, &pipe);
+	view = reader_view_of(path);
+	cr_expect_eq(suppressed(3), 0);
+	rec_view_close(view);
+	view = parents;
+	cr_assert_eq(suppressed(3), 7);
+	close(pipe);
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert_eq(status, 0);
 }
 
 #define THREADS 4u

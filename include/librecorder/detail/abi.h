@@ -377,7 +377,7 @@ struct rec_condition {
 	uint32_t rate; /* events that may pass in each second of CLOCK_MONOTONIC; 0: all */
 	uint32_t reserved;
 	uint64_t window;     /* the second in the upper half, the number that passed in the lower */
-	uint64_t suppressed; /* events that the rate suppressed */
+	uint64_t suppressed; /* events of this process that the rate suppressed; 0 in the copy for a forked child */
 };
 
 /* A step tests one field. Then it leads to a later step, or ends the condition; so no path visits a step twice. */
