@@ -431,12 +431,10 @@ static void use_buffer(const struct rec_geometry *geometry)
 	rec_store_relaxed(&rec_event_conditions, base + geometry->conditions);
 }
 
-void rec_events_begin(const struct rec_geometry *geometry, const char *selectors)
+void rec_events_begin(const struct rec_geometry *geometry)
 {
 	use_buffer(geometry);
 	buffer_number++;
-	if (selectors)
-		rec_requests_add_lines(selectors);
 	known_printf.wanted = find_wanted(&known_printf);
 	settle(&known_printf);
 	count_no_room(&known_printf);

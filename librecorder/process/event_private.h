@@ -16,11 +16,8 @@ struct rec_geometry;
 /* The conditions in this process's buffer, for filter_run.c; NULL: there are none. */
 extern unsigned char *rec_event_conditions;
 
-/*
- * The first buffer exists, with this layout; `selectors` (selector.h, one on each line; NULL: none) names the events
- * that are on from the start. An invalid one is ignored: the recorder checks it before it starts a program.
- */
-void rec_events_begin(const struct rec_geometry *geometry, const char *selectors);
+/* The first buffer exists, with this layout. */
+void rec_events_begin(const struct rec_geometry *geometry);
 
 /*
  * The process has another buffer, with this layout, or none: every event moves to it, with its id, its wanted bit and

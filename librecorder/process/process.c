@@ -21,6 +21,7 @@
 #include "librecorder/core/loan.h"
 #include "librecorder/process/log_private.h"
 #include "librecorder/process/options.h"
+#include "librecorder/process/requests.h"
 #include "librecorder/process/sweep.h"
 
 #include <librecorder/clock.h>
@@ -178,16 +179,22 @@ static void make_first_buffer(void)
 	struct rec_process *process = &rec_process;
 	const bool keeps = rec_options_keep();
 	struct rec_geometry geometry;
+	const char *selectors;
 
 	rec_debug_start();
 	/* The parent's start time is not looked up: that takes 10 us, and is not needed here. */
 	process->parent_pid = getppid();
 	process->keep = keeps;
 	process->error = make_buffer(NULL, &geometry);
-	/* If the recording has ended, its events are not wanted any more. */
+	/*
+	 * If the recording has ended, its events are not wanted any more. If there is no buffer, they are wanted:
+	 * rec_configure() may make one.
+	 */
+	selectors = keeps && !process->keep ? NULL : secure_getenv("RECORDER_ENABLE");
+	if (selectors)
+		rec_requests_add_lines(selectors);
 	if (process->error == 0)
-		rec_events_begin(&geometry,
-				 keeps && !process->keep ? NULL : secure_getenv("RECORDER_ENABLE"));
+		rec_events_begin(&geometry);
 	show_buffer(NULL);
 }
 
@@ -365,6 +372,8 @@ int rec_configure(const struct rec_options *options)
 		r = -EBUSY;
 	if (r == 0 && rec_process.header)
 		unlink(rec_process_path());
+	else if (r == 0)
+		rec_process_take_back_why();
 	if (r == 0) {
 		/* The environment is read again. */
 		rec_process.dir_size = 0;

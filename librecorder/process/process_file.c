@@ -290,6 +290,14 @@ static void note_unrecorded(struct rec_buffer_header *parent, int error)
 	} while (!rec_cmpxchg32(&parent->unrecorded, &old, word));
 }
 
+static void put_reason_name(char *name)
+{
+	char *at = rec_put_decimal(name, (uint32_t)rec_process.pid);
+
+	*at = '-';
+	strcpy(rec_put_decimal(at + 1, rec_process.start_time), REC_REASON_SUFFIX);
+}
+
 /*
  * Make the link in the session's directory. Returns whether it was made. The debugging line is printed here, after the
  * search for the directory, because it names the path.
@@ -298,15 +306,13 @@ static bool link_reason(void)
 {
 	/* The path is stored even if the directory was not searched for, because messages name it. */
 	const int dir = open_dir(false);
-	char name[NAME_SIZE], text[24], *at;
+	char name[NAME_SIZE], text[24];
 	bool linked = false;
 
 	rec_debug_no_buffer(rec_process.error);
 	if (dir < 0)
 		return false;
-	at = rec_put_decimal(name, (uint32_t)rec_process.pid);
-	*at = '-';
-	strcpy(rec_put_decimal(at + 1, rec_process.start_time), REC_REASON_SUFFIX);
+	put_reason_name(name);
 	rec_put_decimal(text, (uint32_t)-rec_process.error);
 	if (rec_process.keep)
 		linked = symlinkat(text, dir, name) == 0;
@@ -318,4 +324,16 @@ void rec_process_say_why(struct rec_buffer_header *parent)
 {
 	if (!link_reason() && parent)
 		note_unrecorded(parent, -rec_process.error);
+}
+
+void rec_process_take_back_why(void)
+{
+	const int dir = rec_process.keep ? open_dir(false) : -1;
+	char name[NAME_SIZE];
+
+	if (dir < 0)
+		return;
+	put_reason_name(name);
+	unlinkat(dir, name, 0);
+	close(dir);
 }

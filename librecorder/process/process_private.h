@@ -44,4 +44,7 @@ int rec_process_map_file(const struct rec_geometry *geometry);
  */
 void rec_process_say_why(struct rec_buffer_header *parent);
 
+/* Remove the link that rec_process_say_why() made, because the process tries to make a buffer again. */
+void rec_process_take_back_why(void);
+
 #endif

@@ -21,8 +21,9 @@ struct rec_request *rec_requests_add(struct rec_request *request);
 void rec_requests_free(struct rec_request *removed);
 
 /*
- * Add requests to switch on: one selector on each line. Invalid ones are skipped. This allocates, so it may be called
- * only at the start of the program, when no fork handler waits for the process lock yet.
+ * Add requests to switch on: one selector on each line. Invalid ones are skipped: the recorder checks selectors before
+ * it starts a program. This allocates, so it may be called only at the start of the program, when no fork handler waits
+ * for the process lock yet.
  */
 void rec_requests_add_lines(const char *selectors);
 

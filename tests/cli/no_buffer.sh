@@ -134,6 +134,11 @@ like "are reported" "$err" "trace.dat' is unchanged: 1 process was not recorded:
 ok "one of two" "$RECORDER" record sh -c '"$@"; ulimit -f 100; exec "$@"' - "$producer" 1 10
 like "is reported, too" "$err" "recorder record: 1 process was not recorded: "
 like "and the other is recorded" "$err" "recorded 10 events from 1 process"
+# shellcheck disable=SC2016
+ok "a second attempt with a smaller buffer" "$RECORDER" record sh -c 'ulimit -f 40000; exec "$@"' - \
+	"$top_builddir/tests/programs/requests" 5 small
+like "its events are recorded" "$err" "recorded 10 events from 1 process"
+unlike "the first attempt is not reported" "$err" "not recorded"
 fails "no /dev/shm" "${without_shm[@]}" "$RECORDER" record -o x.dat "$producer" 1 10
 is "is reported on one line" "$err" "recorder record: cannot use the buffer directory '$shm': No such file or directory; set RECORDER_DIR to a directory of your own"
 mkdir -m 700 ro2

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * requests NR [fork]
+ * requests NR [fork|small]
  * requests FILE
  *
  * With a number: writes io:submit with ids 0 to NR - 1, every other one for a file "/var/lib/N.db", and io:done of
- * each; with fork, once more in a forked child. With a file: two threads do that until the program is killed; the file
- * gets the two thread ids, a line each, when both have written something.
+ * each; with fork, once more in a forked child; with small, in a buffer whose lanes take at most 8 MiB. With a file:
+ * two threads do that until the program is killed; the file gets the two thread ids, a line each, when both have
+ * written something.
  */
+#include <librecorder/buffer.h>
 #include <librecorder/event.h>
 
 #include <pthread.h>
@@ -63,6 +65,14 @@ static int run_for_ever(const char *name)
 	return 1;
 }
 
+static int make_small_buffer(void)
+{
+	struct rec_options options = REC_OPTIONS_INIT;
+
+	options.memory_max = (size_t)8 << 20;
+	return rec_configure(&options);
+}
+
 int main(int argc, char **argv)
 {
 	const unsigned long nr = argc > 1 ? strtoul(argv[1], NULL, 10) : 0;
@@ -75,6 +85,8 @@ int main(int argc, char **argv)
 		return run_for_ever(argv[1]);
 	if (argc > 2 && !strcmp(argv[2], "fork"))
 		pid = fork();
+	if (argc > 2 && !strcmp(argv[2], "small") && make_small_buffer() < 0)
+		return 3;
 	for (unsigned long id = 0; id < nr; id++)
 		submit(id);
 	if (pid > 1)
