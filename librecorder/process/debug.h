@@ -2,7 +2,8 @@
 /*
  * REC_DEBUG=1 in the environment: one line on standard error if the program runs without a buffer, begins to lose
  * events because there is no memory, or has events for which the library is too old; and one for each event that stays
- * off because of its declaration. Otherwise these functions do nothing. Signal-safe; errno is preserved.
+ * off because of its declaration. Otherwise these functions do nothing. Signal-safe, no cancellation points; errno is
+ * preserved.
  */
 #ifndef DEBUG_H
 #define DEBUG_H

@@ -7,6 +7,7 @@
 #include <librecorder/event.h>
 #include <librecorder/reader.h>
 
+#include "librecorder/process/debug.h"
 #include "reader_fixture.h"
 
 #include <criterion/criterion.h>
@@ -253,6 +254,42 @@ Test(unharmed, a_closed_standard_error, .init = begin, .fini = reader_end, .time
 	cr_expect_eq(printed, -1);
 	cr_expect_eq(rec_process_header()->magic, magic);
 	rec_view_close(view);
+}
+
+static bool got_through;
+
+static void *trace_cancelled(void *arg)
+{
+	pthread_cancel(pthread_self());
+	REC(host, plain, 2);
+	got_through = true;
+	pthread_testcancel();
+	return arg;
+}
+
+/* An event is not a cancellation point, even if it is lost and REC_DEBUG=1 reports that. */
+Test(unharmed, a_lost_event_of_a_cancelled_thread, .fini = reader_end, .timeout = 300)
+{
+	const int out = memfd_create("out", MFD_CLOEXEC), saved = dup(2);
+	struct rec_options options = REC_OPTIONS_INIT;
+	pthread_t thread;
+	void *end;
+
+	reader_begin(4, false);
+	/* The only lane belongs to this thread. */
+	options.memory_max = 1;
+	cr_assert_eq(rec_configure(&options), 0);
+	cr_assert_gt(rec_enable("host:*"), 0);
+	REC(host, plain, 1);
+	setenv("REC_DEBUG", "1", 1);
+	rec_debug_start();
+	dup2(out, 2);
+	cr_assert_eq(pthread_create(&thread, NULL, trace_cancelled, NULL), 0);
+	cr_assert_eq(pthread_join(thread, &end), 0);
+	dup2(saved, 2);
+	cr_expect(got_through);
+	cr_expect_eq(end, PTHREAD_CANCELED);
+	cr_expect_gt(lseek(out, 0, SEEK_END), 0, "the loss is reported");
 }
 
 /* Nothing is printed, whichever lane events go to. */
