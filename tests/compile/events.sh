@@ -22,7 +22,8 @@ for compiler in gcc ${clang:+clang}; do
 	for options; do
 		# shellcheck disable=SC2086
 		ok "$compiler $options has no warning" \
-			"$compiler" $options "${warnings[@]}" -I"$top_srcdir/include" -c -o "$TMP/w.o" "$here/event_part.c"
+			"$compiler" $options "${warnings[@]}" -Wdeclaration-after-statement -I"$top_srcdir/include" -c -o "$TMP/w.o" \
+			"$here/event_part.c"
 	done
 done
 for compiler in g++ ${clangxx:+clang++}; do

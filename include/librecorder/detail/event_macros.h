@@ -35,6 +35,8 @@
 #ifdef __cplusplus
 #define REC__C_BEGIN extern "C" {
 #define REC__C_END   }
+#define REC__MIXED_BEGIN
+#define REC__MIXED_END
 #define REC__CAST(type, value) static_cast<type>(value)
 typedef bool rec_flag_type;
 /* The functions are written in C, with casts that C++ compilers may warn about. */
@@ -44,6 +46,10 @@ extern "C" {
 #else
 #define REC__C_BEGIN
 #define REC__C_END
+/* For functions in which declarations follow statements. A program may forbid that for its own code. */
+#define REC__MIXED_BEGIN                                                                                               \
+	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wdeclaration-after-statement\"")
+#define REC__MIXED_END _Pragma("GCC diagnostic pop")
 #define REC__CAST(type, value) ((type)(value))
 typedef _Bool rec_flag_type;
 #endif
@@ -367,6 +373,7 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 	{                                                                                                              \
 		return rec_event_on(&rec_event_##base);                                                                \
 	}                                                                                                              \
+	REC__MIXED_BEGIN                                                                                               \
 	static __attribute__((noinline, cold, unused)) int rec_rare_##base(                                            \
 		each(REC__PARAM, _##__VA_ARGS__) int rec_end)                                                          \
 	{													       \
@@ -427,6 +434,7 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 		rec_commit_fast(&rec_slot_);									       \
 		return 1;											       \
 	}													       \
+	REC__MIXED_END                                                                                                 \
 	REC__WRAP(each, base, _##__VA_ARGS__)									       \
 	struct rec_semicolon_follows
 
