@@ -17,12 +17,14 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/types.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #define NS_PER_MS 1000000u
+#define NS_PER_S  1000000000u
 
 /* The time between two checks for a single event, and for the end of the program. */
 #define EVENT_SLICE_NS (5u * NS_PER_MS)
@@ -46,6 +48,14 @@ struct futex_word {
 	uint32_t reserved;
 };
 
+/* A time for futex_waitv(): 64 bits also on machines where the members of struct timespec have 32. */
+struct wait_time {
+	int64_t seconds;
+	int64_t nanoseconds;
+};
+
+_Static_assert(sizeof(struct wait_time) == 16, "the kernel's struct __kernel_timespec");
+
 struct wait {
 	struct rec_view *view;
 	uint32_t lane; /* or REC_ALL_LANES */
@@ -63,7 +73,7 @@ static uint64_t now_ns(void)
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
 void rec_view_wake(struct rec_view *view)
@@ -183,10 +193,11 @@ static void begin(struct wait *wait)
 /* Without futex_waitv() only rec_view_wake() wakes; everything else is polled like single events. */
 static int sleep_plainly(struct wait *wait, uint64_t slice)
 {
-	const struct timespec ts = { .tv_nsec = (long)(slice < EVENT_SLICE_NS ? slice : EVENT_SLICE_NS) };
+	/* Seconds and nanoseconds as this call takes them; where long has 32 bits, struct timespec may be larger. */
+	const __kernel_long_t time[2] = { 0, (__kernel_long_t)(slice < EVENT_SLICE_NS ? slice : EVENT_SLICE_NS) };
 
-	return (int)syscall(SYS_futex, &wait->view->wake, FUTEX_WAIT_PRIVATE, (uint32_t)wait->words[0].value, &ts, NULL,
-			    0);
+	return (int)syscall(SYS_futex, &wait->view->wake, FUTEX_WAIT_PRIVATE, (uint32_t)wait->words[0].value, time,
+			    NULL, 0);
 }
 
 /* Sleep for the interval or until woken. 0 or -EINTR. */
@@ -195,8 +206,8 @@ static int sleep_slice(struct wait *wait, uint64_t now)
 	const bool by_event = !wait->percent || wait->ended || wait->nr_words == WAITV_MAX;
 	const uint64_t slice = by_event ? EVENT_SLICE_NS : rec_wait_life_slice;
 	const uint64_t until = wait->until - now < slice ? wait->until : now + slice;
-	const struct timespec ts = { (time_t)(until / 1000000000u), (long)(until % 1000000000u) };
-	long r = syscall(SYS_futex_waitv, wait->words, wait->nr_words, 0, &ts, CLOCK_MONOTONIC);
+	const struct wait_time time = { (int64_t)(until / NS_PER_S), (int64_t)(until % NS_PER_S) };
+	long r = syscall(SYS_futex_waitv, wait->words, wait->nr_words, 0, &time, CLOCK_MONOTONIC);
 
 	if (r < 0 && errno != EINTR && errno != ETIMEDOUT && errno != EAGAIN)
 		r = sleep_plainly(wait, until - now);
