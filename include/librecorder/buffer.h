@@ -22,7 +22,7 @@ extern "C" {
 struct rec_options {
 	size_t size;
 	size_t lane_size;   /* bytes of events a lane holds; default 1 MiB */
-	size_t subbuf_size; /* a power of two, 4096 to 512 KiB; default 4096 */
+	size_t subbuf_size; /* a power of two, 4096 to 512 KiB; default 4096, or a larger page of the system */
 	size_t memory_max;  /* bytes of all lanes together; default 64 MiB; raise it if you raise lane_size */
 	uint32_t clock;	    /* REC_CLOCK_TSC, REC_CLOCK_MONO */
 	uint32_t discard;   /* 1: a full lane loses new events; default: it loses the oldest */

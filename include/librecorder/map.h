@@ -34,8 +34,9 @@ struct rec_view;
  * shares its position with the view's other calls for this lane. Close it before the view. Returns 0; -EBUSY: another
  * process, or another view of this one, reads the lane; -EINVAL: no such lane; -EBADMSG: the lane is damaged; -EFAULT:
  * the file was truncated; -EAGAIN: the program is changing the lane's size; -ENODATA: the lane is being made, or its
- * program died while it made or changed it; -EROFS: the file system is read-only and the program is alive; -ENOMEM or
- * the errno of mmap or madvise. *ret_map belongs to the caller, who closes it.
+ * program died while it made or changed it; -EROFS: the file system is read-only and the program is alive; -EOPNOTSUPP:
+ * the lane's sub-buffers are smaller than a page of the system; -ENOMEM or the errno of mmap or madvise. *ret_map
+ * belongs to the caller, who closes it.
  */
 int rec_map_lane(struct rec_view *view, unsigned int lane, struct rec_map **ret_map);
 

@@ -10,8 +10,9 @@
 /* The maximum number of shared lanes. */
 #define REC_SHARED_MAX 16u
 
-/* Places in a buffer file; a pure function of lane size, sub-buffer size and cap. */
+/* Places in a buffer file; a pure function of lane size, sub-buffer size, cap and page size. */
 struct rec_geometry {
+	uint64_t page;	      /* all places below are multiples of it; at least the system's page size */
 	uint32_t subbuf_size; /* sub-buffer size of lanes made from now on; the only word here that changes */
 	uint64_t lane_bytes;  /* bytes of all sub-buffers in the ring of a new lane */
 	uint32_t max_subbufs; /* number of descriptors and links of a lane */
@@ -45,7 +46,10 @@ uint32_t rec_geometry_pages(const struct rec_geometry *geometry, uint32_t subbuf
 /* The number of sub-buffers of this size that fit into the memory of a lane. */
 uint32_t rec_geometry_subbufs(const struct rec_geometry *geometry, uint32_t subbuf_size);
 
-/* Sizes and places from the requested values; 0 means the default. 0, -EINVAL, or -EOVERFLOW (32 bits). */
-int rec_geometry_make(const struct rec_options *options, struct rec_geometry *ret_geometry);
+/*
+ * Sizes and places from the requested values, of which 0 means the default, for a system with pages of `page_size`
+ * bytes, a power of two. 0, -EINVAL, or -EOVERFLOW (32 bits).
+ */
+int rec_geometry_make(const struct rec_options *options, uint64_t page_size, struct rec_geometry *ret_geometry);
 
 #endif

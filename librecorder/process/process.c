@@ -73,6 +73,11 @@ static void drop_private(size_t size)
 	rec_process.original = NULL;
 }
 
+static uint64_t page_size(void)
+{
+	return (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 static void fill_header(const struct rec_geometry *g, const struct rec_options *options, const char *exe)
 {
 	const struct rec_process *process = &rec_process;
@@ -154,7 +159,7 @@ static int make_buffer(const struct rec_options *given, struct rec_geometry *g)
 	if (options.clock != REC_CLOCK_MONO)
 		return -EINVAL;
 #endif
-	r = rec_geometry_make(&options, g);
+	r = rec_geometry_make(&options, page_size(), g);
 	if (r < 0)
 		return r;
 	size = REC_CACHE_LINE + rec_pool_private_size(g);
@@ -367,7 +372,7 @@ int rec_configure(const struct rec_options *options)
 	rec_process_init();
 	if (!rec_process_lock())
 		return -EBUSY;
-	r = rec_geometry_make(&complete, &checked);
+	r = rec_geometry_make(&complete, page_size(), &checked);
 	if (r == 0 && rec_process.header && rec_process.header->nr_lanes)
 		r = -EBUSY;
 	if (r == 0 && rec_process.header)

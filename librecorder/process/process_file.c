@@ -143,15 +143,18 @@ static int allocate_by_name(uint64_t offset, size_t size)
 
 int rec_process_populate(void *start, size_t size)
 {
+	/* madvise() begins at a page. */
+	const size_t before = (uintptr_t)start % (uintptr_t)sysconf(_SC_PAGESIZE);
+	unsigned char *const at = (unsigned char *)start - before;
 	const int saved = errno;
 	int r = 0;
 
-	if (madvise(start, size, MADV_POPULATE_WRITE) < 0) {
+	size += before;
+	if (madvise(at, size, MADV_POPULATE_WRITE) < 0) {
 		/* EFAULT: touching it would have raised SIGBUS, because the file system is full. */
 		r = errno == EFAULT ? -ENOMEM : -errno;
 		if (r == -EINVAL)
-			r = allocate_by_name((uint64_t)((unsigned char *)start - (unsigned char *)rec_process.header),
-					     size);
+			r = allocate_by_name((uint64_t)(at - (unsigned char *)rec_process.header), size);
 	}
 	errno = saved;
 	return r;

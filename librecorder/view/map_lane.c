@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 struct lane_map {
 	struct rec_map map;
@@ -160,6 +161,9 @@ int rec_map_lane(struct rec_view *view, unsigned int index, struct rec_map **ret
 
 	if (r < 0)
 		return r;
+	/* The meta page is laid over the file, and the header of one sub-buffer is changed: both take whole pages. */
+	if (opened->ring.subbuf_size % (uint32_t)sysconf(_SC_PAGESIZE))
+		return -EOPNOTSUPP;
 	lane = calloc(1, sizeof(*lane));
 	if (!lane)
 		return -ENOMEM;

@@ -110,10 +110,91 @@ Test(process, as_much_memory_as_there_may_be)
 	for (unsigned int i = 0; i < 6; i++) {
 		options.subbuf_size = subbuf_sizes[i % 2];
 		options.lane_size = lane_sizes[i / 2];
-		cr_assert_eq(rec_geometry_make(&options, &geometry), 0);
+		cr_assert_eq(rec_geometry_make(&options, 4096, &geometry), 0);
 		cr_expect_geq(geometry.max_lanes, 1000);
 		cr_expect_leq((uint64_t)geometry.max_lanes * geometry.max_subbufs, REC_SUBBUFS_MAX);
 	}
+}
+
+/* The parts of the file, and those of each lane, begin at pages of the system and do not overlap. */
+static void check_places(const struct rec_geometry *g, uint64_t page)
+{
+	const uint64_t places[] = { g->rules, g->enable, g->conditions, g->loan, g->log, g->lanes, g->file_size };
+	const uint64_t sizes[] = { sizeof(struct rec_buffer_header), sizeof(struct rec_rules),
+				   REC_EVENTS_MAX * sizeof(uint32_t), REC_CONDITIONS_SIZE, sizeof(struct rec_loan),
+				   g->log_size, g->max_lanes * g->lane_stride };
+	const uint32_t pages = rec_geometry_pages(g, g->subbuf_size);
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		cr_expect_eq(places[i] % page, 0, "part %zu", i);
+		cr_expect_geq(places[i], end + sizes[i], "part %zu", i);
+		end = places[i];
+	}
+	cr_expect_eq(g->lane_stride % page, 0);
+	cr_expect_eq(g->lane_reader % page, 0);
+	cr_expect_eq(g->lane_meta % page, 0);
+	cr_expect_geq(g->lane_reader, sizeof(struct rec_lane) + g->max_subbufs * sizeof(struct rec_subbuf));
+	cr_expect_geq(g->lane_meta - g->lane_reader,
+		      sizeof(struct rec_lane_reader) + g->max_subbufs * sizeof(struct rec_link));
+	cr_expect_geq(g->lane_stride - g->lane_meta, (pages + UINT64_C(2)) * g->subbuf_size);
+	cr_expect_geq(g->max_subbufs, pages + 1);
+}
+
+/* A forked child asks for what its parent has (lane_pool.c), and gets it. */
+static void check_childs(const struct rec_geometry *g, uint64_t page)
+{
+	const size_t capacity = g->subbuf_size - REC_SUBBUF_HEADER_SIZE;
+	const struct rec_options options = { .size = sizeof(options),
+					     .lane_size = rec_geometry_pages(g, g->subbuf_size) * capacity,
+					     .lane_max = (rec_geometry_subbufs(g, g->subbuf_size) - 1) * capacity,
+					     .subbuf_size = g->subbuf_size,
+					     .memory_max = (size_t)(g->max_lanes * g->lane_stride) };
+	struct rec_geometry child;
+
+	cr_assert_eq(rec_geometry_make(&options, page, &child), 0);
+	cr_expect_eq(child.lane_bytes, g->lane_bytes);
+	cr_expect_eq(child.lane_stride, g->lane_stride);
+	cr_expect_eq(child.max_lanes, g->max_lanes);
+	cr_expect_eq(child.file_size, g->file_size);
+}
+
+/* This machine has pages of one size; programs run on others, too. */
+Test(process, places_are_pages_of_the_system)
+{
+	static const uint64_t pages[] = { 4096, 16384, 65536 };
+	static const size_t subbuf_sizes[] = { 0, 4096, 8192, 65536, 524288 }, lane_sizes[] = { 0, 8192, 3000000 };
+	struct rec_options options = REC_OPTIONS_INIT;
+	struct rec_geometry geometry;
+
+	for (unsigned int i = 0; i < 45; i++) {
+		const uint64_t page = pages[i % 3];
+
+		options.subbuf_size = subbuf_sizes[i / 3 % 5];
+		options.lane_size = lane_sizes[i / 15];
+		cr_assert_eq(rec_geometry_make(&options, page, &geometry), 0);
+		cr_expect_eq(geometry.subbuf_size, options.subbuf_size ? options.subbuf_size : page);
+		check_places(&geometry, page);
+		check_childs(&geometry, page);
+	}
+	options = (struct rec_options)REC_OPTIONS_INIT;
+	cr_assert_eq(rec_geometry_make(&options, 4096, &geometry), 0);
+	/* docs/SHM-LAYOUT.md has these figures. */
+	cr_expect_eq(geometry.lanes, 4468736);
+	cr_expect_eq(geometry.lane_stride, 1085440);
+	cr_expect_eq(geometry.lane_reader, 12288);
+	cr_expect_eq(geometry.lane_meta, 20480);
+}
+
+/* Parts of a page get memory, too: on a system with large pages, most parts are smaller than a page. */
+Test(process, a_part_of_a_page_gets_memory)
+{
+	unsigned char *log = (unsigned char *)rec_process_header() + rec_pool.geometry.log;
+
+	/* By its name the file could not be found. */
+	unlink(rec_process_path());
+	cr_expect_eq(rec_process_populate(log + 3 * REC_MAP_PAGE + 100, 200), 0);
+	cr_expect_eq(log[3 * REC_MAP_PAGE + 299], 0);
 }
 
 /* Options of a version whose structure ended before the clock: the memory after it is not read. */

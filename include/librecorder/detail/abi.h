@@ -38,7 +38,7 @@
 #define REC_FEATURES_COMPATIBLE	  (REC_FEATURE_GROWTH | REC_FEATURE_UNRECORDED)
 #define REC_FEATURES_INCOMPATIBLE UINT64_C(0)
 
-/* One cache line, and the page size of mappings. */
+/* A cache line. REC_MAP_PAGE is the unit of the places in a buffer file, unless the pages of the system are larger. */
 #define REC_CACHE_LINE 64u
 #define REC_MAP_PAGE   4096u
 

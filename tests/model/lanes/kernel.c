@@ -154,6 +154,7 @@ uint64_t rec_clock_mono(void)
 void kernel_begin(void)
 {
 	const struct rec_geometry geometry = {
+		.page = 1,
 		.subbuf_size = SUBBUF,
 		.lane_bytes = 2 * SUBBUF,
 		.max_subbufs = SUBBUFS,
