@@ -51,8 +51,8 @@ int assert_report(struct assertion *assertion, const struct trace_input *input, 
 void assert_print(const struct assertion *assertion);
 
 /*
- * Write a file in JUnit's form, with a test case for each assertion. If the trace is not whole, one more test case is an
- * error. 0; -errno.
+ * Write a file in JUnit's form, with a test case for each assertion. If the trace is not whole, one more test case is
+ * an error. 0; -errno.
  */
 int assert_write_junit(const char *path, const struct assert_suite *suite);
 
