@@ -28,8 +28,8 @@
 #include "librecorder/process/process.h"
 
 /*
- * A writer that moves the head is done within a few instructions, unless it lost its CPU there. If a lane cannot be
- * read for about a second, the file lacks its events, and the result says so.
+ * A writer that moves the head is done within a few instructions, unless it lost its CPU there. A call waits for about
+ * a second in all; then the file lacks the events of lanes that cannot be read, and the result says so.
  */
 #define AGAIN_YIELDS 1000u
 #define AGAIN_SLEEPS 1000u
@@ -41,6 +41,7 @@ struct save {
 	struct rec_iter **iters; /* for a snapshot: an iterator for each lane; NULL: for a save, which consumes */
 	struct weave_stream *streams;
 	bool *last; /* for each lane: whether reading is finished */
+	unsigned int tries; /* how often the call has waited */
 	bool lacks_lane;
 	uint64_t begin; /* the buffer's clock */
 	int error;
@@ -61,18 +62,18 @@ static unsigned int reported_lanes;
 static uint32_t reported_by;
 
 /* Whether to retry after -EAGAIN, after a pause. */
-static bool ask_again(unsigned int *tries)
+static bool ask_again(struct save *save)
 {
-	if (++*tries > AGAIN_YIELDS + AGAIN_SLEEPS)
+	if (save->tries == AGAIN_YIELDS + AGAIN_SLEEPS)
 		return false;
-	if (*tries <= AGAIN_YIELDS)
+	if (++save->tries <= AGAIN_YIELDS)
 		sched_yield();
 	else
 		usleep(AGAIN_US);
 	return true;
 }
 
-/* The lane could not be read for a second. Returns 0: no page comes from it. */
+/* The lane cannot be read. Returns 0: no page comes from it. */
 static int leave_out(struct save *save, unsigned int lane)
 {
 	save->last[lane] = true;
@@ -82,13 +83,12 @@ static int leave_out(struct save *save, unsigned int lane)
 
 static int read_lane(struct save *save, unsigned int lane, struct rec_page *ret_page)
 {
-	unsigned int tries = 0;
 	int got;
 
 	do {
 		got = save->iters ? rec_iter_page(save->iters[lane], ret_page) :
 				    rec_view_read(save->view, lane, 0, ret_page);
-	} while (got == -EAGAIN && ask_again(&tries));
+	} while (got == -EAGAIN && ask_again(save));
 	return got == -EAGAIN ? leave_out(save, lane) : got;
 }
 
@@ -99,14 +99,13 @@ static int read_lane(struct save *save, unsigned int lane, struct rec_page *ret_
 static void open_lanes(struct save *save, unsigned int lanes)
 {
 	struct rec_view_event event;
-	unsigned int lane, tries;
+	unsigned int lane;
 	int r;
 
 	for (lane = 0; lane < lanes; lane++) {
-		tries = 0;
 		do {
 			r = rec_view_peek(save->view, lane, &event);
-		} while (r == -EAGAIN && ask_again(&tries));
+		} while (r == -EAGAIN && ask_again(save));
 		if (r == -EAGAIN)
 			leave_out(save, lane);
 	}

@@ -83,8 +83,9 @@ int rec_save(const char *path);
  * delayed. A recorder may be reading the same lanes; events that it has read are in the file as well, unless they were
  * overwritten. The next rec_snapshot(), and the next 'recorder snapshot --new' by any process, begin where this one
  * ended and report what was overwritten in between. The first one begins with the oldest event in the lanes. Returns
- * the same values as rec_save(), but -EBUSY only while another save or snapshot of this process is under way. Any
- * thread; not signal-safe. A thread that is cancelled meanwhile completes the call first.
+ * the same values as rec_save(), but -EBUSY only while another save or snapshot of this process is under way, and
+ * -EAGAIN also if a thread wrote faster than its events could be copied. Any thread; not signal-safe. A thread that is
+ * cancelled meanwhile completes the call first.
  */
 int rec_snapshot(const char *path);
 
