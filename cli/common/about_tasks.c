@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "format/text/event_names.h"
 
 int about_tasks_add(struct about_tasks *tasks, int32_t tid)
 {
@@ -16,6 +19,21 @@ int about_tasks_add(struct about_tasks *tasks, int32_t tid)
 	}
 	tasks->tids[tasks->nr++] = tid;
 	return number_map_set(&tasks->by_tid, (uint64_t)tid, 1);
+}
+
+int about_tasks_add_unsaved(struct about_tasks *tasks, const struct event_table *table, const char *comm, bool *found)
+{
+	const struct event_name *names;
+	const size_t nr = event_names_unsaved(table, &names);
+
+	for (size_t i = 0; i < nr; i++) {
+		if (strcmp(names[i].name, comm) != 0)
+			continue;
+		*found = true;
+		if (about_tasks_add(tasks, names[i].tid))
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 int about_tasks_open(struct about_tasks *tasks, const struct event_table *table)

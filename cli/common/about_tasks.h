@@ -24,6 +24,12 @@ struct about_tasks {
 /* 0; -ENOMEM. */
 int about_tasks_add(struct about_tasks *tasks, int32_t tid);
 
+/*
+ * Add the tasks that have this name, and only in events (event_names.h). *found is set if there is one, and otherwise
+ * unchanged. 0; -ENOMEM.
+ */
+int about_tasks_add_unsaved(struct about_tasks *tasks, const struct event_table *table, const char *comm, bool *found);
+
 /* Call it before about_tasks_has(). 0; -ENOMEM. The table must outlive the tasks. */
 int about_tasks_open(struct about_tasks *tasks, const struct event_table *table);
 void about_tasks_close(struct about_tasks *tasks);

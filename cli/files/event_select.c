@@ -124,22 +124,6 @@ static int find_saved(struct event_select *select, const struct dat_file *file, 
 	return 0;
 }
 
-/* Select the threads that have this name only in events. */
-static int find_unsaved(struct event_select *select, const char *comm, bool *found)
-{
-	const struct event_name *names;
-	const size_t nr = event_names_unsaved(select->table, &names);
-
-	for (size_t i = 0; i < nr; i++) {
-		if (strcmp(names[i].name, comm) != 0)
-			continue;
-		*found = true;
-		if (about_tasks_add(&select->tasks, names[i].tid))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
 /* Select the threads that have this name in the file. */
 static int find_comm(struct event_select *select, const char *command, const struct dat_file *file, const char *comm)
 {
@@ -147,7 +131,7 @@ static int find_comm(struct event_select *select, const char *command, const str
 	int err = find_saved(select, file, comm, &found);
 
 	if (!err && !(found && event_names_are_saved(select->table)))
-		err = find_unsaved(select, comm, &found);
+		err = about_tasks_add_unsaved(&select->tasks, select->table, comm, &found);
 	if (err || found)
 		return err;
 	complain(command, "no thread of the file is called '%s'", comm);

@@ -97,9 +97,14 @@ static bool is_alone(const struct model_span *span)
 static int put_head(const struct spans *s, struct trace_seq *to, const struct dat_event *event)
 {
 	struct event_printer *printer = s->lines->printer;
-	const int err = event_print(printer, event);
+	const int32_t tid = event_pid(printer->table, event->data, event->size);
 	const struct event_parts *parts = &printer->parts;
+	/* No line of another event has named the thread before. */
+	const char *name = event_comm(printer->table, tid);
+	int err = *name ? event_tasks_name(&printer->tasks, tid, name, strlen(name)) : 0;
 
+	if (!err)
+		err = event_print(printer, event);
 	if (!err)
 		trace_seq_printf(to, "%.*s", (int)(parts->time - parts->losses), printer->text.text + parts->losses);
 	return err;

@@ -32,22 +32,6 @@ static int add_pid(struct about_tasks *tasks, const char *word)
 	return add(tasks, (int32_t)pid);
 }
 
-/* Add the tasks that have this name only in events. */
-static int add_unsaved(struct about_tasks *tasks, const char *word, bool *found)
-{
-	const struct event_name *names;
-	const size_t nr = event_names_unsaved(tasks->table, &names);
-	int status = 0;
-
-	for (size_t i = 0; i < nr && !status; i++) {
-		if (strcmp(names[i].name, word) != 0)
-			continue;
-		*found = true;
-		status = add(tasks, names[i].tid);
-	}
-	return status;
-}
-
 /*
  * libtraceevent must not have looked up the name of any task before: then it has an array of names, in which it finds
  * the same task again and again.
@@ -62,7 +46,7 @@ static int add_comm(struct about_tasks *tasks, const char *word)
 	for (; task && !status; task = tep_data_pid_from_comm(tep, word, task))
 		status = add(tasks, tep_cmdline_pid(tep, task));
 	if (!status && !(found && event_names_are_saved(tasks->table)))
-		status = add_unsaved(tasks, word, &found);
+		status = about_tasks_add_unsaved(tasks, tasks->table, word, &found) ? out_of_memory() : 0;
 	if (status || found)
 		return status;
 	complain(opts_command(), "--comm '%s': the file has no task of this name", word);

@@ -3,7 +3,7 @@
  * The names of the threads of a file, as they are printed at the beginning of each line: looked up in libtraceevent
  * once for each thread. Some events name further threads. When libtraceevent's plugins print them, they add these names
  * to libtraceevent's, and so do we; the first name of a thread is kept. So in the lines before that event the thread
- * has no name, as in trace-cmd. Everything except these lines has the names of event_names.h.
+ * has no name, as in trace-cmd. Everything except these lines, also the lines of spans, has the names of event_names.h.
  */
 #ifndef FORMAT_EVENT_TASKS_H
 #define FORMAT_EVENT_TASKS_H

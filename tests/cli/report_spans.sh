@@ -219,4 +219,31 @@ is "-B selects the spans of a buffer" "$(body two.dat -B 'spans-*')" "$(<whole)"
 is "and of another one" "$(body two.dat -B 'same-*')" "$(body same.dat)"
 is "-B twice: all spans" "$(body two.dat -B 'spans-*' -B 'same-*')" "$(body two.dat)"
 
+# ---- a thread without a saved name has the one that an event states
+
+cat >named.c <<'END'
+#define _GNU_SOURCE
+#include <librecorder/event.h>
+#include <librecorder/span.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+REC_SPAN(io, request, u64(id));
+REC_EVENT(sched, sched_switch, string(prev_comm), s32(prev_pid), string(next_comm), s32(next_pid));
+int main(void)
+{
+	if (prctl(PR_SET_NAME, "saved"))
+		return 1;
+	REC_BEGIN(io, request, 1);
+	REC_END(io, request);
+	REC(sched, sched_switch, "swapper", 0, "worker", (int)gettid());
+	return 0;
+}
+END
+# shellcheck disable=SC2086
+ok "a program that names its thread in an event" $CC $CFLAGS_FOR_TEST named.c $LDADD_FOR_TEST -o named
+ok "is recorded" "$RECORDER" record -q --file-version 6 -o named.dat ./named
+like "its saved name" "$("$RECORDER" report --spans named.dat)" ' saved-[0-9]+ '
+sed '/ saved$/s/[0-9]/9/g' named.dat >unsaved.dat
+like "it is another thread's" "$("$RECORDER" report --spans unsaved.dat)" ' worker-[0-9]+ '
+
 done_testing
