@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * recorder merge: merges several trace.dat files into one. Events of the same name and fields get one id. Streams:
- * memory does not grow with the files.
+ * memory does not grow with the events of the files, but each file has its texts in memory, such as the symbols of the
+ * kernel.
  */
 #include "cli/base/file_limit.h"
 #include "cli/cmd.h"

@@ -24,13 +24,17 @@ static bool read_word(const char *word, int *ret_level)
 	if (!level || *level < '0' || *level > '9')
 		return false;
 	number = strtol(level, &end, 10);
+	if (*end || number < DAT_PACK_LEVEL_MIN || number > DAT_PACK_LEVEL_MAX)
+		return false;
 	*ret_level = (int)number;
-	return !*end && number >= DAT_PACK_LEVEL_MIN && number <= DAT_PACK_LEVEL_MAX;
+	return true;
 }
 
 bool compression_read(const char *command, const char *word, unsigned int version, int *ret_level)
 {
-	if (!read_word(word, ret_level)) {
+	int level;
+
+	if (!read_word(word, &level)) {
 		complain(command,
 			 "option '--compression' takes none, any, zstd, or zstd:LEVEL with a level from %d to %d, not "
 			 "'%s' (see 'recorder %s --help')",
@@ -38,11 +42,13 @@ bool compression_read(const char *command, const char *word, unsigned int versio
 		return false;
 	}
 	if (version == 6 && !strcmp(word, "any"))
-		*ret_level = COMPRESSION_NONE;
-	if (version != 6 || *ret_level == COMPRESSION_NONE)
-		return true;
-	complain(command, "version 6 has no compression: use --file-version 7 or --compression none");
-	return false;
+		level = COMPRESSION_NONE;
+	if (version == 6 && level != COMPRESSION_NONE) {
+		complain(command, "version 6 has no compression: use --file-version 7 or --compression none");
+		return false;
+	}
+	*ret_level = level;
+	return true;
 }
 
 bool compression_choose(const char *command, const char *word, unsigned int *version, struct dat_packing *packing,

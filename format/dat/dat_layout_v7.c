@@ -11,9 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_STRING    UINT32_MAX
-#define SECTION_SIZE 16u /* size of a section's header */
-#define COMPRESSED   1u	 /* flag of a section */
+#define NO_STRING UINT32_MAX
 
 /* Returns the position of the size, for end_section(). */
 static size_t begin_section(struct blob *out, enum dat_id id, uint16_t flags)
@@ -33,7 +31,7 @@ static void end_section(struct blob *out, size_t size_at)
 /* Make a section with these contents. `packer` NULL: not compressed. */
 static void put_section(struct blob *out, struct dat_packer *packer, enum dat_id id, const struct blob *contents)
 {
-	const size_t size_at = begin_section(out, id, packer ? COMPRESSED : 0);
+	const size_t size_at = begin_section(out, id, packer ? DAT_COMPRESSED : 0);
 	const size_t frame_at = out->size;
 	int err;
 
@@ -74,9 +72,10 @@ static void put_cpu_count(struct blob *out, unsigned int nr_cpus)
 static void put_buffer_section(struct blob *out, const struct dat_writer *writer, unsigned int number)
 {
 	const struct write_buffer *buffer = &writer->buffers[number];
-	const size_t size_at = begin_section(out, DAT_BUFFER, writer->packer ? COMPRESSED : 0);
+	const size_t size_at = begin_section(out, DAT_BUFFER, writer->packer ? DAT_COMPRESSED : 0);
 
-	blob_set_u64(out, size_at, buffer->data - buffer->section - SECTION_SIZE + dat_stored_buffer(writer, number));
+	blob_set_u64(out, size_at,
+		     buffer->data - buffer->section - DAT_SECTION_HEADER + dat_stored_buffer(writer, number));
 }
 
 /* Put the option that describes a buffer. */
@@ -125,7 +124,7 @@ static void put_buffer_options(struct blob *out, struct dat_writer *writer, cons
 		if (!dat_is_shown(writer, i))
 			continue;
 		buffer->section = section;
-		section += SECTION_SIZE;
+		section += DAT_SECTION_HEADER;
 		buffer->data = i ? (section + page - 1) & ~(page - 1) : dat_pages_after(writer, section);
 		put_buffer_option(out, writer, i, clock);
 		section = buffer->data + dat_stored_buffer(writer, i);
