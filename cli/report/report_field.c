@@ -45,7 +45,7 @@ static void add(const struct report *r, struct report_event_fields *fields, cons
 	one->names = report_event_names(event, field->name);
 	if (!one->names && !one->is_float && field->size == 8)
 		one->decimals = report_event_decimals(r->file, event, field->name);
-	one->is_function = is_function(field);
+	one->is_function = !one->is_text && is_function(field);
 }
 
 static struct report_event_fields *describe(const struct report *r, const struct tep_event *event)

@@ -337,6 +337,7 @@ static const char *ignored(const struct report *r, unsigned int form)
 		{ "-r", r->handlers.raw.nr, TEXT | SPANS | JSON | LISTS },
 		{ "-n", r->handlers.formats.nr, TEXT | SPANS | JSON | LISTS },
 		{ "-l", r->print.latency, TEXT | SPANS | LISTS },
+		{ "-t", r->print.full_ts, TEXT | SPANS | SUMMARY | LISTS },
 		{ "--ts-diff", r->print.ts_diff, TEXT | SPANS | LISTS },
 		{ "-w", r->wakeups, TEXT | LISTS },
 		{ "-T", r->test_filters, TEXT | LISTS },

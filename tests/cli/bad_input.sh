@@ -80,6 +80,7 @@ done <<-'END'
 	--json --ts-diff
 	--json -l
 	--json -T
+	--csv -t
 	--csv -w
 	--csv -R
 	--summary -w

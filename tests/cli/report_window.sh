@@ -123,7 +123,7 @@ is "a day before the machine was started" "$(window UTC --since '1970-01-02 00:0
 is "until that day: nothing" "$(window UTC --until '1970-01-02 00:00')" ""
 is "a day that nanoseconds do not reach" "$(window UTC --since '9999-12-31 00:00')" ""
 is "profile takes such times" "$(TZ=UTC "$RECORDER" profile --since 23:59:59.99999 --until 00:00:00.00002 "$clocks" 2>&1)" \
-	"$("$RECORDER" profile --since 5.000005 --until 5.00002 "$clocks" 2>&1)"
+	"$("$RECORDER" profile --since 5.0000050 --until 5.00002 "$clocks" 2>&1)"
 
 # The time of day was set back by an hour, between the readings.
 sed 's/realtime 1700006400000080000/realtime 1700002800000080000/' "$clocks" > "$TMP/back.dat"
