@@ -89,21 +89,20 @@ window()
 	cd "$HOME" || exit 1
 	: >kernelshark.log
 	mkfifo display
-	exec 4<>display
 	# A display number of our own: one that Xvfb finds itself may be that of a server which is just about to remove
 	# its socket. Without -noreset the server starts anew whenever the last client leaves, and that may be xdotool.
 	number=$((100 + $$ % 59000))
 	setpriv --pdeathsig KILL Xvfb ":$number" -displayfd 5 -screen 0 "${geometry}x24" -nolisten tcp -noreset \
-		5>display 4>&- >xvfb.log 2>&1 &
+		5>display >xvfb.log 2>&1 &
 	xvfb=$!
-	# It writes the number when it listens, and the end of the line separately. If a second ends between the two,
-	# `read` gets the number in one call and an empty line in the next. Therefore what is read is not used.
-	until read -r -t 1 -u 4; do
-		kill -0 "$xvfb" 2>/dev/null && [ "$SECONDS" -lt 120 ] || code=3 fail "Xvfb does not start"
-	done
+	exec 4<display
+	# It writes the number when it listens, and the end of the line separately. So this is a single call: one that times
+	# out between the two, or just when it has read the end, would leave nothing for the next. If Xvfb ends before that,
+	# it fails at once, because nobody else has the pipe open for writing.
+	read -r -t 120 -u 4 || code=3 fail "Xvfb does not start"
 	export DISPLAY=:$number
 
-	setpriv --pdeathsig KILL kernelshark -i "$HOME/$name" "$@" 4>&- >kernelshark.log 2>&1 &
+	setpriv --pdeathsig KILL kernelshark -i "$HOME/$name" "$@" 4<&- >kernelshark.log 2>&1 &
 	viewer=$!
 
 	local pattern
