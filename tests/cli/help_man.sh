@@ -102,6 +102,14 @@ is "completion of a program" "$(complete_words recorder record -P t)" told
 is "by its pid" "$(complete_words recorder stat -P "${pid:0:1}")" "$pid"
 is "completion of an event" "$(complete_words recorder record -u '' | tr ' ' '\n' | sort | xargs)" "kv:get kv:put net:idle"
 is "which the shell takes for three words" "$(complete_words recorder record -x kv : p)" put
+mkdir "$TMP/hack"
+is "a name is not run as a command" "$(cd "$TMP/hack" && recorder() {
+	if [ "$1" = ps ]; then
+		echo '        4711  started      1/2         1  $(>hacked)       /tmp/program'
+	else
+		"$RECORDER" "$@"
+	fi
+} && complete_words recorder record -P '' && ls)" '$(>hacked) 4711'
 is "completion of a user" "$(complete_words recorder record --user roo)" root
 for function in programs patterns; do
 	list=$([ $function = programs ] && echo ps || echo list)
