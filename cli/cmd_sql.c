@@ -62,7 +62,7 @@ static int run(const struct options *o, const char *path, const char *query)
 		status = sql_shell(&session);
 	}
 	sql_session_close(&session);
-	return status || !session.is_cut ? status : EXIT_FAILURE;
+	return !status && (session.is_cut || session.is_damaged) ? EXIT_FAILURE : status;
 }
 
 int cmd_sql(int argc, char **argv)

@@ -88,6 +88,7 @@ static void report_gaps(struct sql_session *session)
 				 " place%s; results may lack them (SELECT * FROM losses)",
 				 trace->path, gaps.events.is_unknown ? "at least " : "", gaps.events.lost,
 				 gaps.events.places, gaps.events.places == 1 ? "" : "s");
+		session->is_damaged |= gaps.events.damaged > 0;
 		if (gaps.events.damaged)
 			complain(COMMAND, "%s: %" PRIu64 " damaged page%s; results may lack their events", trace->path,
 				 gaps.events.damaged, gaps.events.damaged == 1 ? "" : "s");

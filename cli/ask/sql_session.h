@@ -17,6 +17,7 @@ struct sql_session {
 	bool escapes; /* the output is for a terminal, maybe through a pager: asked before the pager starts */
 	unsigned int nr_reported; /* traces whose missing parts were reported */
 	bool is_cut; /* a trace was cut off: results are those of the part that exists */
+	bool is_damaged; /* a trace that was read has damaged pages: results may lack their events */
 	bool is_over; /* .quit was given */
 	bool written; /* false: standard output cannot be written */
 };

@@ -153,6 +153,15 @@ latency --json damaged.dat io:request
 why --span io:request damaged.dat
 assert --junit out.xml damaged.dat count(io:request)>0
 END
+run "$RECORDER" sql --list damaged.dat 'SELECT count(*) > 0 FROM events; SELECT count(*) > 0 FROM request_begin; SELECT 7'
+is "sql: a damaged page is a failure, and all statements run" "$status $(xargs <<<"$out")" "1 1 1 7"
+reported="recorder sql: damaged.dat: 1 damaged page; results may lack their events"
+is "sql: it is reported after each result" "$err" "$reported"$'\n'"$reported"
+run "$RECORDER" sql --save saved.sqlite damaged.dat
+is "sql --save: it is a failure" "$status $err" "1 $reported"
+ok "sql --save: the rest is saved" test -s saved.sqlite
+run "$RECORDER" sql --list damaged.dat 'SELECT 7'
+is "sql: a statement that reads no page does not fail" "$status $out $err" "0 7 "
 like "assert: the trace is a test case with an error" "$(<out.xml)" \
 	'tests="2" failures="0" errors="1" .*name="the trace is whole">[^<]*<error message="1 damaged page"/>'
 run "$RECORDER" why --span io:request unreadable.dat

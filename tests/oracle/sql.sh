@@ -135,7 +135,7 @@ ask "$query"
 ok "a file that is cut while it is open: events are missing" test "${answer%%|*}" -lt "${whole%%|*}"
 end_session
 like "which is reported" "$(cat messages)" "shrinks.dat: [0-9]+ damaged pages; results may lack their events"
-is "the session ends normally" "$status" 0
+is "the session ends normally, with a failure" "$status" 1
 
 # ---- two queries at once
 

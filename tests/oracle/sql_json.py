@@ -141,7 +141,8 @@ def compare(recorder, path):
     for table, middle in trace.columns.items():
         queries += list(queries_of(table, middle, in_order))
     status, results, err = sql(recorder, path, queries)
-    if status != cut or len(results) != len(queries):
+    # The columns were found without reading pages, so only these queries report damaged ones.
+    if status != int(cut or " damaged page" in err) or len(results) != len(queries):
         raise AssertionError(f"status {status}, {len(results)} results of {len(queries)} queries: {err}")
     rows = 0
     for query, result in zip(queries, results):
