@@ -14,10 +14,12 @@
 #include "cli/common/trace_events.h"
 #include "cli/report/report_field.h"
 #include "format/io/json.h"
+#include "format/text/event_float.h"
 #include "format/text/event_print.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +56,7 @@ static bool is_distribution(const struct options *o)
 
 static int count_event(struct counter *c, const struct dat_event *event, struct blob *key)
 {
-	__int128 value = 0;
+	struct hist_value value = { 0 };
 
 	if ((c->o->value && !hist_value_of(&c->keys, event, &value)) || !hist_key_of(&c->keys, event, key)) {
 		c->dropped++;
@@ -64,9 +66,9 @@ static int count_event(struct counter *c, const struct dat_event *event, struct 
 	if (key->error)
 		return -ENOMEM;
 	if (!is_distribution(c->o))
-		return hist_table_add(&c->table, key->data, key->size, value);
+		return hist_table_add(&c->table, key->data, key->size, &value);
 	/* Numbers of more than 63 bits become INT64_MAX. */
-	return hist_add(&c->hist, value > INT64_MAX ? INT64_MAX : (int64_t)value);
+	return hist_add(&c->hist, value.whole > INT64_MAX ? INT64_MAX : (int64_t)value.whole);
 }
 
 static int count_all(struct counter *c)
@@ -92,15 +94,30 @@ static int count_all(struct counter *c)
 
 /* --------------------------------------------------------------------------------------------------------- printing */
 
+static void put_real(double number, struct blob *out, bool is_text)
+{
+	char text[EVENT_FLOAT_TEXT];
+
+	event_float_text(number, sizeof(number), text);
+	if (is_text)
+		blob_printf(out, "%10s", text);
+	else
+		blob_printf(out, "%s", isfinite(number) ? text : "null");
+}
+
 /* A sum beyond 64 bits is printed as a rounded number. */
 static void put_sum(const struct hist_row *row, struct blob *out, bool is_text)
 {
-	if (row->sum >= 0 && row->sum <= UINT64_MAX)
-		blob_printf(out, is_text ? "%10" PRIu64 : "%" PRIu64, (uint64_t)row->sum);
-	else if (row->sum < 0 && row->sum >= INT64_MIN)
-		blob_printf(out, is_text ? "%10" PRId64 : "%" PRId64, (int64_t)row->sum);
+	const __int128 sum = row->sum.whole;
+
+	if (row->sum.has_decimals)
+		put_real(hist_row_sum(row), out, is_text);
+	else if (sum >= 0 && sum <= UINT64_MAX)
+		blob_printf(out, is_text ? "%10" PRIu64 : "%" PRIu64, (uint64_t)sum);
+	else if (sum < 0 && sum >= INT64_MIN)
+		blob_printf(out, is_text ? "%10" PRId64 : "%" PRId64, (int64_t)sum);
 	else
-		blob_printf(out, "%.17g", (double)row->sum);
+		blob_printf(out, "%.17g", (double)sum);
 }
 
 static void print_text(const struct counter *c, struct hist_row **rows, struct blob *out)

@@ -165,19 +165,37 @@ static int check_key(const struct hist_keys *keys, unsigned int which)
 	return EXIT_FAILURE;
 }
 
-static int check_value(const struct hist_keys *keys, const char *value)
+/* Whether the field's values can be added up, or counted in a histogram. False: one line was printed. */
+static bool value_fits(const struct hist_event *found, const char *path, bool adds_up)
+{
+	const char *system = found->event->system, *event = found->event->name, *value = found->value->name;
+
+	if (found->value->kind > EXPORT_REAL) {
+		complain(COMMAND, "-v %s: in %s:%s it is not a number", value, system, event);
+		return false;
+	}
+	if (found->value->kind == EXPORT_REAL && !adds_up) {
+		complain(COMMAND,
+			 "-v %s: in %s:%s it has decimals, and can only be added up (-k); for its distribution: "
+			 "recorder sql %s \"SELECT min(%s), avg(%s), max(%s) FROM %s\"",
+			 value, system, event, path, value, value, value, event);
+		return false;
+	}
+	return true;
+}
+
+static int check_value(const struct hist_keys *keys, const char *value, const char *path, bool adds_up)
 {
 	bool is_found = false;
 
 	for (int id = 0; id < IDS; id++) {
 		const struct hist_event *found = keys->events[id];
 
-		if (found && found->value && found->value->kind > EXPORT_SIGNED) {
-			complain(COMMAND, "-v %s: in %s:%s it is not a whole number", value, found->event->system,
-				 found->event->name);
+		if (!found || !found->value)
+			continue;
+		if (!value_fits(found, path, adds_up))
 			return EXIT_FAILURE;
-		}
-		is_found |= found && found->value;
+		is_found = true;
 	}
 	if (is_found)
 		return 0;
@@ -204,7 +222,7 @@ int hist_keys_open(const struct trace_input *input, const struct report_filter *
 		keys->keys[i].source = source_named(keys->keys[i].name);
 		status = check_key(keys, i);
 	}
-	return status || !value ? status : check_value(keys, value);
+	return status || !value ? status : check_value(keys, value, input->path, text != NULL);
 }
 
 void hist_keys_close(struct hist_keys *keys)
@@ -336,14 +354,18 @@ bool hist_key_of(const struct hist_keys *keys, const struct dat_event *event, st
 	return found != NULL;
 }
 
-bool hist_value_of(const struct hist_keys *keys, const struct dat_event *event, __int128 *ret_value)
+bool hist_value_of(const struct hist_keys *keys, const struct dat_event *event, struct hist_value *ret_value)
 {
 	const struct hist_event *found = event_of(keys, event);
 	struct export_value value;
 
 	if (!found || !found->value || !export_value(found->value, event->data, event->size, &value))
 		return false;
-	*ret_value = found->value->is_signed ? (__int128)value.s : (__int128)value.u;
+	*ret_value = (struct hist_value){ .has_decimals = value.kind == EXPORT_REAL };
+	if (ret_value->has_decimals)
+		ret_value->real = value.real;
+	else
+		ret_value->whole = found->value->is_signed ? (__int128)value.s : (__int128)value.u;
 	return true;
 }
 

@@ -7,6 +7,7 @@
 #ifndef CLI_HIST_KEYS_H
 #define CLI_HIST_KEYS_H
 
+#include "cli/ask/hist_table.h"
 #include "cli/common/trace_input.h"
 #include "cli/report/report_filter.h"
 #include "format/dat/dat_merge.h"
@@ -42,8 +43,8 @@ struct hist_keys {
 
 /*
  * Find the keys' fields in the events that the filter names. `keys`: separated by commas; NULL: the event's name.
- * `value`: NULL, or a field with a number. 0; or the exit status, and one line was printed. Call hist_keys_close() in
- * either case.
+ * `value`: NULL, or a field with a number; without `keys`, with a whole number. 0; or the exit status, and one line was
+ * printed. Call hist_keys_close() in either case.
  */
 int hist_keys_open(const struct trace_input *input, const struct report_filter *filter, const char *keys,
 		   const char *value, struct hist_keys *ret_keys);
@@ -53,7 +54,7 @@ void hist_keys_close(struct hist_keys *keys);
 bool hist_key_of(const struct hist_keys *keys, const struct dat_event *event, struct blob *ret_key);
 
 /* The number of the field `value`. False: the event has none. */
-bool hist_value_of(const struct hist_keys *keys, const struct dat_event *event, __int128 *ret_value);
+bool hist_value_of(const struct hist_keys *keys, const struct dat_event *event, struct hist_value *ret_value);
 
 /* Append a key as text, "{ name: value, name: value }" as the kernel prints it, or as members of a JSON object. */
 void hist_key_put_text(const struct hist_keys *keys, const void *key, struct blob *out);

@@ -3,6 +3,7 @@
 #include "cli/ask/hist_table.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,7 +31,28 @@ static int grow(struct hist_table *table)
 	return 0;
 }
 
-int hist_table_add(struct hist_table *table, const void *key, size_t size, __int128 value)
+/* Neumaier's sum. If the sum is infinite or not a number, rounding has taken nothing from it. */
+static void add_value(struct hist_row *row, const struct hist_value *value)
+{
+	const double before = row->sum.real, sum = before + value->real;
+
+	row->sum.whole += value->whole;
+	row->sum.real = sum;
+	row->sum.has_decimals |= value->has_decimals;
+	if (!isfinite(sum))
+		row->rest = 0;
+	else if (fabs(before) >= fabs(value->real))
+		row->rest += (before - sum) + value->real;
+	else
+		row->rest += (value->real - sum) + before;
+}
+
+double hist_row_sum(const struct hist_row *row)
+{
+	return (double)row->sum.whole + (row->sum.real + row->rest);
+}
+
+int hist_table_add(struct hist_table *table, const void *key, size_t size, const struct hist_value *value)
 {
 	const uint64_t hash = hash_bytes(key, size);
 	struct hist_row **chain, *row;
@@ -50,7 +72,7 @@ int hist_table_add(struct hist_table *table, const void *key, size_t size, __int
 		*chain = row;
 	}
 	row->hits++;
-	row->sum += value;
+	add_value(row, value);
 	return 0;
 }
 

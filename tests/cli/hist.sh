@@ -38,12 +38,16 @@ ok "is recorded" "$RECORDER" record -q -u 'io:*' -u 'mix:*' -u 'odd:*' -o trace.
 "$RECORDER" report --json trace.dat >events.json
 
 cat >counts.py <<'END'
-"""counts.py EVENTS ANSWER EVENT KEYS VALUE: what hist --json must print; VALUE may be "". Prints what differs."""
+"""counts.py EVENTS ANSWER EVENT KEYS VALUE: what hist --json must print. Prints what differs.
+
+VALUE may be "", or FIELD/SCALE for a real(), of which EVENTS have the stored numbers.
+"""
 import json
 import sys
 events = [json.loads(line) for line in open(sys.argv[1])]
 answer = json.load(open(sys.argv[2]))
-name, keys, value = sys.argv[3], sys.argv[4].split(","), sys.argv[5]
+name, keys = sys.argv[3], sys.argv[4].split(",")
+value, _, scale = sys.argv[5].partition("/")
 rows = {}
 hits = 0
 for event in events:
@@ -65,14 +69,20 @@ for event in events:
             part = (part & (1 << 64) - 1) - 1
             part = part.bit_length() if part > 0 else 0
         key.append(part)
-    row = rows.setdefault(json.dumps(key), [0, 0])
-    row[0] += 1
-    row[1] += event["fields"][value] if value else 0
+    rows.setdefault(json.dumps(key), []).append(event["fields"][value] if value else 0)
     hits += 1
 names = [field.partition(".")[0] for field in keys]
 made = {json.dumps([row["key"][n] for n in names]): [row["hitcount"], row.get("sum", 0)] for row in answer["rows"]}
-# A sum of more than 64 bits is rounded.
-expected = {key: [n, s if -1 << 63 <= s < 1 << 64 else float(s)] for key, (n, s) in rows.items()}
+
+
+def total(values):
+    """A sum of more than 64 bits is rounded, and so is one of numbers with decimals."""
+    if scale:
+        return sum(values) / int(scale)
+    return sum(values) if -1 << 63 <= sum(values) < 1 << 64 else float(sum(values))
+
+
+expected = {key: [len(values), total(values)] for key, values in rows.items()}
 if made != expected:
     print("rows:", {k: (made.get(k), expected.get(k)) for k in made.keys() | expected.keys() if made.get(k) != expected.get(k)})
 if [answer["hits"], answer["entries"], answer["dropped"]] != [hits, len(rows), 0]:
@@ -82,14 +92,14 @@ if counts != sorted(counts):
     print("not in order")
 END
 
-# counts NAME EVENT KEYS [VALUE]
+# counts NAME EVENT KEYS [VALUE [SCALE]]
 counts()
 {
 	local value=()
 
 	[ -z "${4:-}" ] || value=(-v "$4")
 	"$RECORDER" hist --json -e "$2" -k "$3" "${value[@]}" >answer.json
-	is "$1" "$(python3 counts.py events.json answer.json "${2#io:}" "$3" "${4:-}" 2>&1)" ""
+	is "$1" "$(python3 counts.py events.json answer.json "${2#io:}" "$3" "${4:-}${5:+/$5}" 2>&1)" ""
 }
 counts "by a number" io:submit delta
 counts "by a number, with a sum that is negative" io:submit op delta
@@ -102,6 +112,8 @@ counts "negative numbers, too" io:submit delta.log2
 counts "by names that are fields of some events" 'mix:*' cpu,comm
 counts "with a sum of fields of several types" 'mix:*' comm n
 counts "by a field of several types" 'mix:*' n
+counts "with a sum of numbers with decimals" io:submit op part 100
+counts "in one row" io:submit event part 100
 counts "by the event" '*' event
 "$RECORDER" hist --json -e '*:*' >default.json
 is "which is the default" "$(python3 counts.py events.json default.json '*' event '' 2>&1)" ""
@@ -141,6 +153,23 @@ print(sorted([row["hitcount"], *row["key"].values()] for row in json.load(sys.st
 print(sum(row["hitcount"] for row in json.load(open("/dev/fd/3"))["rows"] if row["key"]["twice"] is None))' \
 	3< <("$RECORDER" hist --json -e odd:real -k single,part,twice))" \
 	$'[[1, 0.25, -1.5, 0.3333333333333333], [2, -0.1, -1.5, 0]]\n3'
+# sums EVENT KEYS VALUE
+sums()
+{
+	"$RECORDER" hist -e "$1" -k "$2" -v "$3" | sed -n 's/^{ //p' | tr -s ' '
+}
+is "sums of decimals, floats and doubles" "$(sums odd:real event part; sums odd:real part single; sums odd:real part,single twice)" \
+	$'event: odd:real } hitcount: 6 part: -7\npart: -0.5 } hitcount: 2 single: 0.5
+part: -1.5 } hitcount: 4 single: 0.29999999701976776\npart: -1.5, single: -0.1 } hitcount: 2 twice: 0
+part: -1.5, single: 0.25 } hitcount: 2 twice: inf\npart: -0.5, single: 0.25 } hitcount: 2 twice: nan'
+is "of whole numbers and decimals in one row" "$(sums 'io:submit,odd:array' comm id)" \
+	"comm: keys } hitcount: 2002 id: $(python3 -c 'print(float(sum(i ** 3 for i in range(2000)) + 2 ** 64 - 1) + 2.0)')"
+is "a row without decimals has an exact sum, also beside one with decimals" \
+	"$(sums 'io:submit,odd:array' id id | grep -E '^id: (2|18446744073709551615) ')" \
+	$'id: 18446744073709551615 } hitcount: 1 id: 18446744073709551615\nid: 2 } hitcount: 1 id: 2'
+is "in JSON an infinite sum is null, and so is one that is not a number" \
+	"$("$RECORDER" hist --json -e odd:real -k part,single -v twice | grep -oE '"sum":[^}]*' | paste -s -d ' ')" \
+	'"sum":0 "sum":null "sum":null'
 is "as the report prints them" "$("$RECORDER" report -F odd:real trace.dat | grep -c 'part=-1.50')" 4
 if taskset -c 1 true 2>/dev/null; then
 	ok "on CPU 1" taskset -c 1 "$RECORDER" record -q -u 'io:*' -o one.dat ./keys
@@ -187,10 +216,16 @@ refused 1 '-k bytes: in io:submit it is neither a number nor a text$' -e io:subm
 refused 1 '-k path: in odd:array it is neither a number nor a text$' -e io:submit,odd:array -k path
 refused 1 '-k part: in io:submit it has decimals; only whole numbers take a suffix$' -e '*' -k delta,part.hex
 refused 1 '-k id: in odd:array it has decimals; only whole numbers take a suffix$' -e '*' -k id.log2
-refused 1 '-v path: in io:submit it is not a whole number$' -e io:submit -v path
-refused 1 '-v part: in io:submit it is not a whole number$' -e io:submit -v part
-refused 1 '-v id: in odd:array it is not a whole number$' -e '*' -v id
-refused 1 '-v n: in odd:array it is not a whole number$' -e 'mix:*,odd:array' -k event -v n
+refused 1 '-v path: in io:submit it is not a number$' -e io:submit -v path
+refused 1 '-v id: in odd:array it has decimals, and can only be added up .-k.; ' -e '*' -v id
+refused 1 '-v n: in odd:array it is not a number$' -e 'mix:*,odd:array' -k event -v n
+refused 1 '-v bytes: in io:submit it is not a number$' -e io:submit -k op -v bytes
+for field in single twice part; do
+	refused 1 "-v $field: in odd:real it has decimals, .*; for its distribution: recorder sql trace.dat \"[^\"]*\"$" -e odd:real -v $field
+	query=${err#*\"}
+	ok "what the message names works" "$RECORDER" sql --list trace.dat "${query%\"}"
+	like "and has minimum, mean and maximum" "$out" '^[^|]+\|[^|]+\|[^|]+$'
+done
 refused 1 "-v: none of these events has a field 'nothing'$" -e io:submit -v nothing
 refused 1 'trace.dat: there is nothing to count$' -e 'io:submit if delta > 100'
 refused 2 '--json and --svg exclude each other$' --json --svg -e io:submit
