@@ -20,6 +20,8 @@
 #include "cli/common/terminal.h"
 #include "cli/programs/show_programs.h"
 
+#define NAME "stat"
+
 /* Print the counters that the kernel does not have, unless they are 0. */
 static void print_more(const char *what, uint64_t nr)
 {
@@ -150,8 +152,33 @@ static int print_program(struct rec_view *view, void *data)
 
 int cmd_stat(int argc, char **argv)
 {
-	static const char about[] =
-		"Show, lane by lane, what your running programs that use librecorder have recorded and lost.\n";
+	struct programs programs = { .dir = NULL };
+	unsigned int color = TERMINAL_COLOR_AUTO;
+	const struct opt table[] = {
+		OPT_PROGRAMS(programs),
+		OPT_COLOR(color),
+		OPT_END,
+	};
+	const struct opts opts = {
+		.command = NAME,
+		.operands = "[PROGRAM]",
+		.about =
+			"Show, lane by lane, what your running programs that use librecorder have recorded and lost;\n"
+			"or what PROGRAM has: pids separated by commas, or a name.\n",
+		.table = table,
+		.max_operands = 1,
+	};
+	char **operands;
+	int status;
 
-	return programs_show(argc, argv, about, NULL, print_program, NULL);
+	if (!opts_parse(&opts, argc, argv, &operands, &status))
+		return status;
+	if (operands[0] && programs.word) {
+		complain(NAME, "PROGRAM and -P exclude each other: give one of them");
+		return EXIT_USAGE;
+	}
+	if (operands[0])
+		programs.word = operands[0];
+	terminal_use(color);
+	return programs_print(NAME, &programs, print_program, NULL) > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

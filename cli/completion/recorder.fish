@@ -58,6 +58,20 @@ function __recorder_argument
 	end
 end
 
+# What an operand of command $argv[1] that begins with $argv[2] may be: the command's usage shows it.
+function __recorder_operands
+	set -l usage (recorder $argv[1] --help 2>/dev/null)
+	switch "$usage[1]"
+		case '*[PROGRAM]'
+			__recorder_programs
+		case '*[PROGRAM|*'
+			__recorder_programs
+			__fish_complete_path $argv[2]
+		case '*'
+			__fish_complete_path $argv[2]
+	end
+end
+
 function __recorder_complete
 	set -l words (commandline -opc)
 	set -l current (commandline -ct)
@@ -95,7 +109,7 @@ function __recorder_complete
 			printf '%s\t%s\n' $fields[1] $fields[3]
 		end
 	else
-		__fish_complete_path "$current"
+		__recorder_operands $words[2] "$current"
 	end
 end
 

@@ -224,7 +224,9 @@ refused "list a program without events" 1 "cannot list '/bin/true': no events ar
 refused "stat nothing" 1 "no running program uses librecorder \\(buffers are in '$RECORDER_DIR'\\)" stat
 refused "stat a stranger" 1 "no running program 'stranger' uses librecorder" stat -P stranger
 refused "stat a pid" 1 "no running program '1' uses librecorder" stat -P 1
-refused "stat what" 2 "unexpected argument 'stranger'" stat stranger
+refused "stat a stranger without -P" 1 "no running program 'stranger' uses librecorder" stat stranger
+refused "stat two" 2 "unexpected argument 'other'" stat stranger other
+refused "stat both" 2 "PROGRAM and -P exclude each other: give one of them" stat -P 1 stranger
 refused "ps nothing" 1 "no running program uses librecorder \\(buffers are in '$RECORDER_DIR'\\)" ps
 refused "ps a stranger" 1 "no running program 'stranger' uses librecorder" ps -P stranger
 refused "ps a pid" 1 "no running program '1' uses librecorder" ps -P 1

@@ -100,6 +100,10 @@ mkdir -m 700 "$RECORDER_DIR"
 start_told
 is "completion of a program" "$(complete_words recorder record -P t)" told
 is "by its pid" "$(complete_words recorder stat -P "${pid:0:1}")" "$pid"
+is "without -P" "$(complete_words recorder stat t)" told
+touch "$TMP/tool"
+is "where a file is possible, too" "$(cd "$TMP" && complete_words recorder list t)" "told tool"
+is "and where only a file is" "$(cd "$TMP" && complete_words recorder report t)" tool
 is "completion of an event" "$(complete_words recorder record -u '' | tr ' ' '\n' | sort | xargs)" "kv:get kv:put net:idle"
 is "which the shell takes for three words" "$(complete_words recorder record -x kv : p)" put
 mkdir "$TMP/hack"
@@ -129,6 +133,8 @@ done
 if command -v fish >/dev/null; then
 	is "fish: a program" "$(HOME=$TMP PATH=${RECORDER%/*}:$PATH fish -c "source $top_srcdir/cli/completion/recorder.fish
 		complete -C 'recorder record -P t'")" told
+	is "fish: without -P" "$(HOME=$TMP PATH=${RECORDER%/*}:$PATH fish -c "source $top_srcdir/cli/completion/recorder.fish
+		complete -C 'recorder stat t'")" told
 else
 	skip "fish: a program" "fish is not installed"
 fi

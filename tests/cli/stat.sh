@@ -29,6 +29,10 @@ like "the age of the oldest event, for people" "$out" $'\noldest event: [0-9.]+ 
 ok "now is not before the oldest event" awk -v now="$(value 'now ts')" -v oldest="$(value 'oldest event ts')" 'BEGIN { exit !(oldest > 0 && now >= oldest) }'
 ok "by pid" "$RECORDER" stat -P "1,$pid"
 is "the same" "$(grep -vE '^(now ts|oldest event):' <<<"$out")" "$(grep -vE '^(now ts|oldest event):' <<<"$all")"
+for program in "$pid" "1,$pid" victim; do
+	ok "$program, without -P" "$RECORDER" stat "$program"
+	is "the same" "$(grep -vE '^(now ts|oldest event):' <<<"$out")" "$(grep -vE '^(now ts|oldest event):' <<<"$all")"
+done
 # The age of an event is at least as long as the test has waited.
 sleep 1.1
 ok "more than a second later" "$RECORDER" stat -P "$pid"
