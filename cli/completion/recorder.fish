@@ -38,7 +38,65 @@ function __recorder_patterns
 	'
 end
 
-# The argument of an option, begun as in $argv[2]: "tsc|mono" are words, unless they are placeholders in capitals.
+# The trace file that the command line names: its first word that is a file, or trace.dat.
+function __recorder_trace
+	set -l words (commandline -op)
+	for word in $words[3..-1]
+		if test -f "$word"
+			echo $word
+			return
+		end
+	end
+	echo trace.dat
+end
+
+# The events that a trace file describes.
+function __recorder_described
+	recorder report -E -- $argv[1] 2>/dev/null
+end
+
+# The spans of programs that a trace file describes: pairs, whose begins have five-digit ids, and timed events.
+function __recorder_spans
+	recorder report --events -- $argv[1] 2>/dev/null | sed -nE '
+		/^system: /{
+			s///
+			h
+		}
+		/^name: /{
+			s///
+			G
+			s/^([^\n]*)\n([^\n]*).*/\2\n\2:\1/
+			h
+		}
+		/^ID: [0-9]{5}$/{
+			g
+			s/^.*\n(.*)_begin$/\1/p
+		}
+		/^\tfield:rec_duration /{
+			g
+			s/^.*\n//p
+		}
+	'
+end
+
+# The first line of a command's help, which shows its operands.
+function __recorder_usage
+	set -l help (recorder $argv[1] --help 2>/dev/null)
+	echo "$help[1]"
+end
+
+# The events of the trace file, if the command has the operand [FILE]; otherwise those of the kernel.
+function __recorder_events_of
+	switch (__recorder_usage $argv[1])
+		case '*[FILE]*'
+			__recorder_described (__recorder_trace)
+		case '*'
+			__recorder_events
+	end
+end
+
+# The argument, begun as in $argv[2], of an option of command $argv[3]: "tsc|mono" are words, unless they are placeholders
+# in capitals.
 function __recorder_argument
 	switch $argv[1]
 		case '*|*'
@@ -48,11 +106,13 @@ function __recorder_argument
 		case DIR
 			__fish_complete_directories $argv[2]
 		case EVENT
-			__recorder_events
+			__recorder_events_of $argv[3]
 		case PATTERN
 			__recorder_patterns
 		case PROGRAM
 			__recorder_programs
+		case SPAN
+			__recorder_spans (__recorder_trace)
 		case USER
 			__fish_complete_users
 	end
@@ -60,8 +120,11 @@ end
 
 # What an operand of command $argv[1] that begins with $argv[2] may be: the command's usage shows it.
 function __recorder_operands
-	set -l usage (recorder $argv[1] --help 2>/dev/null)
-	switch "$usage[1]"
+	switch (__recorder_usage $argv[1])
+		case '*SPAN|A B'
+			__recorder_spans (__recorder_trace)
+			__recorder_described (__recorder_trace)
+			__fish_complete_path $argv[2]
 		case '*[PROGRAM]'
 			__recorder_programs
 		case '*[PROGRAM|*'
@@ -97,7 +160,7 @@ function __recorder_complete
 		set -l fields (string split \t -- $line)
 		# The words begin with dashes, which test alone would take for its own.
 		if test x"$fields[1]" = x"$before"; and test x"$fields[2]" != x
-			for word in (__recorder_argument $fields[2] "$current")
+			for word in (__recorder_argument $fields[2] "$current" $words[2])
 				echo $prefix$word
 			end
 			return

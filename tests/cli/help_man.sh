@@ -106,6 +106,23 @@ is "where a file is possible, too" "$(cd "$TMP" && complete_words recorder list 
 is "and where only a file is" "$(cd "$TMP" && complete_words recorder report t)" tool
 is "completion of an event" "$(complete_words recorder record -u '' | tr ' ' '\n' | sort | xargs)" "kv:get kv:put net:idle"
 is "which the shell takes for three words" "$(complete_words recorder record -x kv : p)" put
+ok "a trace with spans" "$RECORDER" record -q -o "$TMP/trace.dat" "$top_builddir/examples/07_storage" 20
+# completed WORD...: the completions in the directory of the trace, sorted
+completed()
+{
+	(cd "$TMP" && complete_words "$@" | tr ' ' '\n' | sort | xargs)
+}
+is "completion of a span" "$(completed recorder why --span '')" \
+	"$("$RECORDER" sql --list "$TMP/trace.dat" "SELECT DISTINCT system || ':' || name FROM spans ORDER BY 1" | xargs)"
+is "which the shell takes for three words" "$(completed recorder why --span storage : che)" checksum
+is "of the file that the command line names" "$(cd / && complete_words recorder view "$TMP/trace.dat" --why storage : che)" checksum
+is "completion of an event of the file" "$(completed recorder hist -e storage : re)" "reply request_begin request_end"
+is "of spans and events as operands" "$(completed recorder latency storage : che)" "checksum checksum_begin checksum_end"
+is "after the system" "$(completed recorder latency storage :)" "$(completed recorder latency storage : '')"
+for file in _recorder recorder.fish; do
+	is "$file: spans" "$("$RECORDER" report --events "$TMP/trace.dat" | sed -nE "$(program $file "^\(function _\)\?_recorder_spans")")" \
+		"$(_recorder_spans "$TMP/trace.dat")"
+done
 mkdir "$TMP/hack"
 is "a name is not run as a command" "$(cd "$TMP/hack" && recorder() {
 	if [ "$1" = ps ]; then
@@ -135,13 +152,15 @@ if command -v fish >/dev/null; then
 		complete -C 'recorder record -P t'")" told
 	is "fish: without -P" "$(HOME=$TMP PATH=${RECORDER%/*}:$PATH fish -c "source $top_srcdir/cli/completion/recorder.fish
 		complete -C 'recorder stat t'")" told
+	is "fish: a span" "$(cd "$TMP" && HOME=$TMP PATH=${RECORDER%/*}:$PATH fish -c "source $top_srcdir/cli/completion/recorder.fish
+		complete -C 'recorder why --span storage:che'")" storage:checksum
 else
 	skip "fish: a program" "fish is not installed"
 fi
 end_told
 
 # The completion files handle every kind of argument in --help that can be completed.
-for kind in FILE DIR EVENT PATTERN PROGRAM USER; do
+for kind in FILE DIR EVENT PATTERN PROGRAM SPAN USER; do
 	ok "zsh: an argument that is a $kind" grep -q "^	$kind) " "$top_srcdir/cli/completion/_recorder"
 	ok "fish: an argument that is a $kind" grep -q "^		case $kind\$" "$top_srcdir/cli/completion/recorder.fish"
 done
