@@ -142,6 +142,17 @@ static int write_junit(const struct run *run, const char *path)
 	return err ? EXIT_FAILURE : 0;
 }
 
+static void hint(const struct assertion *assertion)
+{
+	const struct assert_node *limit = assertion->unitless;
+	const int size = limit ? (int)(limit->end - limit->begin) : 0;
+	const char *written = limit ? assertion->text + limit->begin : "";
+
+	if (limit)
+		complain(COMMAND, "'%s': %.*s is %.12g ns; for milliseconds write %.*sms", assertion->text, size,
+			 written, limit->number, size, written);
+}
+
 static int print(const struct run *run)
 {
 	int status = 0;
@@ -150,6 +161,7 @@ static int print(const struct run *run)
 	terminal_start_answer();
 	for (unsigned int i = 0; i < run->nr; i++) {
 		assert_print(&run->assertions[i]);
+		hint(&run->assertions[i]);
 		if (run->assertions[i].verdict != ASSERT_HOLDS)
 			status = EXIT_FAILURE;
 	}

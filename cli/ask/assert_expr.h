@@ -66,6 +66,7 @@ struct assert_node {
 	enum assert_op op;
 	struct assert_node *left, *right;
 	double number;
+	bool has_unit; /* the number is written with one */
 	enum assert_function function;
 	uint32_t millionths; /* of a percentile */
 	struct assert_measure measure;

@@ -295,8 +295,10 @@ static struct assert_node *parse_number(struct parser *p)
 			continue;
 		p->at += size + unit;
 		node = node_at(p, begin, ASSERT_NUMBER);
-		if (node)
+		if (node) {
 			node->number = number * units[i].ns;
+			node->has_unit = unit > 0;
+		}
 		return node;
 	}
 	return wrong(p, begin + size, "unknown unit; ns, us, ms, s or m expected");

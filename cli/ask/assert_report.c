@@ -13,6 +13,9 @@
 #include "cli/common/show_text.h"
 #include "cli/common/terminal.h"
 
+/* In ns: if all durations are longer, a bare number below this seems to lack its unit. */
+#define NS_SHORT 1000
+
 struct body {
 	FILE *out;
 	const struct assertion *assertion;
@@ -31,6 +34,66 @@ static bool is_ns(const struct assert_node *node, const struct assert_trace *tra
 
 	return trace->has_ns && node->op == ASSERT_FUNCTION && node->function > ASSERT_RATE &&
 	       (kind == SERIES_SPAN || kind == SERIES_PAIR);
+}
+
+/* Whether a side of a comparison is a duration, or the sum or difference of durations. */
+static bool is_duration(const struct assert_node *node, const struct assert_trace *trace)
+{
+	if (node->op == ASSERT_NEGATE)
+		return is_duration(node->left, trace);
+	if (node->op == ASSERT_ADD || node->op == ASSERT_SUBTRACT)
+		return is_duration(node->left, trace) || is_duration(node->right, trace);
+	return is_ns(node, trace);
+}
+
+/*
+ * The number that is compared with a duration, and is written without a unit; NULL: the node is not such a comparison.
+ * 0 needs no unit.
+ */
+static const struct assert_node *bare_limit(const struct assert_node *node, const struct assert_trace *trace)
+{
+	const struct assert_node *limit = NULL;
+
+	if (node->op < ASSERT_LESS || node->op > ASSERT_NOT_EQUAL)
+		return NULL;
+	if (is_duration(node->left, trace))
+		limit = node->right;
+	else if (is_duration(node->right, trace))
+		limit = node->left;
+	return limit && limit->op == ASSERT_NUMBER && !limit->has_unit && limit->number > 0 ? limit : NULL;
+}
+
+/* Whether a function has a value below NS_SHORT, or none. */
+static bool has_short(const struct assert_node *node)
+{
+	if (!node)
+		return false;
+	if (node->op == ASSERT_FUNCTION && node->measure.hist.min < NS_SHORT)
+		return true;
+	return has_short(node->left) || has_short(node->right);
+}
+
+/* The first bare limit below NS_SHORT of a comparison whose durations are all longer; NULL: there is none. */
+static const struct assert_node *find_unitless(const struct assert_node *node, const struct assert_trace *trace)
+{
+	const struct assert_node *limit = node ? bare_limit(node, trace) : NULL;
+
+	if (!node || (limit && limit->number < NS_SHORT && !has_short(node)))
+		return limit;
+	limit = find_unitless(node->left, trace);
+	return limit ? limit : find_unitless(node->right, trace);
+}
+
+static void put_limit(const struct body *b, const struct assert_node *limit)
+{
+	const double whole = limit->number < 9e18 ? (double)(int64_t)limit->number : 0;
+	char text[HIST_TEXT_SIZE];
+
+	fprintf(b->out, "  %.*s = ", (int)(limit->end - limit->begin), b->assertion->text + limit->begin);
+	if (whole >= limit->number)
+		fprintf(b->out, "%s\n", hist_text((int64_t)limit->number, true, text));
+	else
+		fprintf(b->out, "%.12g ns\n", limit->number);
 }
 
 static void put_figure(const struct body *b, const struct assert_node *node)
@@ -54,12 +117,16 @@ static void put_figure(const struct body *b, const struct assert_node *node)
 
 static void put_figures(const struct body *b, const struct assert_node *node)
 {
+	const struct assert_node *limit = node ? bare_limit(node, b->trace) : NULL;
+
 	if (!node)
 		return;
 	if (node->op == ASSERT_FUNCTION || node->op == ASSERT_LOST)
 		put_figure(b, node);
 	put_figures(b, node->left);
 	put_figures(b, node->right);
+	if (limit)
+		put_limit(b, limit);
 }
 
 /* -------------------------------------------------------------------------------------------------- what offends */
@@ -288,6 +355,7 @@ int assert_report(struct assertion *assertion, const struct trace_input *input, 
 	if (!body.out)
 		return -ENOMEM;
 	assertion->verdict = !value.is_known ? ASSERT_UNDECIDED : value.number > 0 ? ASSERT_HOLDS : ASSERT_FAILS;
+	assertion->unitless = find_unitless(assertion->node, trace);
 	put_figures(&body, assertion->node);
 	if (assertion->verdict == ASSERT_FAILS)
 		put_offending(&body, assertion->node, true);

@@ -11,14 +11,21 @@ cat >known.c <<'END'
 REC_EVENT(io, submit, u64(id), s32(delta));
 REC_EVENT(io, complete, u64(id), string(path));
 REC_SPAN(io, request, u32(n));
+REC_TIMED(io, flush);
 int main(void)
 {
+	uint64_t start;
+
 	for (unsigned int i = 0; i < 200; i++) {
 		REC_BEGIN(io, request, i);
 		REC(io, submit, i, (int)i - 50);
 		REC(io, complete, i, "<&\"'\033[2J\377");
 		REC_END(io, request);
 	}
+	start = REC_TIMED_START(io, flush);
+	while (rec_clock_mono() < start + 2000)
+		continue;
+	REC_TIMED_END(io, flush, start);
 	return 0;
 }
 END
@@ -109,6 +116,31 @@ is "of each function" "$(sed -nE 's/^  (the .*):$/\1/p' <<<"$out" | paste -sd ';
 	"the largest of max(io:submit.delta);the smallest of min(io:submit.delta)"
 run "$RECORDER" assert trace.dat 'count(io:submit) == 0'
 is "the first events" "$(grep -cE '^    event at ' <<<"$out")" 5
+
+# ---- limits without a unit
+
+# limit EXPRESSION: the lines of limits that are printed, and those on standard error
+limit()
+{
+	run "$RECORDER" assert trace.dat "$1"
+	sed -n 's/^  [0-9.]* = //p' <<<"$out"
+	echo "$err"
+}
+missing()
+{
+	echo "recorder assert: '$1': $2 is $2 ns; for milliseconds write $2ms"
+}
+for each in 'max(io:flush) < 5' '!(5 >= max(io:flush))' 'lost == 0 && max(io:flush) + min(io:flush) < 5'; do
+	is "a limit that lacks its unit: $each" "$(limit "$each")" "5 ns"$'\n'"$(missing "$each" 5)"
+done
+is "half a nanosecond" "$(limit 'p99(io:flush) > 0.5')" "0.5 ns"$'\n'"$(missing 'p99(io:flush) > 0.5' 0.5)"
+is "a limit that may be meant" "$(limit 'max(io:flush) > 1500')" "1.500 us"
+shortest=$("$RECORDER" sql --list trace.dat "SELECT min(dur) FROM spans WHERE name = 'request'")
+is "so may a short one of short durations" "$(limit 'max(io:request) < 7')" \
+	"7 ns$([ "$shortest" -lt 1000 ] || printf '\n%s' "$(missing 'max(io:request) < 7' 7)")"
+for each in 'max(io:flush) > 5ns' 'max(io:flush) > 0' 'max(io:submit.delta) > 5' 'count(io:flush) < 5' 'lost < 5' '1 < 5'; do
+	is "no limit without a unit: $each" "$(limit "$each")" ""
+done
 
 # ---- queries
 
