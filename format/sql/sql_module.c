@@ -4,7 +4,9 @@
  * WHAT), where TRACE is the number of a trace of the connection. sql_open.c writes these statements.
  *
  * A table of events is scanned when it is read for the first time by a cursor. If a cursor begins again, the table is
- * the inner one of a join: then its rows are put into memory, and later reads find them by an index.
+ * the inner one of a join: then its rows are put into memory, and later reads find them by an index. If a subquery
+ * depends on the outer row, each of its reads has a new cursor. So the cursors of such a loop pass on how often they
+ * were read.
  */
 #include "format/sql/sql_counts.h"
 
@@ -16,6 +18,7 @@ struct cursor {
 	sqlite3_vtab_cursor base; /* the part that SQLite uses; must be first */
 	struct sql_filters filters;
 	unsigned int nr_reads;
+	unsigned int nr_before; /* reads by the cursors that this one replaced */
 	bool at_end;
 
 	/* only one of these is used */
@@ -109,94 +112,16 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 	return sql_plan((struct sql_table *)vtab, info);
 }
 
-/* Adds the cells of one event; only the columns that queries use are filled. */
-static int add_event(const struct sql_table *table, struct sql_cells *cells, const struct sql_record *record,
-		     int64_t *row)
-{
-	uint64_t lowest = 0;
-	int err = 0;
-
-	for (unsigned int i = 0; !err && i < table->columns.nr; i++) {
-		struct sql_value value = sql_null();
-
-		if (cells->wanted & sql_column_bit(i))
-			err = sql_column_value(table->trace, &table->columns.columns[i], record, &value);
-		if (!err && (value.kind == SQL_TEXT || value.kind == SQL_BLOB))
-			row[i] = sql_cells_text(cells, value.text, value.size, &err);
-		else if (!err && value.kind == SQL_REAL)
-			row[i] = sql_cell_real(value.real);
-		else
-			row[i] = value.kind == SQL_INT ? value.number : SQL_CELL_NULL;
-		if (value.kind == SQL_INT && value.number == SQL_CELL_NULL)
-			lowest |= sql_lowest_bit(i);
-	}
-	row[table->columns.nr] = sql_record_number(record);
-	return err ? err : sql_cells_add(cells, row, lowest);
-}
-
-static int fill_with_events(const struct sql_table *table, struct sql_cells *cells)
-{
-	const struct sql_filters all = { 0 };
-	struct sql_record record;
-	struct sql_scan *scan;
-	int64_t *row = calloc(table->columns.nr + 1, sizeof(*row));
-	int ret = row ? sql_scan_open(table, &all, &scan) : -ENOMEM;
-
-	if (!ret) {
-		while ((ret = sql_scan_next(scan, &record)) > 0) {
-			ret = add_event(table, cells, &record, row);
-			if (ret)
-				break;
-		}
-		sql_scan_close(scan);
-	}
-	free(row);
-	return ret;
-}
-
-static bool has_what_is_wanted(const struct sql_table *table)
-{
-	return table->cells && !(table->wanted & ~table->cells->wanted);
-}
-
-/* Read the table's rows into memory. Cursors that still read the previous cells keep them. */
-static int fill(struct sql_table *table)
-{
-	const bool is_computed = table->computed;
-	struct sql_cells *cells;
-	int err;
-
-	if (has_what_is_wanted(table))
-		return 0;
-	/* The last cell of an event's row is the row's number. */
-	cells = sql_cells_open(&table->trace->pool, table->columns.kinds, table->columns.nr + !is_computed,
-			       table->wanted);
-	if (!cells)
-		return -ENOMEM;
-	err = is_computed ? table->computed->collect(table->trace, cells) : fill_with_events(table, cells);
-	if (err) {
-		sql_cells_close(cells);
-		return err;
-	}
-	if (is_computed)
-		sql_cells_sort(cells);
-	/* The scan read all events, so all steps back in time are counted. */
-	cells->is_sorted = table->by_time && (is_computed || (table->trace->has_gaps && !table->trace->gaps.back));
-	sql_cells_close(table->cells);
-	table->cells = cells;
-	return 0;
-}
-
 /* ---------------------------------------------------------------------------------------------------------- cursors */
 
 static int cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **ret_cursor)
 {
 	struct cursor *cursor = calloc(1, sizeof(*cursor));
 
-	(void)vtab;
 	if (!cursor)
 		return SQLITE_NOMEM;
 	*ret_cursor = &cursor->base;
+	((struct sql_table *)vtab)->unread = &cursor->base;
 	return SQLITE_OK;
 }
 
@@ -215,10 +140,26 @@ static void cursor_reset(struct cursor *cursor)
 	sql_filters_close(&cursor->filters);
 }
 
+/*
+ * To open a cursor that is already open, SQLite opens a new one, then closes the old one, which passes its count of
+ * reads to the new one. If the new cursor belongs to another statement after all, its table is in memory sooner.
+ */
+static void pass_reads(struct cursor *cursor)
+{
+	struct sql_table *table = table_of(cursor);
+	struct cursor *next = (struct cursor *)table->unread;
+
+	if (next == cursor)
+		table->unread = NULL;
+	else if (next)
+		next->nr_before = cursor->nr_before + cursor->nr_reads;
+}
+
 static int cursor_close(sqlite3_vtab_cursor *base)
 {
 	struct cursor *cursor = (struct cursor *)base;
 
+	pass_reads(cursor);
 	cursor_reset(cursor);
 	free(cursor);
 	return SQLITE_OK;
@@ -325,7 +266,7 @@ static int cells_begin(struct cursor *cursor)
 	const unsigned int time = 0;
 	int64_t low, high;
 	size_t low_row = 0, high_row;
-	int err = fill(table);
+	int err = sql_fill(table);
 
 	if (err)
 		return err;
@@ -374,14 +315,20 @@ static int counts_begin(struct cursor *cursor)
 	return err;
 }
 
+/*
+ * SQLite opens a cursor again for each term of an OR, too. A statement with a few terms should not need memory for the
+ * whole table.
+ */
+#define MAX_SCANS 8
+
 /* Whether to read from memory. */
 static bool is_for_cells(struct cursor *cursor)
 {
 	const struct sql_table *table = table_of(cursor);
 
-	if (table->computed || has_what_is_wanted(table))
+	if (table->computed || sql_has_what_is_wanted(table))
 		return true;
-	return cursor->nr_reads++;
+	return cursor->nr_reads++ || cursor->nr_before >= MAX_SCANS;
 }
 
 static int cursor_filter(sqlite3_vtab_cursor *base, int way, const char *plan, int argc, sqlite3_value **argv)
@@ -391,6 +338,8 @@ static int cursor_filter(sqlite3_vtab_cursor *base, int way, const char *plan, i
 	int err;
 
 	cursor_reset(cursor);
+	if (table->unread == base)
+		table->unread = NULL;
 	table->trace->is_read = true;
 	err = sql_filters_open(plan, argc, argv, &cursor->filters);
 	if (err)

@@ -16,6 +16,7 @@ struct sql_table {
 	struct sql_cells *cells; /* computed tables, and tables of events that were read more than once; or NULL */
 	uint64_t wanted;	 /* sql_column_bit() of the columns that queries have used */
 	bool by_time;		 /* the first column is a time, and rows are in its order */
+	sqlite3_vtab_cursor *unread; /* the newest cursor, until it is read; NULL: it has been read, or is closed */
 };
 
 /* How a query reads a table. SQLite passes these numbers from the plan to the cursor. */
@@ -26,6 +27,12 @@ enum sql_way {
 
 /* Chooses a way for SQLite: xBestIndex. An SQLite code. */
 int sql_plan(struct sql_table *table, sqlite3_index_info *info);
+
+/* Whether the table's cells have all columns that queries have used. */
+bool sql_has_what_is_wanted(const struct sql_table *table);
+
+/* Read the table's rows into memory. Cursors that still read the previous cells keep them. 0; -ENOMEM; -EINTR. */
+int sql_fill(struct sql_table *table);
 
 /* The functions that SQLite calls. Their user data is the connection's struct sql_traces. */
 extern const sqlite3_module sql_module;

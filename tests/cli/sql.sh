@@ -257,6 +257,29 @@ for file in plain.dat zstd.dat six.dat io.dat; do
 		"@system != 'test'" "@id = $id" "@id != $id AND @ts > ${at[2]}" "@id > 65535" "@name > '$name'" "@cpu = 0 AND @ts > ${at[2]}" \
 		"@name = '$name' OR @ts >= ${at[3]}" "@name = '$name' AND @cpu != 0 AND @ts <= ${at[3]}" "@name = NULL" "@task = 1"
 done
+
+# ---- a table that is read again for each outer row, with a new cursor each time
+
+# rereads QUERY: its result, and "few" if it reads as much as some scans of the file
+rereads()
+{
+	strace -qq -f -o reads -e trace=pread64 -P "$PWD/plain.dat" "$RECORDER" sql --list plain.dat "$1" 2>&1
+	awk -v size="$(stat -c %s plain.dat)" '{ sum += $NF } END { print (sum > 100 * size ? "many" : sum > 0 ? "few" : "none") }' reads
+}
+later='SELECT count(*), sum((SELECT min(b.number) FROM count b WHERE b.thread = a.thread AND b.ts > a.ts)) FROM count a'
+is "a subquery that depends on the outer row: scans and memory find the same rows" "$(sql "$later")" \
+	"$(sql "CREATE TABLE plain AS SELECT * FROM count; ${later//FROM count/FROM plain}")"
+if strace -qq -o calls -e inject=getpid:signal=CONT:when=1 true 2>/dev/null; then
+	is "NOT EXISTS" "$(rereads 'SELECT count(*) FROM count a WHERE NOT EXISTS (SELECT 1 FROM count b WHERE b.number = -1 - a.number)')" \
+		$'3000\nfew'
+	is "an OR in a join" "$(rereads 'SELECT count(*) FROM count a JOIN count b ON b.number = -1 - a.number OR b.thread = 3 + a.thread')" \
+		$'0\nfew'
+	is "WITH RECURSIVE" "$(rereads 'WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL
+		SELECT b.number + 1 FROM n JOIN count b ON b.thread = 0 AND b.number = n.i) SELECT count(*), max(i) FROM n')" $'1001|1000\nfew'
+else
+	skip "what such queries read" "strace is not installed, or cannot trace here"
+fi
+
 is "the table on the right of a LEFT JOIN" \
 	"$(io 'SELECT count(*), count(d.id), sum(d.ts) FROM submit s LEFT JOIN done d ON d.id = s.id AND d.tid = s.tid AND d.result > 20 AND d.comm = "requests"')" \
 	"$(io 'SELECT count(*), count(d.id), sum(d.ts) FROM submit s LEFT JOIN done d ON d.id = s.id AND d.tid = s.tid AND +d.result > 20 AND +d.comm = "requests"')"
