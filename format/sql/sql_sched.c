@@ -107,7 +107,8 @@ static int add_syscall(void *arg, const struct model_span *span)
 	int64_t number = 0, result = 0;
 	bool is_known, has_result;
 
-	if (!span->rule->is_kernel || !strstr(span->rule->system, "syscalls"))
+	/* A call that has events of raw_syscalls and of syscalls has two spans. */
+	if (!span->rule->is_kernel || !span->rule->is_call || span->is_beside)
 		return 0;
 	is_known = number_named(row->trace, seen(span), "id", &number) ||
 		   number_named(row->trace, seen(span), "__syscall_nr", &number);

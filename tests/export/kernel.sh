@@ -43,17 +43,24 @@ calls syscalls >expected
 ok "report --spans: every call twice, by the same name" diff got expected
 ok "report --spans: there are calls" test -s got
 ok "sql" "$RECORDER" sql --csv kernel.dat "select name, ts, ts + dur from syscalls where state = 'whole'"
-tail -n +2 .out | tr -d '\r' | tr , ' ' | sort >got
+tail -n +2 .out | tr -d '\r' | tr , ' ' | as_called | sort >got
 cat named raw | as_called | sort >expected
-as_called <got | sort >got.called
-ok "sql: names, begins and ends are those of the lines" diff expected got.called
+is "sql: names, begins and ends are those of the lines" "$(comm -13 expected got)" ""
+# The kernel writes only one end of rt_sigreturn, so its row may be cut.
+names()
+{
+	as_called <"$1" | cut -d ' ' -f 1 | grep -v '^rt_sigreturn$' | sort | uniq -c
+}
+names raw >expected.names
+names got >got.names
+ok "sql: every call once" diff expected.names got.names
 
 ok "export" "$RECORDER" export --perfetto kernel.dat -o kernel.pftrace
 sql calls "select category, name, ts, ts + dur from slice where category in ('syscalls', 'raw_syscalls') and dur >= 0 and extract_arg(arg_set_id, 'debug.incomplete') is null"
 sql interrupts "select distinct category || ':' || name from slice where category in ('irq', 'timer') and extract_arg(arg_set_id, 'debug.incomplete') is null order by 1"
 ask kernel.pftrace
-answer calls | tr ';' '\n' | grep -E '^(raw_)?syscalls ' | cut -d ' ' -f 2- | sort >perfetto
-ok "Perfetto: the same calls" diff got perfetto
+answer calls | tr ';' '\n' | grep -E '^(raw_)?syscalls ' | cut -d ' ' -f 2- | as_called | sort >perfetto
+ok "Perfetto: every call twice, as in the lines" diff expected perfetto
 # Names are those of the begins' lines; a function that has no name there is a number.
 {
 	sed -nE 's/.* irq_handler_entry irq=[0-9]+ name=(.*)/irq:\1/p; s/.* softirq_entry vec=[0-9]+ \[action=(.*)\]/irq:\1/p' lines
