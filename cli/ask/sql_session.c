@@ -5,6 +5,7 @@
 #include "cli/common/missing_parts.h"
 #include "cli/common/opts.h"
 #include "cli/common/progress.h"
+#include "cli/common/show_text.h"
 #include "cli/common/trace_events.h"
 #include "format/sql/sql_hist.h"
 #include "format/sql/sql_open.h"
@@ -154,8 +155,10 @@ static int show_tables(struct sql_session *session, const char *pattern)
 			       -1, &statement, NULL) != SQLITE_OK)
 		return fail(session);
 	sqlite3_bind_text(statement, 1, *pattern ? pattern : "%", -1, SQLITE_STATIC);
-	while (sqlite3_step(statement) == SQLITE_ROW)
-		puts((const char *)sqlite3_column_text(statement, 0));
+	while (sqlite3_step(statement) == SQLITE_ROW) {
+		show_name(stdout, (const char *)sqlite3_column_text(statement, 0), session->escapes);
+		putchar('\n');
+	}
 	if (sqlite3_finalize(statement) != SQLITE_OK)
 		status = fail(session);
 	return status;
@@ -175,11 +178,10 @@ static int show_columns(struct sql_session *session, const char *table)
 		const char *type = (const char *)sqlite3_column_text(statement, 1);
 
 		if (is_first)
-			printf("%s(\n", table);
-		else
-			puts(",");
-		printf("  %s %s%s", sqlite3_column_text(statement, 0), type,
-		       sqlite3_column_int(statement, 2) ? " -- not in *" : "");
+			show_name(stdout, table, session->escapes);
+		fputs(is_first ? "(\n  " : ",\n  ", stdout);
+		show_name(stdout, (const char *)sqlite3_column_text(statement, 0), session->escapes);
+		printf(" %s%s", type, sqlite3_column_int(statement, 2) ? " -- not in *" : "");
 		is_first = false;
 	}
 	sqlite3_finalize(statement);

@@ -138,6 +138,28 @@ is_escaped()
 for list in --uname --version --stat --events -E -f -P; do
 	is_escaped report "$list" hostile.dat
 done
+
+# An event with the name of a table has its system in the name of its own one.
+cat >taken.c <<'END'
+#include <librecorder/event.h>
+REC_EVENT(hostile, spans, u64(n));
+int main(void)
+{
+	REC(hostile, spans, 1);
+	return 0;
+}
+END
+# shellcheck disable=SC2086
+ok "a system that is hostile: compile" $CC $CFLAGS_FOR_TEST -o taken taken.c $LDADD_FOR_TEST
+ok "record" "$RECORDER" record -q --compression none -o plain.dat ./taken
+ok "its name" python3 -c '
+data = open("plain.dat", "rb").read()
+assert b"hostile\0" in data
+open("taken.dat", "wb").write(data.replace(b"hostile\0", b"\x1b]0;xy\a\0"))'
+is_escaped sql taken.dat .tables
+is_escaped sql taken.dat .schema
+like "piped: the name as it is" "$("$RECORDER" sql taken.dat .tables)" $'\033\\]0;xy\a_spans'
+
 for part in head-event systems events kallsyms printk cmd-lines flyrecord; do
 	is_escaped dump --color never "--$part" hostile.dat
 done
