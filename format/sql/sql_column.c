@@ -85,16 +85,25 @@ static int add_common(struct sql_columns *columns, const struct event_type *type
 	return err;
 }
 
-/* Add the column of a field. Names that differ only in case are distinguished by the fields' offsets. */
+/*
+ * The name of a field's column, or of another column of the field. Names that differ only in case are distinguished by
+ * the fields' offsets.
+ */
+static void put_name(const struct event_type *type, const struct tep_format_field *field, const char *suffix,
+		     char *name, size_t size)
+{
+	if (field_named(type, field->name) == field)
+		snprintf(name, size, "%s%s", field->name, suffix);
+	else
+		snprintf(name, size, "%s_%d%s", field->name, field->offset, suffix);
+}
+
 static int add_field(struct sql_columns *columns, const struct event_type *type, struct tep_format_field *field)
 {
 	char name[300];
 	int err;
 
-	if (field_named(type, field->name) == field)
-		snprintf(name, sizeof(name), "%s", field->name);
-	else
-		snprintf(name, sizeof(name), "%s_%d", field->name, field->offset);
+	put_name(type, field, "", name, sizeof(name));
 	err = sql_columns_add(columns, name, sql_field_kind(field), SQL_OF_FIELD);
 	if (!err)
 		columns->columns[columns->nr - 1].field = field;
@@ -107,7 +116,7 @@ static int add_symbol(struct sql_columns *columns, const struct event_type *type
 	char name[300];
 	int err;
 
-	snprintf(name, sizeof(name), "%s_name", field->name);
+	put_name(type, field, "_name", name, sizeof(name));
 	if (!symbols || sql_field_kind(field) != SQL_INT || field_named(type, name))
 		return 0;
 	err = sql_columns_add(columns, name, SQL_TEXT, SQL_OF_SYMBOL);

@@ -49,6 +49,27 @@ ok "an event Tasks: compile" $CC -D_GNU_SOURCE $CFLAGS_FOR_TEST -pthread -o capi
 ok "record" "$RECORDER" record -q -o capital.dat ./capital
 is "its table has another name" "$("$RECORDER" sql --list capital.dat 'SELECT n, (SELECT count(*) FROM tasks) FROM app_tasks' 2>&1)" "5|0"
 
+# ---- fields whose names differ only in case
+
+cat >case.c <<'EOF'
+#include <librecorder/event.h>
+enum { OFF, ON };
+enum { UP, DOWN };
+REC_EVENT(app, modes, named(mode, OFF, ON), named(Mode, UP, DOWN));
+int main(void)
+{
+	REC(app, modes, ON, UP);
+	return 0;
+}
+EOF
+# shellcheck disable=SC2086
+ok "fields mode and Mode: compile" $CC -D_GNU_SOURCE $CFLAGS_FOR_TEST -pthread -o case case.c $LDADD_FOR_TEST
+ok "record" "$RECORDER" record -q -o case.dat ./case
+column=$("$RECORDER" sql --list case.dat "SELECT name FROM pragma_table_xinfo('modes') WHERE name GLOB 'Mode_[0-9]*_name'" 2>&1)
+is "both have the names of their values" "$("$RECORDER" sql --list case.dat "SELECT mode, mode_name, ${column%_name}, $column FROM modes" 2>&1)" \
+	"1|ON|0|UP"
+ok "--save" "$RECORDER" sql --save case.sqlite case.dat
+
 # ---- stacks of programs
 
 cat >stack.c <<'EOF'
