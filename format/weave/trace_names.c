@@ -228,12 +228,12 @@ int trace_info_processes(const struct trace_info *info, struct blob *processes)
 	return processes->error;
 }
 
-void trace_info_threads_of(const struct trace_info *info, unsigned int process, struct blob *threads)
+void trace_info_threads_of(const struct trace_info *info, const bool *of, struct blob *threads)
 {
 	for (size_t i = 0; i < info->nr_threads; i++) {
 		const struct trace_thread *thread = &info->threads[i];
 
-		if (thread->process == process && number_map_get(&info->seen, thread_key(process, thread->tid)))
+		if (of[thread->process] && number_map_get(&info->seen, thread_key(thread->process, thread->tid)))
 			blob_printf(threads, " %" PRId32, thread->tid);
 	}
 }

@@ -117,6 +117,21 @@ static int put_losses(struct dat_losses *losses, struct blob *text)
 	return losses->error ? losses->error : text->error;
 }
 
+/* Add the threads of the programs in other pid namespaces. 0; -ENOMEM. */
+static int put_others(const struct weave *weave, struct blob *text)
+{
+	const struct weave_meta *meta = &weave->meta;
+	bool *are_others = calloc(meta->nr_processes + 1u, sizeof(*are_others));
+
+	if (!are_others)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < meta->nr_processes; i++)
+		are_others[i] = meta->processes[i].other_pids;
+	trace_info_threads_of(weave->in.info, are_others, text);
+	free(are_others);
+	return text->error;
+}
+
 static int put_notes(struct weave *weave)
 {
 	struct dat_notes notes = *weave->meta.notes;
@@ -128,10 +143,9 @@ static int put_notes(struct weave *weave)
 	if (notes.processes)
 		blob_put(&processes, notes.processes, strspn(notes.processes, "0123456789, "));
 	err = trace_info_processes(weave->in.info, &processes);
+	if (!err)
+		err = put_others(weave, &others);
 	blob_put(&processes, "", 1);
-	for (unsigned int i = 0; i < weave->meta.nr_processes; i++)
-		if (weave->meta.processes[i].other_pids)
-			trace_info_threads_of(weave->in.info, i, &others);
 	blob_put(&others, "", 1);
 	err = err ? err : processes.error ? processes.error : others.error;
 	if (!err)
@@ -210,30 +224,27 @@ static void add_figures(struct weave_figures *sum, const struct weave_figures *f
 	sum->events += figures->events;
 }
 
-/* The kernel's stream of this CPU in a buffer. NULL: there is no such stream. */
-static const struct weave_input *find_kernel_input(const struct weave *weave, unsigned int buffer, unsigned int cpu)
+/* The kernel's streams in a buffer, by CPU: WEAVE_CPUS_MAX elements; NULL: there is no such stream. */
+static void find_kernel_inputs(const struct weave *weave, unsigned int buffer, const struct weave_input **ret_inputs)
 {
-	if (!buffer)
-		return cpu < weave->max_kernel_inputs ? weave->kernel_inputs[cpu] : NULL;
-	for (unsigned int i = 0; i < weave->in.source->nr_streams; i++) {
+	memset(ret_inputs, 0, WEAVE_CPUS_MAX * sizeof(*ret_inputs));
+	for (unsigned int i = weave->in.source->nr_streams; i-- > 0;) {
 		const struct weave_input *input = &weave->inputs[i];
 
-		if (input->is_kernel && input->cpu == cpu && weave->out.owners[input->process].buffer == buffer)
-			return input;
+		if (input->is_kernel && weave->out.owners[input->process].buffer == buffer)
+			ret_inputs[input->cpu] = input;
 	}
-	return NULL;
 }
 
 /*
  * Writes the kernel's own statistics of a CPU, and the numbers of events that the file does not have. If there are no
- * statistics of the kernel, writes our counts instead.
+ * statistics of the kernel, writes our counts instead. `input`: the kernel's stream; NULL: there is none.
  */
 static void put_kernel_stats(struct weave *weave, const struct weave_kernel *kernel, unsigned int number,
-			     unsigned int cpu, struct blob *text)
+			     unsigned int cpu, const struct weave_input *input, struct blob *text)
 {
 	static const struct weave_figures none;
 	const struct weave_buffer *buffer = &weave->out.buffers[number];
-	const struct weave_input *input = find_kernel_input(weave, number, cpu);
 	const bool is_given = cpu < kernel->nr_cpu_stats && kernel->cpu_stats[cpu].size;
 
 	if (is_given)
@@ -250,23 +261,27 @@ static void put_kernel_stats(struct weave *weave, const struct weave_kernel *ker
 /* Write the statistics of the kernel's other buffers, in trace-cmd's form. */
 static int put_buffer_stats(struct weave *weave, unsigned int nr)
 {
+	const struct weave_input **inputs = calloc(WEAVE_CPUS_MAX, sizeof(*inputs));
 	const struct weave_meta *meta = &weave->meta;
 	struct blob text = BLOB_INIT;
-	int err = 0;
+	int err = inputs ? 0 : -ENOMEM;
 
 	for (unsigned int i = 0; i < meta->nr_processes && !err; i++) {
 		const struct weave_kernel *kernel = meta->processes[i].kernel;
+		const unsigned int buffer = weave->out.owners[i].buffer;
 
 		if (!kernel || !kernel->buffer)
 			continue;
+		find_kernel_inputs(weave, buffer, inputs);
 		dat_stats_put_buffer(&text, kernel->buffer);
 		err = put_string(weave->out.writer, DAT_CPUSTAT, &text);
 		for (unsigned int cpu = 0; cpu < nr && !err; cpu++) {
 			dat_stats_put(&text, DAT_STAT_CPU, cpu);
-			put_kernel_stats(weave, kernel, weave->out.owners[i].buffer, cpu, &text);
+			put_kernel_stats(weave, kernel, buffer, cpu, cpu < WEAVE_CPUS_MAX ? inputs[cpu] : NULL, &text);
 			err = put_string(weave->out.writer, DAT_CPUSTAT, &text);
 		}
 	}
+	free(inputs);
 	blob_free(&text);
 	return err;
 }
@@ -288,7 +303,8 @@ static int put_cpu_stats(struct weave *weave, unsigned int nr)
 		}
 		dat_stats_put(&text, DAT_STAT_CPU, i);
 		if (weave->kernel)
-			put_kernel_stats(weave, weave->kernel->kernel, 0, i, &text);
+			put_kernel_stats(weave, weave->kernel->kernel, 0, i,
+					 i < weave->max_kernel_inputs ? weave->kernel_inputs[i] : NULL, &text);
 		if (weave->kernel && (programs.events || weave_loss_any(&programs.loss)))
 			dat_stats_put_programs(&text, i);
 		if (!weave->kernel || programs.events || weave_loss_any(&programs.loss))
