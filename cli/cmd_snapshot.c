@@ -181,6 +181,7 @@ static int copy_program(int dir, const char *name, void *data)
 		return err;
 	snapshot->nr_copied++;
 	process.info = *rec_view_info(copied->view);
+	process.other_pids = programs_has_other_pids(copied->view);
 	snprintf(process.file, sizeof(process.file), "%s", name);
 	number = written(snapshot, spool_add_process(snapshot->spool, &process));
 	err = number < 0 ? number : add_anchors(snapshot, copied->view, &now);

@@ -4,7 +4,6 @@
  * buffers: a process that forks or execs puts a new file there.
  */
 #include "cli/recording/drain_private.h"
-#include "librecorder/os/pid_namespace.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/recording/programs.h"
 #include "cli/recording/session.h"
 
 #define ANCHOR_PERIOD_NS UINT64_C(1000000000)
@@ -116,8 +116,7 @@ static int begin(struct drain *drain, struct drained *one)
 	int number, why, err;
 
 	process.info = *info;
-	process.other_pids = rec_view_pid_namespace(one->view) &&
-			     rec_view_pid_namespace(one->view) != REC_FIRST_PID_NAMESPACE;
+	process.other_pids = programs_has_other_pids(one->view);
 	memcpy(process.file, one->name, sizeof(process.file));
 	number = find_in_spool(drain->spool, &process);
 	if (number >= 0) {

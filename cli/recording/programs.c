@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/recording/programs.h"
+#include "librecorder/os/pid_namespace.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -73,6 +74,13 @@ const char *programs_pid(const struct rec_view *view, char text[PROGRAMS_PID_SIZ
 	else
 		snprintf(text, PROGRAMS_PID_SIZE, "%u(%u)", here, inner);
 	return text;
+}
+
+bool programs_has_other_pids(const struct rec_view *view)
+{
+	const uint64_t pid_ns = rec_view_pid_namespace(view);
+
+	return pid_ns && pid_ns != REC_FIRST_PID_NAMESPACE;
 }
 
 /* The pid by which the user selects a program. */

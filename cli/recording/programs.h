@@ -47,6 +47,12 @@ const char *programs_switch_reason(int err);
  */
 const char *programs_pid(const struct rec_view *view, char text[PROGRAMS_PID_SIZE]);
 
+/*
+ * Whether a program's thread ids differ from those in the kernel's events, because it is in another pid namespace than
+ * the first one.
+ */
+bool programs_has_other_pids(const struct rec_view *view);
+
 /* A copy of a program's whole log, which the caller frees; NULL: no memory. */
 unsigned char *programs_log(const struct rec_view *view, size_t *ret_size);
 

@@ -221,7 +221,7 @@ static int add_log(struct taking *taking, unsigned int process, const struct rec
 
 static int take_view(struct taking *taking, struct rec_view *view, const char *name)
 {
-	struct spool_process process = { .info = *rec_view_info(view) };
+	struct spool_process process = { .info = *rec_view_info(view), .other_pids = programs_has_other_pids(view) };
 	int number, err;
 
 	snprintf(process.file, sizeof(process.file), "%s", name);

@@ -49,6 +49,19 @@ like "without a loss" "$err" "events from 1 process, 1 thread; 0 lost"
 read -r _ _ nr missing <<<"$(numbers one.dat)"
 is "many, and none missing" "$((nr > 0)) $missing" "1 0"
 
+# The note that the thread has another id for the kernel, whose events may be merged later.
+is_noted()
+{
+	grep -aqE "threads of other pid namespaces: $2([^0-9]|\$)" "$1"
+}
+ok "the recording notes its thread" is_noted one.dat "$inner"
+ok "snapshot" "$RECORDER" snapshot --dir "$dir" -P "$pid" -o snap.dat
+ok "notes it, too" is_noted snap.dat "$inner"
+run in_pids env RECORDER_ENABLE='*' "$top_builddir/tests/programs/told" <<<$'go\nsave'
+like "rec_save()" "$out" "saved 0\$"
+ok "and so does that" is_noted saved.dat 1
+rm -f $own/*.rec
+
 # Two recorders in two pid namespaces; the first one is killed.
 "$RECORDER" record --dir "$dir" -P "$pid" -o first.dat &
 recorder=$!
