@@ -37,6 +37,7 @@ static void close_all(struct reading *reading)
 
 static int open_file(struct reading *reading, const struct view_request *request, struct dat_error *ret_error)
 {
+	const unsigned int flags = (request->no_plugins ? EVENT_NO_PLUGINS : 0) | EVENT_NAMES;
 	int err = dat_open_rest(request->path, dat_compress_zstd(), &reading->file, ret_error);
 
 	if (!err)
@@ -45,8 +46,9 @@ static int open_file(struct reading *reading, const struct view_request *request
 		err = dat_time_open(reading->file, 0, &reading->time, ret_error);
 	if (err)
 		return err;
-	err = trace_events_open("view", request->shown, reading->file,
-				(request->no_plugins ? EVENT_NO_PLUGINS : 0) | EVENT_NAMES, &reading->table);
+	/* Pictures of running programs follow each other quickly, so formats that are left out are not reported. */
+	err = request->live ? event_table_open(reading->file, flags, &reading->table)
+			    : trace_events_open("view", request->shown, reading->file, flags, &reading->table);
 	if (err) {
 		snprintf(ret_error->text, sizeof(ret_error->text), "cannot parse the event formats: %s",
 			 strerror(-err));

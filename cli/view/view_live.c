@@ -86,11 +86,31 @@ static bool open_kernel(struct view_live *live)
 	return !kernel_start(live->kernel);
 }
 
+static int look_at_nothing(int dir, const char *name, void *data)
+{
+	(void)dir;
+	(void)name;
+	(void)data;
+	return 0;
+}
+
+/* Whether programs can be looked for. False: one line was printed. There need not be a program yet. */
+static bool check_programs(const struct view_live *live)
+{
+	struct programs programs = live->programs;
+	bool lacks = false;
+
+	programs.ret_lacks = &lacks;
+	return programs_files(&sink, &programs, look_at_nothing, NULL) >= 0 || lacks;
+}
+
 bool view_live_open(struct view_live *live)
 {
 	/* The file is in memory, because a file on a disk would be synced for each picture. */
 	const char *tmp = !access("/dev/shm", W_OK) ? "/dev/shm" : getenv("TMPDIR");
 
+	if (!check_programs(live))
+		return false;
 	live->first = clock_reading_take();
 	snprintf(live->dir, sizeof(live->dir), "%s/recorder-view-%d-XXXXXX", tmp && *tmp ? tmp : "/tmp", (int)getpid());
 	if (!mkdtemp(live->dir)) {
@@ -290,8 +310,19 @@ static int add_block(void *arg, const void *bytes, size_t size)
 	return blocks->error;
 }
 
+/* A page asks several times a second: print why programs cannot be looked for once, until they can. */
+static void report_once(const void *arg, const char *line)
+{
+	struct view_live *live = (struct view_live *)(uintptr_t)arg;
+
+	if (!live->is_reported)
+		command_message(COMMAND, line);
+	live->is_reported = true;
+}
+
 static int fill_spool(struct view_live *live, struct spool *spool)
 {
+	const struct message_sink once = { .message = report_once, .word = command_word, .arg = live };
 	struct taking taking = { .spool = spool, .err = live->last ? kernel_last_add(live->last, spool) : 0 };
 	struct programs programs = live->programs;
 	bool lacks = false;
@@ -299,9 +330,10 @@ static int fill_spool(struct view_live *live, struct spool *spool)
 	if (taking.err)
 		return taking.err;
 	programs.ret_lacks = &lacks;
-	programs_files(&sink, &programs, count_lanes, &taking);
+	if (programs_files(&once, &programs, count_lanes, &taking) >= 0 || lacks)
+		live->is_reported = false;
 	taking.lane_bytes = share(taking.lanes);
-	programs_files(&sink, &programs, take_program, &taking);
+	programs_files(&once, &programs, take_program, &taking);
 	return taking.err;
 }
 

@@ -18,13 +18,17 @@ struct view_live {
 	struct programs programs;
 	char dir[PATH_MAX]; /* for the files of one picture, removed at the end */
 	bool no_plugins;
+	bool is_reported; /* the reason why programs cannot be looked for now was printed */
 	struct clock_reading first; /* the clocks when this was opened */
 	struct kernel_request request; /* if it has no events, the kernel is not in the picture */
 	struct kernel *kernel;
 	struct kernel_last *last;
 };
 
-/* Make the directory, and trace the kernel if it is requested. False: one line was printed. */
+/*
+ * Check that programs can be looked for, make the directory, and trace the kernel if it is requested. False: one line
+ * was printed.
+ */
 bool view_live_open(struct view_live *live);
 void view_live_close(struct view_live *live);
 

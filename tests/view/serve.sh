@@ -46,4 +46,32 @@ is "is a wrong command line" "$status" 2
 fails "-P without --serve" "$RECORDER" view -P 1
 like "names it" "$err" '-P needs --serve'
 
+# ---- a directory that is not there
+
+# The status of an answer with the data.
+data_of()
+{
+	python3 -B -c 'import sys, urllib.request
+opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+print(opener.open(sys.argv[1] + "data", timeout=60).status)' "$1"
+}
+
+fails "--dir with a directory that does not exist" timeout 60 "$RECORDER" view --serve --dir nosuch
+is "is a failure, with one line" "$status$err" "1recorder view: cannot use the directory 'nosuch': No such file or directory"
+mkdir -m 700 container
+"$RECORDER" view --serve --dir container >address 2>errors &
+server=$!
+wait_until test -s address
+is "a directory without programs has no events" "$(data_of "$(<address)")" 204
+rmdir container
+is "nor one that was removed" "$(data_of "$(<address)") $(data_of "$(<address)")" "204 204"
+is "which is reported once" "$(<errors)" "recorder view: cannot use the directory 'container': No such file or directory"
+mkdir -m 700 container
+is "it may come back" "$(data_of "$(<address)")" 204
+rmdir container
+is "and go again" "$(data_of "$(<address)")" 204
+is "which is reported, too" "$(wc -l <errors)" 2
+kill -INT "$server"
+wait "$server"
+
 done_testing
