@@ -28,6 +28,7 @@
 #define COMMAND	      "view"
 #define CLIENTS_MAX   16u
 #define REQUEST_MAX   8192u
+#define DEFAULT_PORT  80u /* of http */
 
 struct client {
 	int fd;
@@ -40,7 +41,7 @@ struct client {
 struct server {
 	struct view_live *live;
 	int fd;
-	char host[80];	/* as in an address: 127.0.0.1:1234 */
+	char host[80];	/* as in an address: 127.0.0.1:1234, or 127.0.0.1 for port 80, as clients send it */
 	char token[33];
 	struct client clients[CLIENTS_MAX];
 	unsigned int nr;
@@ -250,20 +251,26 @@ static void write_host(struct server *server)
 {
 	struct sockaddr_storage address;
 	socklen_t size = sizeof(address);
-	char text[INET6_ADDRSTRLEN];
+	char text[INET6_ADDRSTRLEN], number[8] = "";
+	in_port_t port;
 
 	getsockname(server->fd, (struct sockaddr *)&address, &size);
 	if (address.ss_family == AF_INET6) {
 		const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&address;
 
-		snprintf(server->host, sizeof(server->host), "[%s]:%u",
-			 inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof(text)), ntohs(v6->sin6_port));
+		port = ntohs(v6->sin6_port);
+		snprintf(server->host, sizeof(server->host), "[%s]",
+			 inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof(text)));
 	} else {
 		const struct sockaddr_in *v4 = (const struct sockaddr_in *)&address;
 
-		snprintf(server->host, sizeof(server->host), "%s:%u",
-			 inet_ntop(AF_INET, &v4->sin_addr, text, sizeof(text)), ntohs(v4->sin_port));
+		port = ntohs(v4->sin_port);
+		snprintf(server->host, sizeof(server->host), "%s",
+			 inet_ntop(AF_INET, &v4->sin_addr, text, sizeof(text)));
 	}
+	if (port != DEFAULT_PORT)
+		snprintf(number, sizeof(number), ":%u", port);
+	strcat(server->host, number);
 }
 
 static int start(struct server *server, const char *text)

@@ -46,6 +46,27 @@ is "is a wrong command line" "$status" 2
 fails "-P without --serve" "$RECORDER" view -P 1
 like "names it" "$err" '-P needs --serve'
 
+# ---- the port that clients leave out of their header Host
+
+cat >port.py <<'END'
+import signal, subprocess, sys, urllib.request
+server = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, text=True)
+address = server.stdout.readline().strip()
+print(address)
+opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+for path in "", "data":
+    print(opener.open(address + path, timeout=60).status)
+server.send_signal(signal.SIGINT)
+print(server.wait())
+END
+if unshare -rn ip link set lo up 2>/dev/null; then
+	ok "--serve 127.0.0.1:80" unshare -rn sh -c 'ip link set lo up && exec "$@"' - timeout 120 \
+		python3 -B port.py "$RECORDER" view --serve 127.0.0.1:80
+	like "answers to the address that it prints" "$out" $'^http://127\\.0\\.0\\.1/[0-9a-f]{32}/\n200\n204\n0$'
+else
+	skip "port 80" "no network namespace may be made here"
+fi
+
 # ---- a directory that is not there
 
 # The status of an answer with the data.
