@@ -3,6 +3,7 @@
 "use strict";
 
 const LIVE_PAUSE = 150; /* ms between two requests for the state of a running recording */
+const LIVE_TRIES = 10; /* requests that fail in a row until the page gives up */
 
 class Page {
 	constructor(trace) {
@@ -354,14 +355,27 @@ async function askServer() {
 	return answer.status === 204 ? null : Trace.load(splitBlocks(new Uint8Array(await answer.arrayBuffer())));
 }
 
-function pause() {
-	return new Promise((done) => setTimeout(done, LIVE_PAUSE));
+function pause(times = 1) {
+	return new Promise((done) => setTimeout(done, times * LIVE_PAUSE));
+}
+
+/* The present state. A request that fails is repeated, after longer and longer pauses, before the page gives up. */
+async function stateOfServer() {
+	for (let tries = 1; ; tries++) {
+		try {
+			return await askServer();
+		} catch (error) {
+			if (tries === LIVE_TRIES)
+				throw error;
+		}
+		await pause(tries);
+	}
 }
 
 /* The first state: there may be no program with an event yet. */
 async function firstOfServer() {
 	for (;;) {
-		const trace = await askServer();
+		const trace = await stateOfServer();
 		if (trace)
 			return trace;
 		document.getElementById("facts").textContent = "waiting for the first event of a program";
@@ -375,7 +389,7 @@ async function followServer(page) {
 	for (;;) {
 		await pause();
 		try {
-			const trace = await askServer();
+			const trace = await stateOfServer();
 			if (trace)
 				await page.take(trace);
 		} catch (error) {

@@ -186,6 +186,19 @@ def grows_while_searching(browser):
     browser.run("recorderView.drop(), recorderView.find('')")
 
 
+# Some requests fail, as if the server had no room for a picture, or dropped the connection.
+FAILS = """(() => {
+	const { fetch } = window;
+	window.failed = 0;
+	window.fetch = (...rest) => {
+		if (window.failed === 4)
+			return fetch(...rest);
+		window.failed++;
+		return window.failed % 2 ? Promise.resolve(new Response(null, { status: 503 })) : Promise.reject(new TypeError("dropped"));
+	};
+})()"""
+
+
 def main():
     idle = http.client.HTTPConnection(parts.hostname, parts.port)
     idle.connect()  # a client that sends no request does not hold up others
@@ -222,9 +235,12 @@ def main():
         browser.run("recorderView.zoom(0.5)")
         check("it does not follow any more once the user moves", not browser.run("recorderView.follow"))
         low = browser.run("recorderView.view.trace.absolute(recorderView.view.from)")
+        browser.run(FAILS)
+        browser.wait("window.failed === 4")
         fifo.write("x")
         fifo.flush()
         browser.wait("recorderView.view.trace.events === 140")
+        check("after requests that failed, the page continues", True)
         now = browser.run("recorderView.view.trace.absolute(recorderView.view.from)")
         check("and stays where it is", abs(float(now) - float(low)) < 1e-6, low, now)
         check("the console is empty", not browser.told, browser.told)
