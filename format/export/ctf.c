@@ -98,7 +98,9 @@ static int append(const struct ctf *ctf, const char *name, const struct blob *bl
 	export_out_open(&out, fd);
 	export_out_put(&out, blob->data, blob->size);
 	err = export_out_close(&out);
-	close(fd);
+	/* Network file systems report failed writes only here. */
+	if (close(fd) && !err && errno != EINTR)
+		err = -errno;
 	return err;
 }
 

@@ -85,6 +85,17 @@ fails "a file in its place" "$RECORDER" export --ctf kinds.dat -o other
 is "is reported, too" "$err" "recorder export: other: exists and is not an empty directory"
 fails "a directory that is not there" "$RECORDER" export --ctf kinds.dat -o none/here
 is "has its reason" "$err" "recorder export: none/here: cannot write: No such file or directory"
+# Some file systems report a failed write only at close().
+if strace -qq -o calls -y -e trace=close "$RECORDER" export --ctf kinds.dat -o whole 2>err &&
+	number=$(grep '^close' calls | grep -n -m 1 '/cpu[0-9][0-9]*>' | cut -d : -f 1) && [ -n "$number" ]; then
+	fails "close() fails" strace -qq -o calls -y -e trace=close -e inject=close:error=EDQUOT:when="$number" \
+		"$RECORDER" export --ctf kinds.dat -o part
+	like "of a stream" "$(<calls)" '/cpu[0-9]+>\) += -1 EDQUOT .*\(INJECTED\)'
+	is "is reported" "$status $err" "1 recorder export: part: cannot write: Disk quota exceeded"
+	ok "and no directory is made" test ! -e part
+else
+	skip "close() fails" "strace cannot make calls fail here"
+fi
 is "nothing is left of any" "$(find . -name '*.??????' -type d)" ""
 
 done_testing
