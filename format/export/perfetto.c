@@ -45,6 +45,17 @@ static void perfetto_close(void *state)
 	free(p);
 }
 
+static bool has_kernel(const struct event_table *table)
+{
+	for (uint32_t i = 0; i < table->nr_events; i++) {
+		const struct event_type *type = event_type_at(table, i);
+
+		if (type && !event_is_programs(type->event->id))
+			return true;
+	}
+	return false;
+}
+
 static int perfetto_open(struct export_trace *trace, struct export_out *out, void **ret_state)
 {
 	struct perfetto *p = calloc(1, sizeof(*p));
@@ -54,6 +65,7 @@ static int perfetto_open(struct export_trace *trace, struct export_out *out, voi
 		return -ENOMEM;
 	p->trace = trace;
 	p->out = out;
+	p->has_kernel = has_kernel(trace->table);
 	p->by_id = calloc(NR_IDS, sizeof(struct perfetto_names *));
 	p->described = calloc(NR_IDS, sizeof(*p->described));
 	sink = perfetto_sink(p);

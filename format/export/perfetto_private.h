@@ -68,6 +68,7 @@ struct perfetto {
 	struct perfetto_zip *zip;
 	uint64_t delta_time;  /* time of the last packet on the clock of differences */
 	bool is_begun;	      /* the packets before the first event are written */
+	bool has_kernel;      /* the file has formats of the kernel's events */
 
 	struct string_table categories, names, arguments, texts;
 	struct perfetto_names **by_id; /* 65536 */
@@ -129,7 +130,7 @@ void perfetto_contexts(struct perfetto *p, int32_t tid, uint64_t ts);
  */
 uint64_t perfetto_thread(struct perfetto *p, int32_t tid, uint32_t cpu);
 uint64_t perfetto_namesake(struct perfetto *p, int32_t tid); /* the track for export_is_namesake() */
-uint64_t perfetto_process(struct perfetto *p, int32_t pid);
+uint64_t perfetto_process(struct perfetto *p, int32_t tid); /* the track of its process */
 uint64_t perfetto_cpu_track(struct perfetto *p, uint32_t cpu); /* the track of a CPU's interrupts */
 /* A track with this name, below the track `parent`; 0: at the top. */
 uint64_t perfetto_track(struct perfetto *p, uint64_t parent, const char *name, bool is_counter);

@@ -393,7 +393,7 @@ static int on_counter(void *arg, const struct model_counter *counter)
 	size_t event;
 	int err;
 
-	key.parent = perfetto_process(p, export_process(p->trace, counter->tid));
+	key.parent = perfetto_process(p, counter->tid);
 	pool = find_pool(p, &key);
 	if (!key.parent || !pool)
 		return -ENOMEM;

@@ -41,6 +41,23 @@ uint64_t perfetto_track(struct perfetto *p, uint64_t parent, const char *name, b
 	return end_track(p, track);
 }
 
+/*
+ * Whether a program's thread needs a track of Perfetto's that is not a thread's, because Perfetto would show the states
+ * of the kernel's thread of the same number there, and the program's name on CPUs.
+ */
+static bool has_other_ids(const struct perfetto *p, int32_t tid)
+{
+	return p->has_kernel && event_is_ambiguous(p->trace->table, tid);
+}
+
+static uint64_t make_other(struct perfetto *p, uint64_t parent, const char *what, int32_t id)
+{
+	char name[320];
+
+	snprintf(name, sizeof(name), "%.256s%s %d (other pid namespace)", export_task_name(p->trace, id), what, id);
+	return perfetto_track(p, parent, name, false);
+}
+
 static uint64_t make_process(struct perfetto *p, int32_t pid)
 {
 	const size_t track = begin_track(p);
@@ -102,13 +119,16 @@ uint64_t perfetto_namesake(struct perfetto *p, int32_t tid)
 	return track;
 }
 
-uint64_t perfetto_process(struct perfetto *p, int32_t pid)
+uint64_t perfetto_process(struct perfetto *p, int32_t tid)
 {
-	uint64_t track = number_map_get(&p->processes, (uint32_t)pid);
+	const int32_t pid = export_process(p->trace, tid);
+	const bool is_other = has_other_ids(p, tid);
+	const uint64_t key = is_other ? NAMESAKE_KEY(pid) : (uint32_t)pid;
+	uint64_t track = number_map_get(&p->processes, key);
 
 	if (!track) {
-		track = make_process(p, pid);
-		if (track && number_map_set(&p->processes, (uint32_t)pid, track))
+		track = is_other ? make_other(p, 0, ", process", pid) : make_process(p, pid);
+		if (track && number_map_set(&p->processes, key, track))
 			track = 0;
 	}
 	return track;
@@ -117,14 +137,16 @@ uint64_t perfetto_process(struct perfetto *p, int32_t pid)
 uint64_t perfetto_thread(struct perfetto *p, int32_t tid, uint32_t cpu)
 {
 	const uint64_t key = tid > 0 ? (uint32_t)tid : IDLE_KEY(cpu);
-	const int32_t pid = export_process(p->trace, tid);
-	uint64_t track = number_map_get(&p->threads, key);
+	uint64_t track = number_map_get(&p->threads, key), process;
 
 	if (!track) {
+		process = tid > 0 ? perfetto_process(p, tid) : 0;
 		if (tid <= 0)
 			track = make_of_cpu(p, cpu, "idle");
-		else if (perfetto_process(p, pid))
-			track = make_thread(p, pid, tid);
+		else if (process && has_other_ids(p, tid))
+			track = make_other(p, process, "", tid);
+		else if (process)
+			track = make_thread(p, export_process(p->trace, tid), tid);
 		if (track && number_map_set(&p->threads, key, track))
 			track = 0;
 	}

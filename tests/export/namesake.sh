@@ -41,7 +41,7 @@ sql times "select name, ts, dur from slice where category in ('io', 'raw_syscall
 sql tracks "select s.name, s.depth, coalesce(t.name, 'thread') from slice s join track t on s.track_id = t.id where s.category in ('io', 'raw_syscalls') order by 1"
 ask trace.pftrace
 is "has their times" "$(answer times)" "$times"
-is "on two tracks" "$(answer tracks)" "getpid 0 kernel's thread $tid;request 0 thread"
+is "on two tracks" "$(answer tracks)" "getpid 0 kernel's thread $tid;request 0 namesake $tid (other pid namespace)"
 
 ok "--chrome" "$RECORDER" export --chrome trace.dat -o trace.json
 is "has two threads" "$(python3 -c '
@@ -54,5 +54,38 @@ for event in json.load(open("trace.json"))["traceEvents"]:
 ok "--folded" "$RECORDER" export --folded trace.dat -o folded
 is "has two stacks" "$(sed -E 's/ [0-9]+$//' folded | sort | paste -sd ' ')" \
 	"kernel's thread $tid;raw_syscalls:getpid namesake;io:request"
+
+# ---- the kernel's switches
+
+cat >switched.c <<'END'
+#define _GNU_SOURCE
+#include "tests/export/switches.h"
+#include <librecorder/span.h>
+REC_SPAN(io, request);
+REC_COUNTER(io, level, u32(bytes));
+int main(void)
+{
+	const int self = switch_here();
+	REC_BEGIN(io, request);
+	REC(io, level, 5);
+	REC_END(io, request);
+	REC(sched, sched_switch, "leaves", self, 120, 1, "after", self + 200001, 120);
+	return !self || printf("%d\n", self) < 0;
+}
+END
+kernel_events switched two.dat sched_switch
+ok "of another thread" sh -c 'python3 "$0" 0 mono "$1" <two.dat >switched.dat' "$top_srcdir/tests/oracle/other_clock.py" \
+	"recorder 1.0; threads of other pid namespaces: $tid; processes: $tid"
+ok "--perfetto, with switches" "$RECORDER" export --perfetto switched.dat -o switched.pftrace
+sql kernels "select name, count(*) from thread join thread_state using (utid) where tid = $tid and state = 'Running' group by name"
+sql states "select count(*) from thread_state where utid in (select utid from thread_track t join slice s on s.track_id = t.id where s.category = 'io')"
+sql tracks "select t.name, p.name from slice s join track t on s.track_id = t.id join track p on t.parent_id = p.id where s.category = 'io'"
+sql counters "select p.name from track t join track p on t.parent_id = p.id where t.name = 'io:level'"
+ask switched.pftrace
+is "the kernel's thread runs, by its name" "$(answer kernels)" "leaves 1"
+is "the program's thread has no states" "$(answer states)" 0
+is "its spans are on a track of their own" "$(answer tracks)" \
+	"switched $tid (other pid namespace) switched, process $tid (other pid namespace)"
+is "and so are its counters" "$(answer counters)" "switched, process $tid (other pid namespace)"
 
 done_testing
