@@ -328,6 +328,17 @@ static void add_wake(struct view_items *items, const struct model_thread_state *
 	view_add_arrow(items->trace, &arrow);
 }
 
+/* The name of a thread on a CPU. The kernel's thread does not have the name of the program's thread of the same id. */
+static uint32_t name_on_cpu(struct view_items *items, const struct model_thread_state *state)
+{
+	char name[32];
+
+	if (state->state == MODEL_RUNNING)
+		return view_thread_name(items->trace, items->table, state->tid);
+	snprintf(name, sizeof(name), "kernel's thread %" PRId32, state->tid);
+	return view_string(items->trace, name);
+}
+
 static int add_thread_state(void *arg, const struct model_thread_state *state)
 {
 	struct view_items *items = arg;
@@ -345,7 +356,7 @@ static int add_thread_state(void *arg, const struct model_thread_state *state)
 	if (state->state != MODEL_UNKNOWN)
 		view_add(trace, row, VIEW_STATES, 0, &item);
 	if (model_state_runs(state)) {
-		item.name = view_thread_name(trace, items->table, state->tid);
+		item.name = name_on_cpu(items, state);
 		view_add(trace, view_cpu_row(trace, state->cpu), VIEW_SPANS, 0, &item);
 	}
 	add_wake(items, state, row);

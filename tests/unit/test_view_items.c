@@ -250,6 +250,7 @@ Test(view_items, a_thread_of_another_pid_namespace)
 
 	cr_assert_eq(sink.thread_state(items, &ran), 0);
 	cr_assert_eq(item_of(row_named("CPU 3"), 0, 0)->end, 20);
+	cr_assert_str_eq(trace.strings[item_of(row_named("CPU 3"), 0, 0)->name], "kernel's thread 7");
 	cr_assert_eq(row_named("<...>-7")->nr_lines, 0);
 }
 
