@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See view_live.h. The pages are copied as recorder snapshot copies them, put into a spool, and woven; so a picture of
- * running programs has the same events as a recording has. Of each lane only the last pages are taken, so that a
- * picture takes some tens of milliseconds, however large the lanes are. The kernel's rings are handled in the same way.
+ * running programs has the same events as a recording has. Of each lane only the last pages before the request are
+ * read, so that a picture takes some tens of milliseconds, however large the lanes are and however fast their threads
+ * write. The kernel's rings are handled in the same way.
  */
 #include "cli/view/view_live.h"
 
@@ -25,6 +26,9 @@
 /* Bytes of all pages of programs in a picture, which hold some 50,000 events; and of all pages of the kernel. */
 #define PICTURE_BYTES (2u << 20)
 #define LANE_BYTES    (64u << 10) /* of each lane, and of each CPU, at least */
+
+/* The least that an event takes in a lane: its word and the common fields. */
+#define EVENT_BYTES 12u
 
 /* The number of attempts to copy a page if the writer keeps overtaking the copy. */
 #define PAGE_TRIES 1000u
@@ -157,38 +161,61 @@ static int keep_page(struct pages *kept, const struct rec_page *page)
 	return 0;
 }
 
-static int keep_lane(struct rec_view *view, unsigned int lane, struct pages *kept)
+/*
+ * The place from which on a lane has its last `bytes` bytes of events, or more; zeros mean its oldest event. Statistics
+ * that were reset count fewer events, so the place is an earlier one.
+ */
+static struct rec_lane_mark find_begin(const struct rec_view *view, unsigned int lane, size_t bytes)
 {
-	const struct rec_lane_mark all = { 0 };
+	const uint64_t wanted = bytes / EVENT_BYTES + 1;
+	struct rec_lane_stats stats;
+	uint64_t events = 0;
+
+	/* If the lane cannot be read, the walk gets the error, too. */
+	if (!rec_view_stats(view, lane, &stats))
+		events = stats.read_events + stats.overrun + stats.entries;
+	return (struct rec_lane_mark){ .next = events > wanted ? events - wanted : 0 };
+}
+
+/*
+ * Keep the last pages up to those that begin after `until`. A page from the middle of a sub-buffer continues the page
+ * before it: the end was reached, and the writer has added to it meanwhile.
+ */
+static int keep_lane(struct rec_view *view, unsigned int lane, size_t bytes, uint64_t until, struct pages *kept)
+{
+	const struct rec_lane_mark begin = find_begin(view, lane, bytes);
 	struct rec_iter *iter;
 	struct rec_page page;
 	unsigned int tries = 0;
+	uint64_t time = 0;
 	int err = rec_iter_open(view, lane, &iter), got;
 
 	if (err)
 		return err;
 	/* This includes events that a recorder has taken, as long as the lane still has them. */
-	rec_iter_continue(iter, &all);
-	while (!err && tries < PAGE_TRIES) {
+	rec_iter_continue(iter, &begin);
+	while (!err && time <= until) {
 		got = rec_iter_page(iter, &page);
-		if (got == 1)
-			err = keep_page(kept, &page);
-		else if (got != -EAGAIN)
+		if (got == -EAGAIN && ++tries < PAGE_TRIES)
+			continue;
+		if (got != 1 || (kept->nr && page.from))
 			break;
-		tries += got != 1;
+		memcpy(&time, page.data, sizeof(time));
+		err = keep_page(kept, &page);
 	}
 	rec_iter_close(iter);
 	return err;
 }
 
-static int take_lane(struct taking *taking, unsigned int process, struct rec_view *view, unsigned int lane)
+static int take_lane(struct taking *taking, unsigned int process, struct rec_view *view, unsigned int lane,
+		     uint64_t until)
 {
 	const uint32_t size = rec_view_info(view)->subbuf_size;
 	struct pages kept = { .room = (unsigned int)(taking->lane_bytes / (size ? size : 1)) + 1 };
 	int err;
 
 	kept.pages = calloc(kept.room, sizeof(*kept.pages));
-	err = kept.pages ? keep_lane(view, lane, &kept) : -ENOMEM;
+	err = kept.pages ? keep_lane(view, lane, taking->lane_bytes, until, &kept) : -ENOMEM;
 	for (unsigned int i = 0; i < kept.nr; i++) {
 		struct rec_page *page = &kept.pages[(kept.first + i) % kept.room];
 
@@ -217,13 +244,17 @@ static int count_lanes(int dir, const char *name, void *data)
 	return 0;
 }
 
-static int add_anchors(struct taking *taking, const struct rec_view *view)
+/* *ret_now is the present time, on the clock of the program's buffer. */
+static int add_anchors(struct taking *taking, const struct rec_view *view, uint64_t *ret_now)
 {
 	const uint32_t clock = rec_view_info(view)->clock;
 	struct rec_anchor anchors[REC_ANCHORS + 1];
 	unsigned int nr = rec_view_anchors(view, anchors, REC_ANCHORS);
 	int err = rec_clock_anchor(clock, &anchors[nr]);
 
+	if (err)
+		return err;
+	*ret_now = anchors[nr].clock;
 	for (unsigned int i = 0; i <= nr && !err; i++)
 		err = spool_add_anchor(taking->spool, clock, &anchors[i]);
 	return err;
@@ -242,13 +273,14 @@ static int add_log(struct taking *taking, unsigned int process, const struct rec
 static int take_view(struct taking *taking, struct rec_view *view, const char *name)
 {
 	struct spool_process process = { .info = *rec_view_info(view), .other_pids = programs_has_other_pids(view) };
+	uint64_t now = 0;
 	int number, err;
 
 	snprintf(process.file, sizeof(process.file), "%s", name);
 	number = spool_add_process(taking->spool, &process);
-	err = number < 0 ? number : add_anchors(taking, view);
+	err = number < 0 ? number : add_anchors(taking, view, &now);
 	for (unsigned int lane = 0; !err && lane < rec_view_lanes(view); lane++) {
-		err = take_lane(taking, (unsigned int)number, view, lane);
+		err = take_lane(taking, (unsigned int)number, view, lane, now);
 		/* A damaged lane, or one of a buffer that is just being removed, is not in the picture. */
 		if (err == -EBADMSG || err == -EFAULT)
 			err = 0;

@@ -46,6 +46,67 @@ is "is a wrong command line" "$status" 2
 fails "-P without --serve" "$RECORDER" view -P 1
 like "names it" "$err" '-P needs --serve'
 
+# ---- a thread that writes without a pause, and many that wait
+
+cat >busy.c <<'END'
+#include <librecorder/event.h>
+#include <pthread.h>
+#include <unistd.h>
+#define IDLE 40
+REC_EVENT(busy, idle, u32(number));
+REC_EVENT(busy, step, u64(number));
+static pthread_barrier_t ready;
+static void *wait_idle(void *unused)
+{
+	(void)unused;
+	REC(busy, idle, 0);
+	pthread_barrier_wait(&ready);
+	for (;;)
+		pause();
+	return NULL;
+}
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&ready, NULL, IDLE + 1);
+	for (int i = 0; i < IDLE; i++)
+		if (pthread_create(&thread, NULL, wait_idle, NULL))
+			return 1;
+	pthread_barrier_wait(&ready);
+	for (uint64_t number = 0;; number++)
+		REC(busy, step, number);
+}
+END
+# events ADDRESS: the numbers of events in 20 pictures, as words
+cat >events.py <<'END'
+import json, struct, sys, urllib.request, zlib
+opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+for _ in range(20):
+    answer, at = opener.open(sys.argv[1] + "data", timeout=120).read(), 0
+    while at < len(answer):
+        (size,) = struct.unpack_from("<I", answer, at)
+        block, at = answer[at + 4:at + 4 + size], at + 4 + size
+    print(json.loads(zlib.decompress(block))["events"] if answer else 0, end=" ")
+END
+# shellcheck disable=SC2086
+ok "compile" $CC $CFLAGS_FOR_TEST -o busy busy.c $LDADD_FOR_TEST -lpthread
+RECORDER_ENABLE='busy:*' RECORDER_BUFFER_KB=2048 ./busy &
+busy=$!
+"$RECORDER" view --serve -P "$busy" >address 2>errors &
+server=$!
+wait_until test -s address
+wait_until eval '"$RECORDER" stat -P "$busy" | grep -q "^overrun: [1-9]"'
+ok "pictures of it" python3 -B events.py "$(<address)"
+diag "$out"
+# An event has 20 bytes. If the writer is faster than a copy, because the server had to wait for a CPU, a picture has less.
+large=$(tr ' ' '\n' <<<"$out" | awk '$1 >= 1600' | wc -l)
+ok "most have half of the 3200 events in 64 KiB, or more" test "$large" -gt 10
+kill -INT "$server"
+wait "$server"
+kill -KILL "$busy"
+wait "$busy" 2>/dev/null
+
 # ---- the port that clients leave out of their header Host
 
 cat >port.py <<'END'
