@@ -169,19 +169,22 @@ static int check_key(const struct hist_keys *keys, unsigned int which)
 static bool value_fits(const struct hist_event *found, const char *path, bool adds_up)
 {
 	const char *system = found->event->system, *event = found->event->name, *value = found->value->name;
+	char scale[32] = "";
 
 	if (found->value->kind > EXPORT_REAL) {
 		complain(COMMAND, "-v %s: in %s:%s it is not a number", value, system, event);
 		return false;
 	}
-	if (found->value->kind == EXPORT_REAL && !adds_up) {
-		complain(COMMAND,
-			 "-v %s: in %s:%s it has decimals, and can only be added up (-k); for its distribution: "
-			 "recorder sql %s \"SELECT min(%s), avg(%s), max(%s) FROM %s\"",
-			 value, system, event, path, value, value, value, event);
-		return false;
-	}
-	return true;
+	if (found->value->kind != EXPORT_REAL || adds_up)
+		return true;
+	/* For SQL such a field is the whole number that is in the record. */
+	if (found->value->scale > 0)
+		snprintf(scale, sizeof(scale), " / %.1f", found->value->scale);
+	complain(COMMAND,
+		 "-v %s: in %s:%s it has decimals, and can only be added up (-k); for its distribution: "
+		 "recorder sql %s \"SELECT min(%s)%s, avg(%s)%s, max(%s)%s FROM %s\"",
+		 value, system, event, path, value, scale, value, scale, value, scale, event);
+	return false;
 }
 
 static int check_value(const struct hist_keys *keys, const char *value, const char *path, bool adds_up)
