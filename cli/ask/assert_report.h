@@ -30,7 +30,7 @@ struct assertion {
 	struct assert_node *node; /* the parsed expression; NULL: a query */
 	enum assert_verdict verdict;
 	const struct assert_node *unitless; /* a limit of durations whose unit seems to be missing; NULL: none */
-	char *body; /* lines of text about it, to be freed */
+	char *body;			    /* lines of text about it, to be freed */
 	size_t size;
 	double seconds; /* seconds that its evaluation took */
 };

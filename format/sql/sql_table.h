@@ -13,9 +13,9 @@ struct sql_table {
 	int id;				     /* id of the event; or SQL_ALL_EVENTS */
 	const struct sql_computed *computed; /* NULL: a table of events */
 	struct sql_columns columns;
-	struct sql_cells *cells; /* computed tables, and tables of events that were read more than once; or NULL */
-	uint64_t wanted;	 /* sql_column_bit() of the columns that queries have used */
-	bool by_time;		 /* the first column is a time, and rows are in its order */
+	struct sql_cells *cells;     /* computed tables, and tables of events that were read more than once; or NULL */
+	uint64_t wanted;	     /* sql_column_bit() of the columns that queries have used */
+	bool by_time;		     /* the first column is a time, and rows are in its order */
 	sqlite3_vtab_cursor *unread; /* the newest cursor, until it is read; NULL: it has been read, or is closed */
 };
 
