@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See view_live.h. The pages are copied as recorder snapshot copies them, put into a spool, and woven; so a picture of
- * running programs has the same events as a recording has. Of each lane only the last pages before the request are
- * read, so that a picture takes some tens of milliseconds, however large the lanes are and however fast their threads
- * write. The kernel's rings are handled in the same way.
+ * running programs has the same events as a recording has. Of each lane only the last pages are read, so that a
+ * picture takes some tens of milliseconds, however large the lanes are and however fast their threads write. The
+ * kernel's rings are handled in the same way.
  */
 #include "cli/view/view_live.h"
 
@@ -178,23 +178,27 @@ static struct rec_lane_mark find_begin(const struct rec_view *view, unsigned int
 }
 
 /*
- * Keep the last pages up to those that begin after `until`. A page from the middle of a sub-buffer continues the page
- * before it: the end was reached, and the writer has added to it meanwhile.
+ * Keep the last pages up to those that begin after now. This end is read after the begin, and for each lane: while the
+ * other lanes of the program are copied, a fast thread writes more than a picture has of its lane. A page from the
+ * middle of a sub-buffer continues the page before it: the end was reached, and the writer has added to it meanwhile.
  */
-static int keep_lane(struct rec_view *view, unsigned int lane, size_t bytes, uint64_t until, struct pages *kept)
+static int keep_lane(struct rec_view *view, unsigned int lane, size_t bytes, struct pages *kept)
 {
 	const struct rec_lane_mark begin = find_begin(view, lane, bytes);
+	struct rec_anchor now;
 	struct rec_iter *iter;
 	struct rec_page page;
 	unsigned int tries = 0;
 	uint64_t time = 0;
-	int err = rec_iter_open(view, lane, &iter), got;
+	int err = rec_clock_anchor(rec_view_info(view)->clock, &now), got;
 
+	if (!err)
+		err = rec_iter_open(view, lane, &iter);
 	if (err)
 		return err;
 	/* This includes events that a recorder has taken, as long as the lane still has them. */
 	rec_iter_continue(iter, &begin);
-	while (!err && time <= until) {
+	while (!err && time <= now.clock) {
 		got = rec_iter_page(iter, &page);
 		if (got == -EAGAIN && ++tries < PAGE_TRIES)
 			continue;
@@ -207,15 +211,14 @@ static int keep_lane(struct rec_view *view, unsigned int lane, size_t bytes, uin
 	return err;
 }
 
-static int take_lane(struct taking *taking, unsigned int process, struct rec_view *view, unsigned int lane,
-		     uint64_t until)
+static int take_lane(struct taking *taking, unsigned int process, struct rec_view *view, unsigned int lane)
 {
 	const uint32_t size = rec_view_info(view)->subbuf_size;
 	struct pages kept = { .room = (unsigned int)(taking->lane_bytes / (size ? size : 1)) + 1 };
 	int err;
 
 	kept.pages = calloc(kept.room, sizeof(*kept.pages));
-	err = kept.pages ? keep_lane(view, lane, taking->lane_bytes, until, &kept) : -ENOMEM;
+	err = kept.pages ? keep_lane(view, lane, taking->lane_bytes, &kept) : -ENOMEM;
 	for (unsigned int i = 0; i < kept.nr; i++) {
 		struct rec_page *page = &kept.pages[(kept.first + i) % kept.room];
 
@@ -244,17 +247,13 @@ static int count_lanes(int dir, const char *name, void *data)
 	return 0;
 }
 
-/* *ret_now is the present time, on the clock of the program's buffer. */
-static int add_anchors(struct taking *taking, const struct rec_view *view, uint64_t *ret_now)
+static int add_anchors(struct taking *taking, const struct rec_view *view)
 {
 	const uint32_t clock = rec_view_info(view)->clock;
 	struct rec_anchor anchors[REC_ANCHORS + 1];
 	unsigned int nr = rec_view_anchors(view, anchors, REC_ANCHORS);
 	int err = rec_clock_anchor(clock, &anchors[nr]);
 
-	if (err)
-		return err;
-	*ret_now = anchors[nr].clock;
 	for (unsigned int i = 0; i <= nr && !err; i++)
 		err = spool_add_anchor(taking->spool, clock, &anchors[i]);
 	return err;
@@ -273,14 +272,13 @@ static int add_log(struct taking *taking, unsigned int process, const struct rec
 static int take_view(struct taking *taking, struct rec_view *view, const char *name)
 {
 	struct spool_process process = { .info = *rec_view_info(view), .other_pids = programs_has_other_pids(view) };
-	uint64_t now = 0;
 	int number, err;
 
 	snprintf(process.file, sizeof(process.file), "%s", name);
 	number = spool_add_process(taking->spool, &process);
-	err = number < 0 ? number : add_anchors(taking, view, &now);
+	err = number < 0 ? number : add_anchors(taking, view);
 	for (unsigned int lane = 0; !err && lane < rec_view_lanes(view); lane++) {
-		err = take_lane(taking, (unsigned int)number, view, lane, now);
+		err = take_lane(taking, (unsigned int)number, view, lane);
 		/* A damaged lane, or one of a buffer that is just being removed, is not in the picture. */
 		if (err == -EBADMSG || err == -EFAULT)
 			err = 0;
