@@ -214,7 +214,8 @@ static int keep_lane(struct rec_view *view, unsigned int lane, size_t bytes, str
 static int take_lane(struct taking *taking, unsigned int process, struct rec_view *view, unsigned int lane)
 {
 	const uint32_t size = rec_view_info(view)->subbuf_size;
-	struct pages kept = { .room = (unsigned int)(taking->lane_bytes / (size ? size : 1)) + 1 };
+	/* The last page may have only few events. */
+	struct pages kept = { .room = (unsigned int)((taking->lane_bytes + size - 1) / size) + 1 };
 	int err;
 
 	kept.pages = calloc(kept.room, sizeof(*kept.pages));

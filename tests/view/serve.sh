@@ -51,6 +51,7 @@ like "names it" "$err" '-P needs --serve'
 cat >busy.c <<'END'
 #include <librecorder/event.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <unistd.h>
 #define IDLE 40
 REC_EVENT(busy, idle, u32(number));
@@ -65,8 +66,9 @@ static void *wait_idle(void *unused)
 		pause();
 	return NULL;
 }
-int main(void)
+int main(int argc, char **argv)
 {
+	const uint64_t end = argc > 1 ? strtoull(argv[1], NULL, 10) : UINT64_MAX;
 	pthread_t thread;
 
 	pthread_barrier_init(&ready, NULL, IDLE + 1);
@@ -74,8 +76,10 @@ int main(void)
 		if (pthread_create(&thread, NULL, wait_idle, NULL))
 			return 1;
 	pthread_barrier_wait(&ready);
-	for (uint64_t number = 0;; number++)
+	for (uint64_t number = 0; number < end; number++)
 		REC(busy, step, number);
+	for (;;)
+		pause();
 }
 END
 # events ADDRESS: the numbers of events in 20 pictures, as words
@@ -91,21 +95,38 @@ for _ in range(20):
 END
 # shellcheck disable=SC2086
 ok "compile" $CC $CFLAGS_FOR_TEST -o busy busy.c $LDADD_FOR_TEST -lpthread
-RECORDER_ENABLE='busy:*' RECORDER_BUFFER_KB=2048 ./busy &
-busy=$!
-"$RECORDER" view --serve -P "$busy" >address 2>errors &
-server=$!
-wait_until test -s address
+# start_busy VARIABLE=VALUE... COMMAND...: a program that runs busy, where each thread has a lane of its own, and its page
+start_busy()
+{
+	rm -f address
+	env RECORDER_ENABLE='busy:*' RECORDER_MAX_KB=131072 "$@" &
+	busy=$!
+	"$RECORDER" view --serve -P "$busy" >address 2>errors &
+	server=$!
+	wait_until test -s address
+}
+end_busy()
+{
+	kill -INT "$server"
+	wait "$server"
+	kill -KILL "$busy"
+	wait "$busy" 2>/dev/null
+}
+start_busy RECORDER_BUFFER_KB=2048 ./busy
 wait_until eval '"$RECORDER" stat -P "$busy" | grep -q "^overrun: [1-9]"'
 ok "pictures of it" python3 -B events.py "$(<address)"
 diag "$out"
 # An event has 20 bytes. If the writer is faster than a copy, because the server had to wait for a CPU, a picture has less.
 large=$(tr ' ' '\n' <<<"$out" | awk '$1 >= 1600' | wc -l)
 ok "most have half of the 3200 events in 64 KiB, or more" test "$large" -gt 10
-kill -INT "$server"
-wait "$server"
-kill -KILL "$busy"
-wait "$busy" 2>/dev/null
+end_busy
+
+# A sub-buffer has some 6550 of these events, so the last one has some 50.
+start_busy RECORDER_BUFFER_KB=512 RECORDER_SUBBUF_KB=128 ./busy 6600
+wait_until eval '"$RECORDER" stat -P "$busy" | grep -q "^entries: 6600$"'
+ok "pictures of large sub-buffers" python3 -B events.py "$(<address)"
+is "have 64 KiB, too" "$(tr ' ' '\n' <<<"$out" | awk '$1 != "" && $1 < 3200' | wc -l)" 0
+end_busy
 
 # ---- the port that clients leave out of their header Host
 
