@@ -162,6 +162,7 @@ print(opener.open(sys.argv[1] + "data", timeout=60).status)' "$1"
 fails "--dir with a directory that does not exist" timeout 60 "$RECORDER" view --serve --dir nosuch
 is "is a failure, with one line" "$status$err" "1recorder view: cannot use the directory 'nosuch': No such file or directory"
 mkdir -m 700 container
+rm -f address
 "$RECORDER" view --serve --dir container >address 2>errors &
 server=$!
 wait_until test -s address
