@@ -87,7 +87,7 @@ fails "a directory that is not there" "$RECORDER" export --ctf kinds.dat -o none
 is "has its reason" "$err" "recorder export: none/here: cannot write: No such file or directory"
 # Some file systems report a failed write only at close().
 if strace -qq -o calls -y -e trace=close "$RECORDER" export --ctf kinds.dat -o whole 2>err &&
-	number=$(grep '^close' calls | grep -n -m 1 '/cpu[0-9][0-9]*>' | cut -d : -f 1) && [ -n "$number" ]; then
+	number=$(awk '/^close/ { nr++ } /\/cpu[0-9]+>/ { print nr; exit }' calls) && [ -n "$number" ]; then
 	fails "close() fails" strace -qq -o calls -y -e trace=close -e inject=close:error=EDQUOT:when="$number" \
 		"$RECORDER" export --ctf kinds.dat -o part
 	like "of a stream" "$(<calls)" '/cpu[0-9]+>\) += -1 EDQUOT .*\(INJECTED\)'
