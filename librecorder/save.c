@@ -254,7 +254,6 @@ static int describe(struct save *save, bool snapshot)
 {
 	const struct rec_view_info *info = rec_view_info(save->view);
 	const unsigned int lanes = rec_view_lanes(save->view);
-	const uint64_t pid_ns = rec_view_pid_namespace(save->view);
 	struct rec_view_losses losses;
 	unsigned int anchors;
 	int err;
@@ -294,7 +293,7 @@ static int describe(struct save *save, bool snapshot)
 		.anchors = save->anchors,
 		.nr_anchors = anchors + 1,
 		.lost = snapshot ? 0 : losses.no_lane - reported_no_lane,
-		.other_pids = pid_ns && pid_ns != REC_FIRST_PID_NAMESPACE,
+		.other_pids = rec_pid_namespace_is_other(rec_view_pid_namespace(save->view)),
 	};
 	return 0;
 }

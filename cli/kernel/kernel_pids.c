@@ -30,9 +30,7 @@ struct search {
 
 bool kernel_pids_are_ours(const struct message_sink *sink)
 {
-	const uint64_t here = rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE);
-
-	if (!here || here == REC_FIRST_PID_NAMESPACE)
+	if (!rec_pid_namespace_is_other(rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE)))
 		return true;
 	if (!sink)
 		return false;

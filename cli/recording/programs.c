@@ -78,9 +78,7 @@ const char *programs_pid(const struct rec_view *view, char text[PROGRAMS_PID_SIZ
 
 bool programs_has_other_pids(const struct rec_view *view)
 {
-	const uint64_t pid_ns = rec_view_pid_namespace(view);
-
-	return pid_ns && pid_ns != REC_FIRST_PID_NAMESPACE;
+	return rec_pid_namespace_is_other(rec_view_pid_namespace(view));
 }
 
 /* The pid by which the user selects a program. */

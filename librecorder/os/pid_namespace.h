@@ -6,6 +6,7 @@
 #include "librecorder/core/decimal.h"
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,6 +26,12 @@ static inline uint64_t rec_pid_namespace(int dir, const char *path)
 
 	text[n > 0 ? n : 0] = '\0';
 	return strncmp(text, "pid:[", 5) == 0 ? rec_get_decimal(text + 5) : 0;
+}
+
+/* Whether ids of threads in this namespace differ from those in the kernel's events. False if it is not known. */
+static inline bool rec_pid_namespace_is_other(uint64_t pid_ns)
+{
+	return pid_ns && pid_ns != REC_FIRST_PID_NAMESPACE;
 }
 
 #endif
