@@ -50,11 +50,15 @@ static bool has_other_ids(const struct perfetto *p, int32_t tid)
 	return p->has_kernel && event_is_ambiguous(p->trace->table, tid);
 }
 
-static uint64_t make_other(struct perfetto *p, uint64_t parent, const char *what, int32_t id)
+/* The track of such a thread, below that of its process; or, if `parent` is 0, the track of its process. */
+static uint64_t make_other(struct perfetto *p, uint64_t parent, int32_t id)
 {
+	const char *task = export_task_name(p->trace, id);
+	const char *what = !parent ? "process" : task[0] ? "" : "thread";
 	char name[320];
 
-	snprintf(name, sizeof(name), "%.256s%s %d (other pid namespace)", export_task_name(p->trace, id), what, id);
+	snprintf(name, sizeof(name), "%.256s%s%s %d (other pid namespace)", task, !parent && task[0] ? ", " : "", what,
+		 id);
 	return perfetto_track(p, parent, name, false);
 }
 
@@ -127,7 +131,7 @@ uint64_t perfetto_process(struct perfetto *p, int32_t tid)
 	uint64_t track = number_map_get(&p->processes, key);
 
 	if (!track) {
-		track = is_other ? make_other(p, 0, ", process", pid) : make_process(p, pid);
+		track = is_other ? make_other(p, 0, pid) : make_process(p, pid);
 		if (track && number_map_set(&p->processes, key, track))
 			track = 0;
 	}
@@ -144,7 +148,7 @@ uint64_t perfetto_thread(struct perfetto *p, int32_t tid, uint32_t cpu)
 		if (tid <= 0)
 			track = make_of_cpu(p, cpu, "idle");
 		else if (process && has_other_ids(p, tid))
-			track = make_other(p, process, "", tid);
+			track = make_other(p, process, tid);
 		else if (process)
 			track = make_thread(p, export_process(p->trace, tid), tid);
 		if (track && number_map_set(&p->threads, key, track))

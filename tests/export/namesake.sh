@@ -43,6 +43,14 @@ ask trace.pftrace
 is "has their times" "$(answer times)" "$times"
 is "on two tracks" "$(answer tracks)" "getpid 0 kernel's thread $tid;request 0 namesake $tid (other pid namespace)"
 
+# The name belongs to a thread with another number of the same length.
+sed "s/$tid namesake\$/$(tr 0-9 1-90 <<<"$tid") namesake/" trace.dat >unnamed.dat
+ok "--perfetto, without the thread's name" "$RECORDER" export --perfetto unnamed.dat -o unnamed.pftrace
+sql tracks "select t.name, p.name from slice s join track t on s.track_id = t.id join track p on t.parent_id = p.id where s.category = 'io'"
+ask unnamed.pftrace
+is "has tracks by number" "$(answer tracks)" \
+	"thread $tid (other pid namespace) process $tid (other pid namespace)"
+
 ok "--chrome" "$RECORDER" export --chrome trace.dat -o trace.json
 is "has two threads" "$(python3 -c '
 import json, sys
