@@ -42,8 +42,13 @@ end
 function __recorder_trace
 	set -l words (commandline -op)
 	for word in $words[3..-1]
+		# The quotes are removed already.
+		set word (string replace -r -- '^--[^=]*=' '' $word)
+		if string match -q -- '~/*' $word
+			set word $HOME/(string sub -s 3 -- $word)
+		end
 		if test -f "$word"
-			echo $word
+			printf '%s\n' $word
 			return
 		end
 	end

@@ -115,12 +115,35 @@ completed()
 is "completion of a span" "$(completed recorder why --span '')" \
 	"$("$RECORDER" sql --list "$TMP/trace.dat" "SELECT DISTINCT system || ':' || name FROM spans ORDER BY 1" | xargs)"
 is "which the shell takes for three words" "$(completed recorder why --span storage : che)" checksum
-is "of the file that the command line names" "$(cd / && complete_words recorder view "$TMP/trace.dat" --why storage : che)" checksum
+is "after the shell has quoted the colon" "$(completed recorder why --span 'storage\:che')" storage:checksum
+is "in quotes" "$(completed recorder why --span "'storage:che")" storage:checksum
+is "of the file that the command line names" \
+	"$(cd / && complete_words recorder view "$TMP/trace.dat" --why storage : che)" checksum
+mkdir "$TMP/else where"
+mv "$TMP/trace.dat" "$TMP/else where/12:30.dat"
+is "also below ~, with quoted characters" \
+	"$(HOME=$TMP complete_words recorder view '~/else\ where/12' : 30.dat --why storage : che)" checksum
+is "also in quotes" "$(complete_words recorder view "'$TMP/else where/12:30.dat'" --why storage : che)" checksum
+if command -v zsh >/dev/null; then
+	is "zsh: the same" "$(HOME=$TMP zsh -fc "$(sed -n '/^_recorder_trace()/,/^}/p' "$top_srcdir/cli/completion/_recorder")"'
+		words=(recorder view "~/else\\ where/12:30.dat" --why "") CURRENT=5
+		_recorder_trace')" "$TMP/else where/12:30.dat"
+else
+	skip "zsh: the same" "zsh is not installed"
+fi
+if command -v fish >/dev/null; then
+	is "fish: the same" "$(HOME=$TMP PATH=${RECORDER%/*}:$PATH fish -c "source $top_srcdir/cli/completion/recorder.fish
+		complete -C 'recorder view ~/else\\ where/12:30.dat --why storage:che'")" storage:checksum
+else
+	skip "fish: the same" "fish is not installed"
+fi
+mv "$TMP/else where/12:30.dat" "$TMP/trace.dat"
 is "completion of an event of the file" "$(completed recorder hist -e storage : re)" "reply request_begin request_end"
 is "of spans and events as operands" "$(completed recorder latency storage : che)" "checksum checksum_begin checksum_end"
 is "after the system" "$(completed recorder latency storage :)" "$(completed recorder latency storage : '')"
 for file in _recorder recorder.fish; do
-	is "$file: spans" "$("$RECORDER" report --events "$TMP/trace.dat" | sed -nE "$(program $file "^\(function _\)\?_recorder_spans")")" \
+	is "$file: spans" \
+		"$("$RECORDER" report --events "$TMP/trace.dat" | sed -nE "$(program $file "^\(function _\)\?_recorder_spans")")" \
 		"$(_recorder_spans "$TMP/trace.dat")"
 done
 mkdir "$TMP/hack"
@@ -152,10 +175,13 @@ if command -v fish >/dev/null; then
 		complete -C 'recorder record -P t'")" told
 	is "fish: without -P" "$(HOME=$TMP PATH=${RECORDER%/*}:$PATH fish -c "source $top_srcdir/cli/completion/recorder.fish
 		complete -C 'recorder stat t'")" told
-	is "fish: a span" "$(cd "$TMP" && HOME=$TMP PATH=${RECORDER%/*}:$PATH fish -c "source $top_srcdir/cli/completion/recorder.fish
+	is "fish: a span" "$(cd "$TMP" && HOME=$TMP PATH=${RECORDER%/*}:$PATH fish -c "
+		source $top_srcdir/cli/completion/recorder.fish
 		complete -C 'recorder why --span storage:che'")" storage:checksum
 else
-	skip "fish: a program" "fish is not installed"
+	for name in "a program" "without -P" "a span"; do
+		skip "fish: $name" "fish is not installed"
+	done
 fi
 end_told
 
