@@ -147,13 +147,20 @@ for file in _recorder recorder.fish; do
 		"$(_recorder_spans "$TMP/trace.dat")"
 done
 mkdir "$TMP/hack"
-is "a name is not run as a command" "$(cd "$TMP/hack" && recorder() {
-	if [ "$1" = ps ]; then
-		echo '        4711  started      1/2         1  $(>hacked)       /tmp/program'
-	else
-		"$RECORDER" "$@"
-	fi
-} && complete_words recorder record -P '' && ls)" '$(>hacked) 4711'
+# hostile WORD...: the completions if a program and a span have names that are commands, and the files that these make
+hostile()
+{
+	cd "$TMP/hack" && recorder()
+	{
+		case "$1 ${2-}" in
+		'ps '*) echo '        4711  started      1/2         1  $(>hacked)       /tmp/program' ;;
+		'report --events') printf '%s\n' 'system: io' 'name: `>hacked`_begin' 'ID: 16385' 'name: a b_begin' 'ID: 16386' ;;
+		*) "$RECORDER" "$@" ;;
+		esac
+	} && complete_words "$@" && ls
+}
+is "a name is not run as a command, nor offered: readline would not quote it" "$(hostile recorder record -P '')" 4711
+is "nor is that of a span" "$(hostile recorder why --span '')" "io:a b"
 is "completion of a user" "$(complete_words recorder record --user roo)" root
 for function in programs patterns; do
 	list=$([ $function = programs ] && echo ps || echo list)
