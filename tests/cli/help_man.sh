@@ -104,6 +104,10 @@ is "without -P" "$(complete_words recorder stat t)" told
 touch "$TMP/tool"
 is "where a file is possible, too" "$(cd "$TMP" && complete_words recorder list t)" "told tool"
 is "and where only a file is" "$(cd "$TMP" && complete_words recorder report t)" tool
+mkdir "$TMP/tools"
+is "completion of a directory" "$(cd "$TMP" && complete_words recorder stat --dir t)" tools
+is "no completion of a number" "$(cd "$TMP" && complete_words recorder why --slowest t)" ""
+is "an operand after an option without an argument" "$(cd "$TMP" && complete_words recorder list --full t)" "told tool tools"
 is "completion of an event" "$(complete_words recorder record -u '' | tr ' ' '\n' | sort | xargs)" "kv:get kv:put net:idle"
 is "which the shell takes for three words" "$(complete_words recorder record -x kv : p)" put
 ok "a trace with spans" "$RECORDER" record -q -o "$TMP/trace.dat" "$top_builddir/examples/07_storage" 20
