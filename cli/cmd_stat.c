@@ -163,8 +163,8 @@ int cmd_stat(int argc, char **argv)
 		.command = NAME,
 		.operands = "[PROGRAM]",
 		.about =
-			"Show, lane by lane, what your running programs that use librecorder have recorded and lost;\n"
-			"or what PROGRAM has: pids separated by commas, or a name.\n",
+			"Show, lane by lane, what your running programs that use librecorder have recorded and lost.\n"
+			"PROGRAM: only the programs with these pids, separated by commas, or of this name.\n",
 		.table = table,
 		.max_operands = 1,
 	};
