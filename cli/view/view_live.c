@@ -162,8 +162,8 @@ static int keep_page(struct pages *kept, const struct rec_page *page)
 }
 
 /*
- * The place from which on a lane has its last `bytes` bytes of events, or more; zeros mean its oldest event. Statistics
- * that were reset count fewer events, so the place is an earlier one.
+ * A place in the lane that at least its last `bytes` bytes of events follow; zeros mean its oldest event. If statistics
+ * were reset, they count fewer events, so the place is an earlier one.
  */
 static struct rec_lane_mark find_begin(const struct rec_view *view, unsigned int lane, size_t bytes)
 {
@@ -178,9 +178,10 @@ static struct rec_lane_mark find_begin(const struct rec_view *view, unsigned int
 }
 
 /*
- * Keep the last pages up to those that begin after now. This end is read after the begin, and for each lane: while the
- * other lanes of the program are copied, a fast thread writes more than a picture has of its lane. A page from the
- * middle of a sub-buffer continues the page before it: the end was reached, and the writer has added to it meanwhile.
+ * Keep the last pages, up to the first that begins after now. This end is read after the begin, and for each lane:
+ * while the other lanes of the program are copied, a fast thread writes more than a picture has of its lane. A page
+ * from the middle of a sub-buffer continues the page before it: that page was the last one, and the writer has added
+ * events to its sub-buffer since.
  */
 static int keep_lane(struct rec_view *view, unsigned int lane, size_t bytes, struct pages *kept)
 {
@@ -341,7 +342,7 @@ static int add_block(void *arg, const void *bytes, size_t size)
 	return blocks->error;
 }
 
-/* A page asks several times a second: print why programs cannot be looked for once, until they can. */
+/* A browser's page asks several times a second. So the reason is printed once until programs can be found again. */
 static void report_once(const void *arg, const char *line)
 {
 	struct view_live *live = (struct view_live *)(uintptr_t)arg;

@@ -42,8 +42,8 @@ uint64_t perfetto_track(struct perfetto *p, uint64_t parent, const char *name, b
 }
 
 /*
- * Whether a program's thread needs a track of Perfetto's that is not a thread's, because Perfetto would show the states
- * of the kernel's thread of the same number there, and the program's name on CPUs.
+ * Whether a program's thread gets a plain track. On the track of a thread, Perfetto would show the states of the
+ * kernel's thread of the same number, and on the CPUs the program's name.
  */
 static bool has_other_ids(const struct perfetto *p, int32_t tid)
 {

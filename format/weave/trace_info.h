@@ -95,7 +95,7 @@ int trace_info_cmdlines(const struct trace_info *info, struct blob *cmdlines);
 /* Append the processes that were seen, each with its further threads, in the form of the file's notes. 0, -ENOMEM. */
 int trace_info_processes(const struct trace_info *info, struct blob *processes);
 
-/* Add the threads that were seen of some processes, each after a blank. `of`: by process, whether it is among them. */
+/* Add the threads that were seen of the processes i for which of[i] is true, each after a blank. */
 void trace_info_threads_of(const struct trace_info *info, const bool *of, struct blob *threads);
 int trace_info_printk(const struct trace_info *info, struct blob *printk);
 int trace_info_kallsyms(const struct trace_info *info, struct blob *kallsyms);

@@ -260,7 +260,7 @@ done
 
 # ---- a table that is read again for each outer row, with a new cursor each time
 
-# rereads QUERY: its result, and "few" if it reads as much as some scans of the file
+# rereads QUERY: its result, and "few" if it reads not more than a hundred times the size of the file
 rereads()
 {
 	strace -qq -f -o reads -e trace=pread64 -P "$PWD/plain.dat" "$RECORDER" sql --list plain.dat "$1" 2>&1

@@ -139,7 +139,7 @@ for list in --uname --version --stat --events -E -f -P; do
 	is_escaped report "$list" hostile.dat
 done
 
-# An event with the name of a table has its system in the name of its own one.
+# If an event has the name of a table, the name of the event's own table contains the event's system.
 cat >taken.c <<'END'
 #include <librecorder/event.h>
 REC_EVENT(hostile, spans, u64(n));

@@ -116,7 +116,8 @@ start_busy RECORDER_BUFFER_KB=2048 ./busy
 wait_until eval '"$RECORDER" stat -P "$busy" | grep -q "^overrun: [1-9]"'
 ok "pictures of it" python3 -B events.py "$(<address)"
 diag "$out"
-# An event has 20 bytes. If the writer is faster than a copy, because the server had to wait for a CPU, a picture has less.
+# An event has 20 bytes. If the writer is faster than a copy, because the server had to wait for a CPU, a picture has fewer
+# events.
 large=$(tr ' ' '\n' <<<"$out" | awk '$1 >= 1600' | wc -l)
 ok "most have half of the 3200 events in 64 KiB, or more" test "$large" -gt 10
 end_busy
