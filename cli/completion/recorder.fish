@@ -100,8 +100,8 @@ function __recorder_events_of
 	end
 end
 
-# The argument, begun as in $argv[2], of an option of command $argv[3]: "tsc|mono" are words, unless they are placeholders
-# in capitals.
+# The argument, begun as in $argv[2], of an option of command $argv[3]: "tsc|mono" are words, unless they are
+# placeholders in capitals.
 function __recorder_argument
 	switch $argv[1]
 		case '*|*'
