@@ -3,11 +3,8 @@
 #include "librecorder/view/reader_private.h"
 #include "librecorder/core/atomic.h"
 
-
 #include <errno.h>
 #include <sys/mman.h>
-
-#define NS_PER_S UINT64_C(1000000000)
 
 int rec_view_grow(struct rec_view *view, unsigned int seconds)
 {

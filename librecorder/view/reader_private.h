@@ -10,6 +10,8 @@
 #include "librecorder/os/identity.h"
 #include "librecorder/ring/ring_private.h"
 
+#define NS_PER_S UINT64_C(1000000000)
+
 /* A mapping of a view's file. */
 struct view_map {
 	unsigned char *at; /* NULL: none */

@@ -24,7 +24,6 @@
 #include <unistd.h>
 
 #define NS_PER_MS 1000000u
-#define NS_PER_S  1000000000u
 
 /* The time between two checks for a single event, and for the end of the program. */
 #define EVENT_SLICE_NS (5u * NS_PER_MS)
