@@ -21,11 +21,6 @@
 /* Sub-buffer ids have 16 bits (REC_POS_ID). */
 #define NR_SUBBUFS_MAX 65535u
 
-static uint64_t round_up(uint64_t value, uint64_t unit)
-{
-	return (value + unit - 1) / unit * unit;
-}
-
 static uint64_t smallest(uint64_t a, uint64_t b, uint64_t c)
 {
 	const uint64_t least = a < b ? a : b;
@@ -78,21 +73,21 @@ static uint32_t shared_lanes(uint32_t max_lanes)
 /* The parts of a lane; `data` is the size of its sub-buffers, which follow a meta page of the same size as each. */
 static void place_in_lane(struct rec_geometry *g, uint64_t data)
 {
-	g->lane_reader = round_up(sizeof(struct rec_lane) + g->max_subbufs * sizeof(struct rec_subbuf), g->page);
+	g->lane_reader = rec_round_up(sizeof(struct rec_lane) + g->max_subbufs * sizeof(struct rec_subbuf), g->page);
 	g->lane_meta = g->lane_reader +
-		       round_up(sizeof(struct rec_lane_reader) + g->max_subbufs * sizeof(struct rec_link), g->page);
+		       rec_round_up(sizeof(struct rec_lane_reader) + g->max_subbufs * sizeof(struct rec_link), g->page);
 	g->lane_stride = g->lane_meta + g->subbuf_size + data;
 }
 
 /* The parts that every program needs come first: header, rules, the first enable words. */
 static void place_in_file(struct rec_geometry *g)
 {
-	g->rules = round_up(sizeof(struct rec_buffer_header), g->page);
-	g->enable = g->rules + round_up(sizeof(struct rec_rules), g->page);
-	g->conditions = g->enable + round_up(REC_EVENTS_MAX * sizeof(uint32_t), g->page);
-	g->loan = g->conditions + round_up(REC_CONDITIONS_SIZE, g->page);
-	g->log = g->loan + round_up(sizeof(struct rec_loan), g->page);
-	g->log_size = round_up(LOG_SIZE, g->page);
+	g->rules = rec_round_up(sizeof(struct rec_buffer_header), g->page);
+	g->enable = g->rules + rec_round_up(sizeof(struct rec_rules), g->page);
+	g->conditions = g->enable + rec_round_up(REC_EVENTS_MAX * sizeof(uint32_t), g->page);
+	g->loan = g->conditions + rec_round_up(REC_CONDITIONS_SIZE, g->page);
+	g->log = g->loan + rec_round_up(sizeof(struct rec_loan), g->page);
+	g->log_size = rec_round_up(LOG_SIZE, g->page);
 	g->lanes = g->log + g->log_size;
 	g->file_size = g->lanes + g->max_lanes * g->lane_stride;
 }
@@ -115,7 +110,7 @@ int rec_geometry_make(const struct rec_options *options, uint64_t page_size, str
 	g.subbuf_size = (uint32_t)subbuf;
 	g.lane_bytes = rec_lane_pages(lane, subbuf) * subbuf;
 	/* The lane ends with a page, without room that no sub-buffer uses: a forked child gets the same layout. */
-	data = round_up((rec_lane_pages(lane_max, subbuf) + 2) * subbuf, page) - subbuf;
+	data = rec_round_up((rec_lane_pages(lane_max, subbuf) + 2) * subbuf, page) - subbuf;
 	/* If the sub-buffers become smaller, there will be more of them. */
 	g.max_subbufs = (uint32_t)(data / REC_SUBBUF_MIN < NR_SUBBUFS_MAX ? data / REC_SUBBUF_MIN : NR_SUBBUFS_MAX);
 	place_in_lane(&g, data);

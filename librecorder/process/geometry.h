@@ -31,6 +31,12 @@ struct rec_geometry {
 	uint64_t file_size;
 };
 
+/* The smallest multiple of `unit` that is not below `value`. */
+static inline uint64_t rec_round_up(uint64_t value, uint64_t unit)
+{
+	return (value + unit - 1) / unit * unit;
+}
+
 /* Whether sub-buffers may have this size. */
 bool rec_is_subbuf_size(uint64_t size);
 

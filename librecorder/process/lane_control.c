@@ -83,9 +83,9 @@ static bool find_shape(uint32_t index, uint32_t subbuf, uint64_t size, struct re
 /* The caller has the lane, and has hidden it. */
 static void make_anew(struct rec_handle *handle, const struct rec_shape *shape)
 {
-	const uint64_t was = (handle->nr_subbufs + UINT64_C(1)) << handle->shift, page = rec_pool.geometry.page;
+	const uint64_t was = (handle->nr_subbufs + UINT64_C(1)) << handle->shift;
 	/* Only whole pages are given back. */
-	const uint64_t is = ((shape->pages + UINT64_C(2)) * shape->subbuf_size + page - 1) / page * page;
+	const uint64_t is = rec_round_up((shape->pages + UINT64_C(2)) * shape->subbuf_size, rec_pool.geometry.page);
 	const uint32_t index = rec_lane_index(handle);
 
 	rec_lane_shape(handle, index, shape);
