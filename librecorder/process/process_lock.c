@@ -11,23 +11,12 @@
  */
 #include "librecorder/process/process.h"
 #include "librecorder/core/atomic.h"
+#include "librecorder/os/backoff.h"
 #include "librecorder/os/signal_block.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
-
-/*
- * The holder is done within microseconds, unless it has lost its CPU. A waiter of a higher real-time priority must
- * sleep to give the CPU back: sched_yield() does not, and with all signals blocked nothing else ends the wait. So
- * after YIELDS tries every waiter sleeps between two tries. A waiter with a bounded time gives up after TRIES, about a
- * tenth of a second.
- */
-#define TRIES	 1000u
-#define YIELDS	 100u
-#define SLEEP_NS 50000
 
 /* Numbers of threads without an id: above all ids, and below REC_OWNER_HELD. */
 #define NO_ID	   UINT32_C(0x80000000)
@@ -72,7 +61,6 @@ static bool lock(pid_t pid, bool wait)
 {
 	const uint64_t process = (uint64_t)pid << 32;
 	const uint64_t self = process | this_thread();
-	const struct timespec sleep = { .tv_nsec = SLEEP_NS };
 	unsigned int tries = 0;
 	struct rec_signal_block block;
 	uint64_t was;
@@ -84,18 +72,13 @@ static bool lock(pid_t pid, bool wait)
 			break;
 		if ((was & ~(uint64_t)UINT32_MAX) != process && rec_cmpxchg64(&holder, &was, self))
 			break;
-		/* The count stops at TRIES: if it wrapped, a long wait would yield again instead of sleeping. */
-		tries += tries < TRIES;
-		if (tries == TRIES && is_gone(was) && rec_cmpxchg64(&holder, &was, self))
+		if (tries == REC_BACKOFF_TRIES && is_gone(was) && rec_cmpxchg64(&holder, &was, self))
 			break;
-		if (was == self || (!wait && tries == TRIES)) {
+		if (was == self || (!wait && tries == REC_BACKOFF_TRIES)) {
 			rec_signal_block_end(&block);
 			return false;
 		}
-		if (tries < YIELDS)
-			sched_yield();
-		else
-			nanosleep(&sleep, NULL);
+		rec_backoff(&tries);
 	}
 	before = block;
 	return true;

@@ -6,8 +6,9 @@
  * the mapping raises SIGBUS, whatever was checked before. A handler that calls this code gets zeros in place of the
  * mapping, which are as valid as any other contents, and the view returns no more events.
  *
- * The list has a spin lock. Its holder accesses no mapping, and has all signals blocked: the handler of another signal
- * may read a view (rec_view_stopped()) and fault. So a handler that waits for the lock waits for another thread.
+ * The list has a lock whose waiters sleep (backoff.h). Its holder accesses no mapping, and has all signals blocked: the
+ * handler of another signal may read a view (rec_view_stopped()) and fault. So a handler that waits for the lock waits
+ * for another thread.
  *
  * A process may fork while one of its threads holds the lock. That thread does not exist in the child, so the child
  * takes over the lock. The lock contains the holder's pid, so this also works if no fork handler runs in the child. The
@@ -17,22 +18,13 @@
  */
 #include "librecorder/view/reader_private.h"
 #include "librecorder/core/atomic.h"
+#include "librecorder/os/backoff.h"
 #include "librecorder/os/signal_block.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
-
-/*
- * The holder is done within microseconds, unless it has lost its CPU. A waiter of a higher real-time priority must
- * sleep to give the CPU back: sched_yield() does not, and with all signals blocked nothing else ends the wait. So
- * after YIELDS tries a waiter sleeps between two tries.
- */
-#define YIELDS	 100u
-#define SLEEP_NS 50000
 
 struct guarded_map {
 	unsigned char *at;
@@ -56,7 +48,6 @@ static void mend_links(void)
 
 static void lock(struct rec_signal_block *ret_block)
 {
-	const struct timespec sleep = { .tv_nsec = SLEEP_NS };
 	const uint32_t self = (uint32_t)getpid();
 	unsigned int tries = 0;
 	uint32_t was = 0;
@@ -69,13 +60,7 @@ static void lock(struct rec_signal_block *ret_block)
 			return;
 		}
 		was = 0;
-		/* The count stops at YIELDS: if it wrapped, a long wait would yield again instead of sleeping. */
-		if (tries < YIELDS) {
-			tries++;
-			sched_yield();
-		} else {
-			nanosleep(&sleep, NULL);
-		}
+		rec_backoff(&tries);
 	}
 }
 
