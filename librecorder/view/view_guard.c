@@ -15,6 +15,12 @@
  * forward links of the list are valid at every moment; the child makes the backward links anew. The list is in the
  * heap: a mapping of another thread stays in the child's list, and the child uses the stack of that thread for its own
  * threads.
+ *
+ * The child may close a view whose lane another thread was just opening or leaving. Two interleavings give the child a
+ * mapping without an entry in the list. The thread stores the mapping in the view, the process forks, and the thread
+ * adds the entry. Or the thread takes the entry out, the process forks, and the thread clears the mapping in the view.
+ * The links of such an entry must not be used: they may be unset, or name entries that the child has freed since. So
+ * `back` of an entry that is not in the list, not yet or not any more, points to the entry's own `next`.
  */
 #include "librecorder/view/reader_private.h"
 #include "librecorder/core/atomic.h"
@@ -31,7 +37,8 @@ struct guarded_map {
 	size_t size;
 	int prot;  /* of the zeros that may replace it */
 	bool *cut; /* points to the view's `cut` */
-	struct guarded_map *next, **back;
+	struct guarded_map *next;
+	struct guarded_map **back; /* the link that names this entry; &next: it is not in the list */
 };
 
 static struct guarded_map *maps;
@@ -76,12 +83,27 @@ static void add(struct guarded_map *guard)
 
 	lock(&block);
 	guard->next = maps;
-	guard->back = &maps;
 	/* Release: a child that is forked now finds it complete. */
 	rec_store_release(&maps, guard);
+	/* Release: a child in which this is stored finds the entry in the list. */
+	rec_store_release(&guard->back, &maps);
 	if (guard->next)
 		guard->next->back = &guard->next;
 	unlock(&block);
+}
+
+/* With the lock held. Does nothing if the entry is not in the list. */
+static void take_out(struct guarded_map *guard)
+{
+	struct guarded_map **back = guard->back;
+
+	if (back == &guard->next)
+		return;
+	/* This comes first: a child that is forked before the next store mends the `back` of an entry in the list. */
+	rec_store_release(&guard->back, &guard->next);
+	rec_store_release(back, guard->next);
+	if (guard->next)
+		guard->next->back = back;
 }
 
 /* Zeros that replace the mapping, if the file is truncated, have the protection `zeros`. */
@@ -100,8 +122,11 @@ static int map_as(struct rec_view *view, struct view_map *map, int prot, int zer
 		free(guard);
 		return r;
 	}
-	*guard = (struct guarded_map){ .at = at, .size = size, .prot = zeros, .cut = &view->cut };
-	*map = (struct view_map){ .at = at, .size = size, .guard = guard };
+	*guard = (struct guarded_map){ .at = at, .size = size, .prot = zeros, .cut = &view->cut, .back = &guard->next };
+	map->size = size;
+	map->guard = guard;
+	/* Release: a child that finds the mapping finds its entry complete. */
+	rec_store_release(&map->at, at);
 	add(guard);
 	return 0;
 }
@@ -122,17 +147,20 @@ int rec_view_map_private(struct rec_view *view, struct view_map *map, uint64_t o
 void rec_view_unmap(struct view_map *map)
 {
 	struct guarded_map *guard = map->guard;
+	unsigned char *at = map->at;
 	struct rec_signal_block block;
 
-	if (!map->at)
+	if (!at)
 		return;
 	lock(&block);
-	rec_store_release(guard->back, guard->next);
-	if (guard->next)
-		guard->next->back = guard->back;
+	take_out(guard);
+	/*
+	 * Before munmap(), after which another thread may get this address: a child that found it here would unmap what
+	 * is there now. A child that is forked in between keeps the mapping, which it does not use.
+	 */
+	rec_store_release(&map->at, NULL);
 	unlock(&block);
-	munmap(map->at, map->size);
-	map->at = NULL;
+	munmap(at, map->size);
 	free(guard);
 }
 
