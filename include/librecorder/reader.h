@@ -17,6 +17,8 @@
  *
  * A forked child inherits open views, and may only close them and their iterators; this changes nothing for its parent.
  * If the parent is killed, its lanes and its loan stay in use until the child has closed the view, calls exec or ends.
+ * vfork's child runs in its parent's memory, and may call none of these functions, not even rec_view_fault(): it would
+ * take over a lock of its parent's threads.
  *
  * A process that may write the file may truncate it; an access to the missing part raises SIGBUS: see rec_view_fault().
  */
@@ -78,7 +80,7 @@ struct rec_view *rec_view_close(struct rec_view *view);
  * To read the buffers of programs that you do not trust, install a SIGBUS handler that calls this function with si_addr
  * if si_code is positive. True: the file of a view was truncated, or its file system is full. The access now finds
  * zeros, and further calls for this view find nothing or return -EFAULT; the handler returns. False: the fault has
- * another cause. Without such a handler the signal ends the program. Signal-safe, any thread.
+ * another cause. Without such a handler the signal ends the program. Signal-safe, any thread; not in vfork's child.
  */
 bool rec_view_fault(const void *address);
 

@@ -14,7 +14,8 @@
  * takes over the lock. The lock contains the holder's pid, so this also works if no fork handler runs in the child. The
  * forward links of the list are valid at every moment; the child makes the backward links anew. The list is in the
  * heap: a mapping of another thread stays in the child's list, and the child uses the stack of that thread for its own
- * threads.
+ * threads. vfork's child has the same list and another pid: it would take over a lock whose holder continues. So it may
+ * not call this code (reader.h).
  *
  * The child may close a view whose lane another thread was just opening or leaving. Two interleavings give the child a
  * mapping without an entry in the list. The thread stores the mapping in the view, the process forks, and the thread
