@@ -284,9 +284,10 @@ static void follow_rules(struct known *known)
 	}
 }
 
+/* Needs no lock: an entry stays in its bucket, and what is compared here was stored before and never changes. */
 static struct known *find_known(const struct rec_log_event *description, uint32_t hash)
 {
-	struct known *known = buckets[hash % BUCKETS];
+	struct known *known = rec_load_acquire(&buckets[hash % BUCKETS]);
 
 	while (known && (known->hash != hash || !rec_event_same(known->description, description)))
 		known = known->same_bucket;
@@ -314,7 +315,7 @@ static int add_known(const struct rec_log_event *description, uint32_t hash, str
 	known->description->record.id = (uint16_t)(REC_EVENT_ID_FIRST + known->index);
 	known->wanted = find_wanted(known);
 	known->same_bucket = buckets[hash % BUCKETS];
-	buckets[hash % BUCKETS] = known;
+	rec_store_release(&buckets[hash % BUCKETS], known);
 	*last_next = known;
 	last_next = &known->next;
 	settle(known);
@@ -323,7 +324,7 @@ static int add_known(const struct rec_log_event *description, uint32_t hash, str
 	return 0;
 }
 
-/* Sets *fresh, zeroed memory for the event and its description, to NULL if it is used. */
+/* Sets *fresh, zeroed memory for an event that is not known and its description, to NULL if it is used. */
 static int register_locked(struct rec_event *event, struct known **fresh)
 {
 	const uint32_t hash = rec_event_hash(event->description);
@@ -353,7 +354,7 @@ static int register_locked(struct rec_event *event, struct known **fresh)
 
 int rec_event_try_register(struct rec_event *event)
 {
-	struct known *fresh;
+	struct known *fresh = NULL;
 	int r = -EBUSY;
 
 	if (event->registered)
@@ -364,7 +365,8 @@ int rec_event_try_register(struct rec_event *event)
 		rec_debug_event_abi(event->abi, REC_EVENT_ABI);
 		return -EOPNOTSUPP;
 	}
-	fresh = calloc(1, sizeof(*fresh) + event->description->record.size);
+	if (!find_known(event->description, rec_event_hash(event->description)))
+		fresh = calloc(1, sizeof(*fresh) + event->description->record.size);
 	if (rec_process_lock()) {
 		r = event->registered ? 0 : register_locked(event, &fresh);
 		rec_process_unlock();

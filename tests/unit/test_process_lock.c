@@ -246,6 +246,22 @@ Test(process_lock, events_are_declared_when_there_is_memory_again)
 	cr_expect_eq(rec_event_declare("lock", "declared, u64(n)", NULL, 0, &event), 0);
 }
 
+/* As when an object is loaded again, or several objects declare the same event. */
+Test(process_lock, an_event_that_is_known_needs_no_memory)
+{
+	static struct made_event made[2];
+
+	for (unsigned int i = 0; i < 2; i++)
+		made_event(&made[i], "lock", "twice, u8(a)", 9);
+	rec_event_register(&made[0].event);
+	succeed = 0;
+	rec_event_register(&made[1].event);
+	cr_expect_eq(succeed, 0, "it asks for none");
+	succeed = UINT32_MAX;
+	cr_assert(made[1].event.registered);
+	cr_expect_eq(made[1].event.id, made[0].event.id);
+}
+
 /* An allocator that traces does so within the library, which has the lock. */
 Test(process_lock, events_are_declared_when_the_lock_is_free_again)
 {
