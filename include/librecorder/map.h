@@ -36,7 +36,8 @@ struct rec_view;
  * the file was truncated; -EAGAIN: the program is changing the lane's size; -ENODATA: the lane is being made, or its
  * program died while it made or changed it; -EROFS: the file system is read-only and the program is alive; -EOPNOTSUPP:
  * the lane's sub-buffers are smaller than a page of the system; -ENOMEM or the errno of mmap or madvise. *ret_map
- * belongs to the caller, who closes it.
+ * belongs to the caller, who closes it. After success, and also after -EOPNOTSUPP, the lane has no other reader until
+ * the view is closed.
  */
 int rec_map_lane(struct rec_view *view, unsigned int lane, struct rec_map **ret_map);
 

@@ -152,6 +152,36 @@ Test(map, pages_without_events)
 	cr_assert_eq(rec_map_meta(map)->reader_lost_events, 0);
 }
 
+/* The size of the system's pages, if not 0. */
+static long page_size;
+long __real_sysconf(int name);
+long __wrap_sysconf(int name);
+
+long __wrap_sysconf(int name)
+{
+	return page_size && name == _SC_PAGESIZE ? page_size : __real_sysconf(name);
+}
+
+/* The view is the lane's reader nevertheless, until it is closed. */
+Test(map, sub_buffers_that_are_smaller_than_a_page)
+{
+	struct rec_view *other;
+	struct rec_page page;
+
+	map = rec_map_close(map);
+	view = rec_view_close(view);
+	view = reader_view();
+	other = reader_view();
+	lane_write(0, 3, EVENT);
+	page_size = 2 * 4096;
+	cr_assert_eq(rec_map_lane(view, 0, &map), -EOPNOTSUPP);
+	page_size = 0;
+	cr_assert_eq(rec_view_read(other, 0, 0, &page), -EBUSY);
+	view = rec_view_close(view);
+	cr_assert_eq(rec_view_read(other, 0, 0, &page), 1);
+	rec_view_close(other);
+}
+
 static void write_and_die(struct rec_handle *handle, int pipe)
 {
 	(void)pipe;
