@@ -5,6 +5,7 @@
  * test_history_view.c has those of whole buffers, test_history_step.c those in which an actor must be stopped between
  * two instructions.
  */
+#include "step_clock.h"
 #include "ledger.h"
 
 #include <criterion/criterion.h>
@@ -22,17 +23,6 @@
 #define PER_PAGE 4u
 #define CAPACITY 4080u
 #define MSEC	 UINT64_C(1000000)
-
-/* The clock advances by itself; a test adds to it as needed (linked with --wrap=rec_clock_mono). */
-static uint64_t ahead;
-
-uint64_t __real_rec_clock_mono(void);
-uint64_t __wrap_rec_clock_mono(void);
-
-uint64_t __wrap_rec_clock_mono(void)
-{
-	return __real_rec_clock_mono() + ahead;
-}
 
 static void discard_one(struct ledger *book, uint32_t size)
 {
@@ -68,14 +58,14 @@ Test(history, h05_rejected_events_leave_nothing)
 	ledger_write(&book, SIZE);
 	tail = lane->tail;
 	for (i = 0; i < 1000; i++) {
-		ahead += 160 * MSEC;
+		now += 160 * MSEC;
 		discard_one(&book, 16);
 		cr_assert_eq(lane->tail, tail, "after %u discards", i + 1);
 	}
 	/* The same at the end of a page, where one extend stays. */
 	ledger_write_some(&book, PER_PAGE - 1, SIZE);
 	for (i = 0; i < 1000; i++) {
-		ahead += 160 * MSEC;
+		now += 160 * MSEC;
 		discard_one(&book, SIZE);
 	}
 	cr_assert_eq(REC_POS_SEQ(lane->tail) - REC_POS_SEQ(tail), 1);
@@ -93,7 +83,7 @@ Test(history, h06_a_page_begins_with_its_time)
 	uint32_t delta, pages;
 
 	for (pages = 0; pages < 50; pages++) {
-		ahead += pages * 40 * MSEC;
+		now += pages * 40 * MSEC;
 		ledger_write(&book, 3000);
 		if (pages % 5 == 0)
 			discard_one(&book, 300);
@@ -211,17 +201,17 @@ Test(history, h18_time_after_a_discard)
 	unsigned int i, n = 0;
 
 	for (i = 0; i < 100; i++) {
-		ahead += i * 3 * MSEC;
+		now += i * 3 * MSEC;
 		payload = rec_reserve(&ring->handle, 32, &outer);
 		cr_assert_not_null(payload);
 		if (i % 2) {
-			ahead += 1000;
+			now += 1000;
 			from[n] = __wrap_rec_clock_mono();
 			memcpy(rec_reserve(&ring->handle, 8, &inner), &number, 8);
 			until[n++] = __wrap_rec_clock_mono();
 			rec_commit(&inner);
 		}
-		ahead += 1000;
+		now += 1000;
 		rec_discard(&outer, payload);
 		from[n] = __wrap_rec_clock_mono();
 		ring_write(ring, number, 8);
@@ -276,11 +266,11 @@ Test(history, h20_a_clock_with_its_top_bits)
 	uint64_t low, high;
 	unsigned int i;
 
-	ahead = UINT64_C(0xf800000000000000);
+	now = UINT64_C(0xf800000000000000);
 	low = __wrap_rec_clock_mono();
 	for (i = 0; i < 40; i++) {
 		book.ring->cpu = i / 3;
-		ahead += i * 10 * MSEC;
+		now += i * 10 * MSEC;
 		ledger_write(&book, 64);
 		discard_one(&book, 64);
 	}
@@ -300,9 +290,9 @@ Test(history, h21_the_longest_event_after_a_pause)
 	unsigned int i;
 
 	for (i = 0; i < 20; i++) {
-		ahead += 200 * MSEC;
+		now += 200 * MSEC;
 		cr_assert(ledger_write(&book, CAPACITY - 24 - 8));
-		ahead += 200 * MSEC;
+		now += 200 * MSEC;
 		cr_assert(ledger_write(&book, i + 8));
 	}
 	cr_assert_eq(book.ring->handle.lane->nested_limit, 0);

@@ -3,6 +3,7 @@
  * Bugs of the kernel's ring (test_history.c) in which a writer is interrupted between two instructions: by the
  * processor's single-step flag, after each instruction that STEPS selects (steps.h).
  */
+#include "step_clock.h"
 #include "film.h"
 #include "ledger.h"
 #include "steps.h"
@@ -19,16 +20,6 @@
 #define INSTRUCTIONS 50u
 
 static struct ledger book;
-
-/* Each read of the clock advances it, unless it is to be coarse (linked with --wrap=rec_clock_mono). */
-static uint64_t now = UINT64_C(1000000000), tick = 1000;
-
-uint64_t __wrap_rec_clock_mono(void);
-
-uint64_t __wrap_rec_clock_mono(void)
-{
-	return __atomic_add_fetch(&now, tick, __ATOMIC_RELAXED);
-}
 
 static unsigned int instruction, target;
 

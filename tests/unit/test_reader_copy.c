@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Copies of pages as the kernel's read_page makes them: partial, cut to a size, with their losses. */
+#include "step_clock.h"
 #include "lane_fixture.h"
 
 #include <criterion/criterion.h>
@@ -8,17 +9,6 @@
 #include <string.h>
 
 static uint64_t bytes[65536 / 8];
-
-/* The time by which the tests' clock is ahead of the true one (linked with --wrap=rec_clock_mono). */
-static uint64_t ahead;
-
-uint64_t __real_rec_clock_mono(void);
-uint64_t __wrap_rec_clock_mono(void);
-
-uint64_t __wrap_rec_clock_mono(void)
-{
-	return __real_rec_clock_mono() + ahead;
-}
 
 static void begin(void)
 {
@@ -162,7 +152,7 @@ Test(reader_copy, a_time_extend_stays_with_its_event)
 	uint64_t times[3], time = 0;
 
 	lane_write(0, 1, 28);
-	ahead += 140000000;
+	now += 140000000;
 	lane_write(1, 3, 28);
 	for (int i = 0; i < 3; i++) {
 		struct rec_iter *iter;

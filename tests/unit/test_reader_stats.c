@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Statistics in the kernel's words, and their reset. */
+#include "step_clock.h"
 #include "lane_fixture.h"
 
 #include <criterion/criterion.h>
@@ -55,17 +56,17 @@ Test(reader_stats, text)
 Test(reader_stats, how_full)
 {
 	struct rec_page page;
-	int before = rec_view_fill(view, 0), now;
+	int before = rec_view_fill(view, 0), fill;
 
 	cr_assert_eq(before, 0);
 	cr_assert_eq(rec_view_fill(view, 1), -EINVAL);
 	/* 42 events fit on a sub-buffer: five full ones, and then the overwritten ones. */
 	for (uint64_t from = 0; from < 420; from += 42) {
 		write_some(from, from + 42);
-		now = rec_view_fill(view, 0);
-		cr_assert_geq(now, before);
-		cr_assert_leq(now, 100);
-		before = now;
+		fill = rec_view_fill(view, 0);
+		cr_assert_geq(fill, before);
+		cr_assert_leq(fill, 100);
+		before = fill;
 	}
 	cr_assert_gt(before, 50);
 	while (rec_view_read(view, 0, REC_READ_WHOLE, &page) == 1)
