@@ -98,6 +98,12 @@ if [ -n "$(nm -D "$library" | grep -E '__(asan|tsan|ubsan)_')" ]; then
 else
 	needed=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -e '^libc\.so' -e '^ld-linux')
 	is "it needs libc alone" "$needed" ""
+	# Only if the headers offer them, the library uses __rseq_size (2.35), and the __isoc23_ forms of strtol() and others (2.38).
+	newest=$(nm -D --undefined-only "$library" | sed -nE '/__rseq_|__isoc23_/d; s/^ *U .*@(GLIBC_[0-9.]+)$/\1/p' | sort -V | tail -n 1)
+	is "README and CONTRIBUTING name the C library that it needs" \
+		"$(grep -ohE 'GNU C library, [0-9.]+ or later' "$top_srcdir/README.md" "$top_srcdir/CONTRIBUTING.md")" \
+		"GNU C library, ${newest#GLIBC_} or later
+GNU C library, ${newest#GLIBC_} or later"
 fi
 
 done_testing
