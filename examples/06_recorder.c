@@ -119,8 +119,9 @@ int main(int argc, char **argv)
 	if (started)
 		written = record(&recording);
 	/* Events that are not in the file stay in the spool, for 'recorder recover'. */
-	if (recording.spool && (written || !started)) {
-		output_remove_spool(&recording.output, recording.spool);
+	if (written || !started) {
+		if (recording.spool)
+			output_remove_spool(&recording.output, recording.spool);
 		session_remove(&recording.session);
 	}
 	drain_close(recording.drain);

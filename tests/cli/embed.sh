@@ -38,6 +38,7 @@ is "nothing is left of them" "$(ls -A "$RECORDER_DIR"; ls -- *.spool 2>/dev/null
 touch taken.dat.spool
 fails "a spool that is there already" "$embedded" taken.dat true
 is "is reported without options" "$err" "06_recorder: '$TMP/taken.dat.spool' exists already; remove it or choose another output"
+is "no session is left" "$(ls -A "$RECORDER_DIR")" ""
 rm taken.dat.spool
 RECORDER_BUFFER_KB=8 RECORDER_MAX_KB=64 run "$embedded" lost.dat "$top_builddir/tests/programs/producer" 1 200000
 like "so are losses" "$err" $'06_recorder:   [0-9]+ overwritten before they were read \\(remedy: larger lanes\\)\n'
