@@ -6,6 +6,7 @@
  */
 #include <librecorder/event_text.h>
 #include <librecorder/reader.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,20 +36,20 @@ static void read_names(const struct rec_view *view)
 }
 
 /*
- * Counts all events that a lane has now. Returns the number of events that were lost before or between them; more were
- * lost if the size of a gap is unknown.
+ * Counts all events that a lane has now. Adds to *lost the number of events that were lost before or between them; more
+ * were lost if the size of a gap is unknown. Returns 0, or an error of rec_map_get_reader().
  */
-static uint64_t count_lane(struct rec_map *map)
+static int count_lane(struct rec_map *map, uint64_t *lost)
 {
 	struct rec_event_common common;
 	struct rec_page_iter iter;
 	struct rec_record record;
 	struct rec_page page;
-	uint64_t lost = 0;
+	int got;
 
-	while (rec_map_get_reader(map, &page) == 1) {
+	while ((got = rec_map_get_reader(map, &page)) == 1) {
 		/* A gap of unknown size counts as one. */
-		lost += page.lost == REC_LOST_UNKNOWN ? 1 : page.lost;
+		*lost += page.lost == REC_LOST_UNKNOWN ? 1 : page.lost;
 		rec_page_iter_init(&iter, page.data, page.size);
 		while (rec_page_next(&iter, &record) == 1) {
 			if (record.offset < page.from || record.size < sizeof(common))
@@ -57,7 +58,18 @@ static uint64_t count_lane(struct rec_map *map)
 			events[(common.type - REC_EVENT_ID_FIRST) % REC_EVENTS_MAX].count++;
 		}
 	}
-	return lost;
+	return got;
+}
+
+/* Prints the error of a lane once. A lane that the program is making or changing is not an error: it is tried again. */
+static void print_error(unsigned int lane, int err)
+{
+	static int printed[UINT16_MAX];
+
+	if (!err || err == -ENODATA || err == -EAGAIN || err == printed[lane])
+		return;
+	printed[lane] = err;
+	fprintf(stderr, "lane %u: %s\n", lane, strerror(-err));
 }
 
 static void print_counts(uint64_t lost)
@@ -87,9 +99,10 @@ int main(int argc, char **argv)
 
 		/* This comes first: if the program is gone, everything that it wrote is already in its lanes. */
 		alive = rec_view_alive(view);
-		for (unsigned int lane = 0; lane < rec_view_lanes(view); lane++)
-			if (maps[lane] || rec_map_lane(view, lane, &maps[lane]) == 0)
-				lost += count_lane(maps[lane]);
+		for (unsigned int lane = 0; lane < rec_view_lanes(view); lane++) {
+			err = maps[lane] ? 0 : rec_map_lane(view, lane, &maps[lane]);
+			print_error(lane, err ? err : count_lane(maps[lane], &lost));
+		}
 		read_names(view);
 		print_counts(lost);
 		if (alive)

@@ -16,9 +16,16 @@ buffer=$(ls "$RECORDER_DIR/$pid"-*.rec)
 "$top_builddir/examples/05_top" "$buffer" >top &
 top=$!
 wait_until grep -q seq top
+# The first consumer has the lane. The second one prints its counts after the errors of the same round.
+"$top_builddir/examples/05_top" "$buffer" >second 2>errors &
+second=$!
+wait_until grep -q lost second
 kill "$pid"
 wait "$top"
 is "the consumer ends when the program ends" $? 0
+wait "$second"
+is "so does another one" $? 0
+is "which has printed once why it cannot read the lane" "$(cat errors)" "lane 0: Device or resource busy"
 is "it has counted each event" "$(awk '/ test:seq$/ { n += $1 } END { print n }' top)" 5000
 fails "a file that is not a buffer" "$top_builddir/examples/05_top" /dev/null
 like "is reported" "$err" "/dev/null"
