@@ -99,8 +99,12 @@ def read(path, seconds):
         alive = lib.rec_view_alive(view) & 1
         for lane in range(lib.rec_view_lanes(view)):
             if lane not in maps:
-                maps[lane] = c_void_p()
-                check(lib.rec_map_lane(view, lane, byref(maps[lane])), f"lane {lane}")
+                mapped = c_void_p()
+                got = lib.rec_map_lane(view, lane, byref(mapped))
+                if got in (-errno.ENODATA, -errno.EAGAIN):  # the lane is being made or changed: try again later
+                    continue
+                check(got, f"lane {lane}")
+                maps[lane] = mapped
             page = Page()
             while (got := lib.rec_map_get_reader(maps[lane], byref(page))) == 1:
                 show(view, lane, page, formats)

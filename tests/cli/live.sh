@@ -57,6 +57,26 @@ else
 	wait "$pid"
 	is "the writer ends normally" $? 0
 
+	# A lane that was being made when the program died: its subbuf_size is 0 (docs/SHM-LAYOUT.md).
+	RECORDER_ENABLE='io:*' RECORDER_BUFFER_KB=16 "$top_builddir/tests/programs/requests" threads >/dev/null &
+	pid=$!
+	wait_until test -s threads
+	end "$pid"
+	buffer=$(ls "$RECORDER_DIR/$pid"-*.rec)
+	python3 - "$buffer" <<'END'
+import struct, sys
+with open(sys.argv[1], "r+b") as file:
+    file.seek(104)
+    lanes, = struct.unpack("=Q", file.read(8))
+    file.seek(lanes + 136)
+    file.write(bytes(4))
+END
+	ok "a lane that was being made" python3 "$reader" "$buffer" 0
+	unlike "is skipped" "$out" ' lane 0 '
+	like "the other one is read" "$out" ' lane 1 tid [0-9]+ (submit|done): '
+	ok "05_top skips it, too" "$top_builddir/examples/05_top" "$buffer"
+	is "and prints no error" "$err" ""
+
 	# rows QUERY: on one line
 	rows()
 	{
