@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Which packages quickstart takes for missing, whatever other architectures have. It runs in a tree with nothing to build, and
-# other programs stand in for dpkg, apt-get and id.
+# Which packages quickstart takes for missing, whatever other architectures have, and that it leaves no log. It runs in a tree
+# with nothing to build, and other programs stand in for dpkg, apt-get and id.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -52,5 +52,6 @@ ok "root installs them" env PATH="$TMP/fakes:$PATH" fake_user=0 bash tree/quicks
 like "and the tests run" "$out" 'checked short$'
 is "with apt-get" "$(cat apt)" "update
 install -y --no-install-recommends make libc6-dev zlib1g-dev"
+ok "whose log is removed" test ! -e tree/.quickstart.apt.log
 
 done_testing
