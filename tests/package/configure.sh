@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# configure with unusual compilers, flags and libraries. Only single files are made; for the others, make prints what it would do.
+
+. "$top_srcdir/tests/tap.sh"
+
+[ ! -e "$top_srcdir/config.status" ] || skip_all "configure was run in the source directory; it runs in no other one then"
+cxx=${CXX:-g++}
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES CXX CFLAGS CPPFLAGS CXXFLAGS LDFLAGS
+cd "$TMP" || exit 1
+
+# configured DIR OPTION...: configures in a new directory
+configured()
+{
+	mkdir "$1" && (cd "$1" && CONFIG_SHELL=/bin/sh /bin/sh "$top_srcdir/configure" --disable-dependency-tracking "${@:2}")
+}
+
+# variable DIR NAME: the value in the makefile
+variable()
+{
+	sed -n "s/^$2 = //p" "$1/Makefile"
+}
+
+# ---- the library alone
+
+# clang warns of options for the linker when it compiles.
+compiler=clang
+command -v clang >/dev/null || compiler=$CC
+ok "the library alone, with an option for the linker in CFLAGS" \
+	configured alone --disable-command CC="$compiler" CFLAGS="-O2 -Wl,-z,now"
+is "flags that the code needs are used" "$(variable alone REC_CFLAGS)" "-std=gnu11 -fvisibility=hidden -fno-strict-aliasing"
+like "so are warnings" "$(variable alone REC_WARNINGS)" '^-Wall .*-Wshadow '
+
+done_testing
