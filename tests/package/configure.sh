@@ -31,4 +31,9 @@ ok "the library alone, with an option for the linker in CFLAGS" \
 is "flags that the code needs are used" "$(variable alone REC_CFLAGS)" "-std=gnu11 -fvisibility=hidden -fno-strict-aliasing"
 like "so are warnings" "$(variable alone REC_WARNINGS)" '^-Wall .*-Wshadow '
 
+ok "its headers and manual pages are installed" \
+	make -s -C alone install-librecorderHEADERS install-man install-data-hook "DESTDIR=$TMP/root"
+is "two of them" "$(find root -name reader.h -o -name rec_view_open.3 | wc -l)" 2
+is "those of librecorder-dat are not" "$(find root -name dat.h -o -iname '*rec_dat*')" ""
+
 done_testing
