@@ -36,4 +36,10 @@ ok "its headers and manual pages are installed" \
 is "two of them" "$(find root -name reader.h -o -name rec_view_open.3 | wc -l)" 2
 is "those of librecorder-dat are not" "$(find root -name dat.h -o -iname '*rec_dat*')" ""
 
+# ---- the command
+
+ok "the command" configured command
+ok "a source that is made before any object of its folder" make -s -C command cli/view/view_embedded.c
+ok "is there" test -s command/cli/view/view_embedded.c
+
 done_testing
