@@ -42,4 +42,10 @@ ok "the command" configured command
 ok "a source that is made before any object of its folder" make -s -C command cli/view/view_embedded.c
 ok "is there" test -s command/cli/view/view_embedded.c
 
+mkdir -p abi/sys
+echo '#define SYS_of_another_abi 1' >abi/sys/syscall.h
+ok "the list of system calls" make -s -C command format/text/syscall_list.h CFLAGS="-isystem $TMP/abi"
+is "is that of the headers that CFLAGS selects" "$(cat command/format/text/syscall_list.h)" \
+	$'\t{ SYS_of_another_abi, "of_another_abi" },'
+
 done_testing
