@@ -38,7 +38,7 @@ is "those of librecorder-dat are not" "$(find root -name dat.h -o -iname '*rec_d
 
 # ---- the command
 
-ok "the command" configured command
+ok "the command" configured command TRACEEVENT_LIBS="-L$TMP/te -ltraceevent"
 ok "a source that is made before any object of its folder" make -s -C command cli/view/view_embedded.c
 ok "is there" test -s command/cli/view/view_embedded.c
 
@@ -47,5 +47,8 @@ echo '#define SYS_of_another_abi 1' >abi/sys/syscall.h
 ok "the list of system calls" make -s -C command format/text/syscall_list.h CFLAGS="-isystem $TMP/abi"
 is "is that of the headers that CFLAGS selects" "$(cat command/format/text/syscall_list.h)" \
 	$'\t{ SYS_of_another_abi, "of_another_abi" },'
+
+like "a program that is linked statically finds libtraceevent where it was found" \
+	" $(PKG_CONFIG_PATH=command pkg-config --static --libs librecorder-dat) " " -L$TMP/te .*-ltraceevent "
 
 done_testing
