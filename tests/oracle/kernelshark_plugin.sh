@@ -10,7 +10,7 @@
 plugin=$top_builddir/.libs/plugin-recorder.so
 marks=$top_builddir/tests/oracle/kshark_marks
 picture=$top_builddir/tests/oracle/kernelshark-plugin.png
-[ -e "$plugin" ] || skip_all "the headers of libkshark are not installed, or the build has no shared libraries"
+[ -e "$plugin" ] || skip_all "libkshark is not installed, or the build has no shared libraries"
 # shellcheck disable=SC2086
 $CC $CFLAGS_FOR_TEST -o "$TMP/bars" "$top_srcdir/tests/oracle/bars.c" $LDADD_FOR_TEST -lpthread || exit 99
 cd "$TMP" || exit 1

@@ -38,7 +38,14 @@ is "those of librecorder-dat are not" "$(find root -name dat.h -o -iname '*rec_d
 
 # ---- the command
 
-ok "the command" configured command TRACEEVENT_LIBS="-L$TMP/te -ltraceevent"
+# A header and a library that stand in for KernelShark's.
+mkdir ks
+: >ks/KsPlugins.hpp
+ok "a library" "$CC" -shared -fPIC -o ks/libks-fake.so -x c /dev/null
+kshark=(KSHARK_CFLAGS="-isystem $TMP/ks" KSHARK_LIBS="-L$TMP/ks -lks-fake")
+
+ok "the command" configured command TRACEEVENT_LIBS="-L$TMP/te -ltraceevent" CXX="$cxx -m32" "${kshark[@]}"
+like "without a plugin for KernelShark, if the C++ compiler is for another CPU" "$out" 'KernelShark: +no '
 ok "a source that is made before any object of its folder" make -s -C command cli/view/view_embedded.c
 ok "is there" test -s command/cli/view/view_embedded.c
 
@@ -50,5 +57,14 @@ is "is that of the headers that CFLAGS selects" "$(cat command/format/text/sysca
 
 like "a program that is linked statically finds libtraceevent where it was found" \
 	" $(PKG_CONFIG_PATH=command pkg-config --static --libs librecorder-dat) " " -L$TMP/te .*-ltraceevent "
+
+# ---- the plugin for KernelShark
+
+fails "a plugin is wanted, but its libraries are missing" \
+	configured missing --with-kernelshark CXX="$cxx" KSHARK_CFLAGS="-isystem $TMP/ks" KSHARK_LIBS=-lno-such-library
+like "this is an error" "$err" 'the plugin for KernelShark needs'
+ok "they are there" configured plugin CXX="$cxx" "${kshark[@]}"
+like "the plugin is built" "$out" 'KernelShark: +yes '
+like "with these libraries" "$(make -n V=1 -C plugin plugin-recorder.la | grep -e '-o plugin-recorder\.la')" ' -lks-fake '
 
 done_testing

@@ -11,7 +11,7 @@ n=40
 
 command -v chromium >/dev/null || skip_all "chromium is not installed"
 [ -e "$top_builddir/.libs/plugin-recorder.so" ] ||
-	skip_all "the headers of libkshark are not installed, or the build has no shared libraries"
+	skip_all "libkshark is not installed, or the build has no shared libraries"
 . "$top_srcdir/tests/export/perfetto.sh"
 cd "$TMP" || exit 1
 
