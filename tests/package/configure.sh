@@ -23,13 +23,19 @@ variable()
 
 # ---- the library alone
 
+# A compiler with the prefix of this host.
+host=$(uname -m)-recorder-linux-gnu
+mkdir tools
+printf '#!/bin/sh\nexec %s "$@"\n' "$cxx" >"tools/$host-g++"
+chmod +x "tools/$host-g++"
 # clang warns of options for the linker when it compiles.
 compiler=clang
 command -v clang >/dev/null || compiler=$CC
-ok "the library alone, with an option for the linker in CFLAGS" \
-	configured alone --disable-command CC="$compiler" CFLAGS="-O2 -Wl,-z,now"
+PATH=$TMP/tools:$PATH ok "the library alone, with an option for the linker in CFLAGS" \
+	configured alone --disable-command --build="$host" --host="$host" CC="$compiler" CFLAGS="-O2 -Wl,-z,now"
 is "flags that the code needs are used" "$(variable alone REC_CFLAGS)" "-std=gnu11 -fvisibility=hidden -fno-strict-aliasing"
 like "so are warnings" "$(variable alone REC_WARNINGS)" '^-Wall .*-Wshadow '
+is "the C++ compiler is the host's" "$(variable alone CXX)" "$host-g++"
 
 ok "its headers and manual pages are installed" \
 	make -s -C alone install-librecorderHEADERS install-man install-data-hook "DESTDIR=$TMP/root"
