@@ -76,4 +76,10 @@ compilation=$(make -n V=1 -C plugin kernelshark/plot.lo)
 like "with CXXFLAGS" "$compilation" ' -DFOR_CXX '
 unlike "and not CFLAGS" "$compilation" ' -DFOR_C '
 
+mkdir -p plugin/kernelshark
+touch plugin/kernelshark/plot.lo
+ok "its object is up to date" make -q -C plugin kernelshark/plot.lo
+run make -q -C plugin -W "$top_srcdir/format/model/span_state.h" kernelshark/plot.lo
+is "until a header changes that marks.h includes" "$status" 1
+
 done_testing
