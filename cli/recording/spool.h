@@ -204,7 +204,10 @@ int spool_copy(struct spool *spool, const struct spool *other);
  */
 int spool_stage(struct spool *spool, uint64_t max, unsigned int priority);
 
-/* Call it several times a second: it hands over a block that is not full after a while. */
+/*
+ * Call it several times a second: after a while it hands over a block that is not full; while the stage is full, only
+ * once nothing else waits for the disk.
+ */
 void spool_tick(struct spool *spool);
 
 /* Whether pages were refused because the stage was full. *ret_bytes: bytes that wait for the disk. */

@@ -122,6 +122,28 @@ static void hand_over(struct spool *spool)
 	spool->block = NULL;
 }
 
+/*
+ * Replace the block by one with room for `size` bytes. A reserved block stays while pages are refused: it has room for
+ * what cannot be refused, so this thread does not wait for a stalled disk. 0 or as stage_take().
+ */
+static int change_block(struct spool *spool, size_t size, bool waits)
+{
+	struct stage_block *block;
+	int err;
+
+	/* Only blocks that were handed over become free. */
+	if (waits || !spool->block || !spool->block->reserved)
+		hand_over(spool);
+	err = stage_take(spool->stage, size, waits ? STAGE_WAIT : STAGE_REFUSE, &block);
+	if (err)
+		return err;
+	hand_over(spool);
+	stage_place(spool->stage, block, spool->end);
+	spool->block = block;
+	spool->block_ms = now_ms();
+	return 0;
+}
+
 int spool_stage_chunk(struct spool *spool, struct spool_chunk *chunk, const void *payload, bool (*stands)(void *arg),
 		      void *arg)
 {
@@ -132,14 +154,10 @@ int spool_stage_chunk(struct spool *spool, struct spool_chunk *chunk, const void
 	size_t at;
 	int err = 0;
 
-	if (!has_room(spool->block, size)) {
-		hand_over(spool);
-		err = stage_take(spool->stage, size, waits ? STAGE_WAIT : STAGE_REFUSE, &spool->block);
-		if (err)
-			return err;
-		stage_place(spool->stage, spool->block, spool->end);
-		spool->block_ms = now_ms();
-	}
+	if (!has_room(spool->block, size) || (!waits && spool->block->reserved))
+		err = change_block(spool, size, waits);
+	if (err)
+		return err;
 	block = spool->block;
 	at = block->used;
 	if (!put_chunk(block, chunk, payload, stands, arg))
@@ -155,7 +173,12 @@ int spool_stage_chunk(struct spool *spool, struct spool_chunk *chunk, const void
 
 void spool_tick(struct spool *spool)
 {
-	if (spool->block && spool->block->used && now_ms() - spool->block_ms >= BLOCK_MS)
+	const struct stage_block *block = spool->block;
+
+	if (!block || !block->used || now_ms() - spool->block_ms < BLOCK_MS)
+		return;
+	/* While other blocks wait for the disk, a reserved one stays for further chunks. */
+	if (!block->reserved || !stage_waiting(spool->stage))
 		hand_over(spool);
 }
 

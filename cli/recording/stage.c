@@ -169,6 +169,7 @@ static void release_some(struct stage *stage)
  */
 static struct stage_block *take_any(struct stage *stage, size_t room, enum stage_bound which, size_t *ret_had)
 {
+	const bool reserved = !has_memory(stage, room, STAGE_REFUSE);
 	struct stage_block *block;
 
 	if (!has_memory(stage, room, which))
@@ -176,6 +177,7 @@ static struct stage_block *take_any(struct stage *stage, size_t room, enum stage
 	block = take_free(stage, room, which);
 	if (!block)
 		return NULL;
+	block->reserved = reserved;
 	*ret_had = block->room;
 	if (block->room < room) {
 		stage->bytes += room - block->room;

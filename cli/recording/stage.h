@@ -30,6 +30,7 @@ struct stage;
 struct stage_block {
 	unsigned char *at;	  /* its memory */
 	size_t used, room;	  /* bytes; only stage_take() changes the room */
+	bool reserved;		  /* only STAGE_WAIT could take it */
 	uint64_t offset;	  /* in the file; 0: not known yet */
 	struct stage_block *next; /* the block's user may use it */
 	unsigned int number;
