@@ -33,7 +33,7 @@
 /* Blocks that get their memory when the stage is made: as many as are in use while the disk keeps up. */
 #define MADE_FIRST 4u
 
-/* Bytes of memory that stage_take() leaves free if it is called with STAGE_REFUSE: only STAGE_WAIT may use them. */
+/* Bytes of memory that stage_take() leaves free with STAGE_REFUSE, if it can: only STAGE_WAIT may use them. */
 #define RESERVED (2u * STAGE_BLOCK)
 
 /* The number of attempts to make the file, if sweeps keep removing it. */
@@ -92,12 +92,21 @@ static int make_room(const struct stage *stage, const struct stage_block *block,
 
 /* ---------------------------------------------------------------------------- which blocks: with the lock held */
 
+/*
+ * The bytes of memory that a block of this size must leave free. If the bound is too low for that, such a block leaves
+ * what there is, and can be taken when no other is in use: otherwise it would be refused even if the disk is idle.
+ */
+static uint64_t kept_free(const struct stage *stage, size_t room, enum stage_bound which)
+{
+	if (which != STAGE_REFUSE || room >= stage->max)
+		return 0;
+	return least(RESERVED, stage->max - room);
+}
+
 /* Whether the bound permits one more block of this size. */
 static bool has_memory(const struct stage *stage, size_t room, enum stage_bound which)
 {
-	const uint64_t kept = which == STAGE_REFUSE ? RESERVED : 0;
-
-	return stage->max - (stage->bytes - stage->free_bytes) >= room + kept;
+	return stage->max - (stage->bytes - stage->free_bytes) >= room + kept_free(stage, room, which);
 }
 
 /*
@@ -124,7 +133,7 @@ static unsigned int find_empty(const struct stage *stage)
 }
 
 /*
- * A free block. STAGE_REFUSE leaves RESERVED bytes of memory in free blocks, because a full file system gives no more.
+ * A free block. STAGE_REFUSE leaves the memory for STAGE_WAIT in free blocks, because a full file system gives no more.
  * NULL: none.
  */
 static struct stage_block *take_free(struct stage *stage, size_t room, enum stage_bound which)
@@ -132,7 +141,7 @@ static struct stage_block *take_free(struct stage *stage, size_t room, enum stag
 	unsigned int at = find_large(stage, room);
 	struct stage_block *block = &stage->blocks[stage->free[at]];
 
-	if (which == STAGE_REFUSE && stage->free_bytes < block->room + RESERVED)
+	if (stage->free_bytes < block->room + kept_free(stage, block->room, which))
 		at = find_empty(stage);
 	if (at == stage->nr_free)
 		return NULL;

@@ -11,7 +11,8 @@
 #include "cli/recording/spool.h"
 #include "cli/recording/stage.h"
 
-#define PAGE 4096u
+#define PAGE	   4096u
+#define LARGE_PAGE (300u * 1024u)
 
 static char dir[64], path[128];
 static struct spool *spool;
@@ -132,4 +133,24 @@ Test(stage_full, the_reserved_block_is_handed_over_when_the_disk_is_idle)
 	tick();
 	cr_assert_null(spool->block);
 	expect_in_file(nr, 1);
+}
+
+/* A large page takes a block of 1 MiB: all that this stage may have. */
+Test(stage_full, a_small_stage_takes_large_pages_one_at_a_time)
+{
+	struct stage_block *block, *other;
+	struct stage *stage;
+
+	cr_assert_eq(stage_open(path, spool->fd, 1u << 20, 0, &stage), 0);
+	for (unsigned int i = 0; i < 3; i++) {
+		cr_assert_eq(stage_take(stage, LARGE_PAGE, STAGE_REFUSE, &block), 0, "page %u", i);
+		memset(block->at, 1, LARGE_PAGE);
+		cr_assert_eq(stage_take(stage, PAGE, STAGE_REFUSE, &other), -EAGAIN);
+		stage_hand_over(stage, block);
+		cr_assert_eq(stage_settle(stage), 0);
+		cr_assert_eq(stage_take(stage, PAGE, STAGE_REFUSE, &block), 0, "a small page after it");
+		stage_hand_over(stage, block);
+		cr_assert_eq(stage_settle(stage), 0);
+	}
+	stage_close(stage, true);
 }
