@@ -3,6 +3,8 @@
 #include "cli/record/record.h"
 
 #include <inttypes.h>
+#include <librecorder/buffer_dir.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -182,6 +184,20 @@ static int run_rounds(struct record *record, struct progress *progress, int *tak
 	return err;
 }
 
+/* Give the spool its stage. Without one the recording continues, but its thread waits for each write. */
+static void make_stage(const struct record *record)
+{
+	const int err = spool_stage(record->spool, 0, record->priority);
+	char dir[PATH_MAX] = "";
+
+	if (!err || record->quiet)
+		return;
+	rec_buffer_dir(false, dir, sizeof(dir));
+	complain(RECORD,
+		 "no memory in '%s' for pages that wait for the disk (%s): if '%s' is written slowly, events are lost",
+		 dir, strerror(-err), record->output.spool);
+}
+
 int record_drain(struct record *record)
 {
 	struct progress progress;
@@ -191,7 +207,7 @@ int record_drain(struct record *record)
 	if (record->user) {
 		/* The drain needs some descriptors for each program, and a stage, to not wait for the disk. */
 		file_limit_raise();
-		spool_stage(record->spool, 0, record->priority);
+		make_stage(record);
 	}
 	taken = take_first(record);
 	background_begun(&record->background);

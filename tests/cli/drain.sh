@@ -145,6 +145,15 @@ else
 	is "the counts are exact" "$(($(events_in "$err") + $(lost_in "$err")))" 1000000
 	ok "something is lost" test "$(lost_in "$err")" -gt 0
 	is "nothing is left there" "$(ls small/run)" ""
+
+	# 6 MB are free: too few for the memory between the lanes and the disk, but enough for a program.
+	dd if=/dev/zero of=small/fill bs=1M count=26 status=none
+	RECORDER_DIR=$TMP/small/run ok "a recording without that memory" "$RECORDER" record -o direct.dat "$producer" 1 1000
+	like "reports it, once" "$(grep -c 'no memory in' <<<"$err") $err" \
+		"^1 .*no memory in '$TMP/small/run' for pages that wait for the disk \(No space left on device\): if '.*direct.dat.spool' is written slowly, events are lost"
+	like "and is complete" "$err" "recorded 1000 events from 1 process, 1 thread; 0 lost"
+	RECORDER_DIR=$TMP/small/run ok "with -q" "$RECORDER" record -q -o direct.dat "$producer" 1 1000
+	is "it is not reported" "$err" ""
 	trap tap_exit EXIT
 	umount small
 fi
