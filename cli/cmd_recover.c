@@ -97,7 +97,8 @@ static int gather_session(struct recover *recover, struct left_place *place)
 		return err;
 	if (recover->trouble.bad_buffers == before.bad_buffers && recover->trouble.unread == before.unread &&
 	    recover->trouble.living == before.living)
-		session_remove(&place->dir);
+		/* A program may have started there since. */
+		recover->trouble.living += !session_remove(&place->dir);
 	return 0;
 }
 
@@ -196,6 +197,16 @@ static bool is_to_be_tried_again(const struct recover *recover)
 	return recover->trouble.unread && recover->dir.fd >= 0 && !recover->only[0] && !recover->temporary;
 }
 
+static void say_living(const struct recover *recover, unsigned int living)
+{
+	if (!recover->quiet)
+		complain(RECOVER,
+			 "%u %s still running: 'recorder recover' can later recover what %s from now on, to another "
+			 "file (-o)",
+			 living, living == 1 ? "program is" : "programs are",
+			 living == 1 ? "it records" : "they record");
+}
+
 /* Report what could not be recovered, and which programs continue. */
 static void say_rest(const struct recover *recover, bool full)
 {
@@ -220,12 +231,8 @@ static void say_rest(const struct recover *recover, bool full)
 	else if (living && recover->dir.fd >= 0 && !session_is_session(recover->dir.path) && !recover->quiet)
 		complain(RECOVER, "%u %s still running: 'recorder snapshot -P PROGRAM' copies %s events", living,
 			 living == 1 ? "program is" : "programs are", living == 1 ? "its" : "their");
-	else if (living && !recover->quiet)
-		complain(RECOVER,
-			 "%u %s still running: 'recorder recover' can later recover what %s from now on, to another "
-			 "file (-o)",
-			 living, living == 1 ? "program is" : "programs are",
-			 living == 1 ? "it records" : "they record");
+	else if (living)
+		say_living(recover, living);
 }
 
 static bool say_nothing(const struct recover *recover)
@@ -306,8 +313,9 @@ static bool recover_all(struct recover *recover)
 	output_remove_spool(&recover->output, recover->spool);
 	/* Buffers that are damaged, or were not selected, stay. */
 	if (!full && !trouble->bad_buffers && !trouble->unread && !trouble->living && !recover->only[0] &&
-	    session_is_session(recover->dir.path))
-		session_remove(&recover->dir);
+	    session_is_session(recover->dir.path) && !session_remove(&recover->dir))
+		/* A program has started there since. */
+		say_living(recover, 1);
 	return good && !full && !recover->is_empty && !trouble->unread;
 }
 

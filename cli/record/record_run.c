@@ -180,15 +180,14 @@ static int save_maps(struct record *record)
 }
 
 /*
- * Remove the recording's temporary files. The buffers of programs that are still running move to the buffer directory;
- * one that cannot be moved is removed (survivors.h).
+ * Remove the recording's temporary files. The buffers of programs that are still running move to the buffer directory
+ * (survivors.h).
  */
 static void remove_traces(struct record *record)
 {
 	if (record->spool)
 		output_remove_spool(&record->output, record->spool);
 	survivors_release(&record_sink, &record->session, &record->selections);
-	session_remove(&record->session);
 }
 
 /*

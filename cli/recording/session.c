@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <librecorder/buffer_dir.h>
 #include <librecorder/reader.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -189,26 +190,58 @@ void session_close(struct session *session)
 	session->fd = -1;
 }
 
-void session_remove(struct session *session)
+/* Whether the program of a buffer is alive, or is about to finish the buffer, or this cannot be determined now. */
+static bool is_in_use(const struct session *session, const char *name)
 {
-	const struct dirent *entry;
-	DIR *dir;
+	struct rec_view *view;
+	const int err = rec_view_open_at(session->fd, name, &view);
+	bool alive;
 
+	if (err == -EAGAIN)
+		return rec_buffer_has_maker(session->fd, name);
+	if (err)
+		return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+	alive = rec_view_alive(view);
+	rec_view_close(view);
+	return alive;
+}
+
+/*
+ * Remove what a recording left in its directory. Returns whether programs use buffers there, which stay, or this cannot
+ * be determined now.
+ */
+static bool remove_files(const struct session *session)
+{
+	DIR *dir = dir_entries(session->fd);
+	const struct dirent *entry;
+	bool in_use = !dir;
+
+	while (dir && (entry = readdir(dir))) {
+		const bool is_buffer = rec_buffer_is_name(entry->d_name);
+
+		if (is_buffer && is_in_use(session, entry->d_name))
+			in_use = true;
+		else if (is_buffer || session_is_reason(entry->d_name) || !strcmp(entry->d_name, SESSION_SPOOL_LINK))
+			unlinkat(session->fd, entry->d_name, 0);
+	}
+	if (dir)
+		closedir(dir);
+	return in_use;
+}
+
+bool session_remove(struct session *session)
+{
 	if (session->fd < 0)
-		return;
+		return true;
 	/* A program that starts may put a buffer there between the sweep and rmdir(), so the sweep is repeated. */
 	for (int pass = 0; pass < 3; pass++) {
-		dir = dir_entries(session->fd);
-		while (dir && (entry = readdir(dir)))
-			if (rec_buffer_is_name(entry->d_name) || session_is_reason(entry->d_name) ||
-			    !strcmp(entry->d_name, SESSION_SPOOL_LINK))
-				unlinkat(session->fd, entry->d_name, 0);
-		if (dir)
-			closedir(dir);
+		if (remove_files(session))
+			return false;
 		if (!rmdir(session->path) || errno != ENOTEMPTY)
 			break;
 	}
 	session_close(session);
+	return true;
 }
 
 static bool holds_buffer(const struct session *session)
@@ -250,12 +283,10 @@ unsigned int session_sweep(char *path, size_t size)
 		snprintf(name, sizeof(name), "%s/%.32s", top, entry->d_name);
 		if (session_lock(name, &session))
 			continue;
-		if (holds_recording(&session)) {
+		if (holds_recording(&session) || !session_remove(&session)) {
 			snprintf(path, size, "%s", name);
 			session_close(&session);
 			nr++;
-		} else {
-			session_remove(&session);
 		}
 	}
 	if (dir)

@@ -67,11 +67,11 @@ bool session_is_session(const char *path);
 void session_close(struct session *session);
 
 /*
- * Remove the directory and the buffers in it, and release the lock. Programs that still use such a buffer keep its
- * memory until they end (see survivors.h). Other files, which another program put there, stay, and then so does the
- * directory.
+ * Remove the directory and the buffers in it, and release the lock. Other files, which another program put there, stay,
+ * and then so does the directory. False: a program that is running, or is just starting, has a buffer there, which
+ * stays, and the session stays open (see survivors.h).
  */
-void session_remove(struct session *session);
+bool session_remove(struct session *session);
 
 /*
  * Sessions that killed recorders left in the user's buffer directory: those without a buffer and without a spool are

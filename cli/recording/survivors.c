@@ -5,12 +5,20 @@
 #include <librecorder/reader.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/base/message.h"
 #include "cli/recording/dir_watch.h"
 #include "cli/recording/dirs.h"
 #include "cli/recording/skip_events.h"
+
+/*
+ * The number of passes over the session, and the pause between them: a program may start after a pass has read the
+ * directory, and takes some microseconds to make its buffer.
+ */
+#define PASSES	20u
+#define WAIT_NS 1000000
 
 /* Programs for which a step failed. */
 struct failed {
@@ -32,29 +40,47 @@ static bool switch_off(struct rec_view *view, const struct selections *selection
 }
 
 /*
- * Switch off and move one buffer. The move never replaces a file: the session may be another user's, who can have put
- * any name there, and moved the session to a directory that has files of others. Events that cannot be skipped now are
- * skipped when another recorder attaches to the program.
+ * Switch off and move one buffer, or remove it if it cannot be moved. The move never replaces a file: the session may
+ * be another user's, who can have put any name there, and moved the session to a directory that has files of others.
+ * Events that cannot be skipped now are skipped when another recorder attaches to the program.
  */
 static void release(const struct session *session, int above, const char *name, const struct selections *selections,
 		    struct failed *failed)
 {
 	struct rec_view *view;
 
-	const int err = rec_view_open_at(session->fd, name, &view);
-
-	if (err) {
-		/* Otherwise it is not the buffer of a program. */
-		failed->not_moved += err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+	/* A buffer that is not finished yet has its turn in a later pass. */
+	if (rec_view_open_at(session->fd, name, &view))
 		return;
-	}
 	if (rec_view_alive(view)) {
 		failed->still_on += !switch_off(view, selections);
 		skip_events(view);
 		/* A program that ends removes its buffer itself. */
-		failed->not_moved += renameat2(session->fd, name, above, name, RENAME_NOREPLACE) < 0 && errno != ENOENT;
+		if (renameat2(session->fd, name, above, name, RENAME_NOREPLACE) < 0 && errno != ENOENT) {
+			failed->not_moved++;
+			unlinkat(session->fd, name, 0);
+		}
 	}
 	rec_view_close(view);
+}
+
+/* One pass over the session. False: it cannot be read; errno has the reason. */
+static bool release_all(const struct session *session, const struct selections *selections, struct failed *failed)
+{
+	const int above = dirs_open_below(session->fd, "..");
+	const struct dirent *entry;
+	DIR *dir = above < 0 ? NULL : dir_entries(session->fd);
+	const int reason = above < 0 ? -above : errno;
+
+	while (dir && (entry = readdir(dir)))
+		if (rec_buffer_is_name(entry->d_name))
+			release(session, above, entry->d_name, selections, failed);
+	if (dir)
+		closedir(dir);
+	if (above >= 0)
+		close(above);
+	errno = reason;
+	return dir;
 }
 
 static void say_failed(const struct message_sink *sink, const struct failed *failed)
@@ -69,24 +95,22 @@ static void say_failed(const struct message_sink *sink, const struct failed *fai
 			failed->not_moved == 1 ? "its buffer" : "their buffers");
 }
 
-void survivors_release(const struct message_sink *sink, const struct session *session,
-		       const struct selections *selections)
+void survivors_release(const struct message_sink *sink, struct session *session, const struct selections *selections)
 {
-	const int above = session->fd < 0 ? -1 : dirs_open_below(session->fd, "..");
+	const struct timespec wait = { .tv_nsec = WAIT_NS };
 	struct failed failed = { 0 };
-	const struct dirent *entry;
-	DIR *dir = above < 0 ? NULL : dir_entries(session->fd);
+	bool removed = session->fd < 0, looked = true;
 
-	if (session->fd >= 0 && !dir)
-		message(sink,
-			"cannot look for programs that are still running: %s; no command can find them from now on",
-			strerror(errno));
-	while (dir && (entry = readdir(dir)))
-		if (rec_buffer_is_name(entry->d_name))
-			release(session, above, entry->d_name, selections, &failed);
-	if (dir)
-		closedir(dir);
-	if (above >= 0)
-		close(above);
+	for (unsigned int pass = 0; looked && !removed && pass < PASSES; pass++) {
+		if (pass)
+			nanosleep(&wait, NULL);
+		looked = release_all(session, selections, &failed);
+		if (!looked)
+			message(sink, "cannot look for programs that are still running: %m");
+		removed = session_remove(session);
+	}
 	say_failed(sink, &failed);
+	if (!removed)
+		message(sink, "'%s' stays: programs may be running with a buffer in it, and with their events on",
+			session->path);
 }
