@@ -317,23 +317,40 @@ static bool is_filtered(const struct attach *attach)
 }
 
 /*
- * Switch the programs' events off at the end of the recording. If there are filters or rates, all events are switched
- * off before any is restored. Otherwise an event that was on before, and is restored without its filter, would be
- * recorded until the last look at the lanes.
+ * Switch a program's events off at the end of the recording. Its count of suppressed events is read just before, and
+ * not earlier together with those of the other programs: events that a rate suppresses in between are missing from the
+ * count. 0 or the error of the spool.
  */
-static void end_all(struct attach *attach)
+static int end_one(const struct attach *attach, const struct watched_dir *watched, const struct buffer *buffer,
+		   bool filtered)
 {
-	if (!is_filtered(attach)) {
-		give_back_all(attach);
-		return;
-	}
-	for (unsigned int i = 0; i < attach->nr; i++)
-		for (unsigned int at = 0; at < attach->watched_dirs[i].nr; at++) {
-			struct rec_view *view = attach->watched_dirs[i].list[at].view;
+	const int err = drain_add_rates(watched->drain, buffer->name);
 
-			for (unsigned int j = 0; view && j < attach->selections->nr; j++)
-				rec_view_switch(view, attach->selections->list[j].patterns, false);
-		}
+	if (!err && !filtered)
+		rec_view_give_back(buffer->view);
+	for (unsigned int i = 0; !err && filtered && i < attach->selections->nr; i++)
+		rec_view_switch(buffer->view, attach->selections->list[i].patterns, false);
+	return err;
+}
+
+/*
+ * Switch all programs' events off. If there are filters or rates, all events are switched off before any is restored.
+ * Otherwise an event that was on before, and is restored without its filter, would be recorded until the last look at
+ * the lanes. 0 or the error of the spool.
+ */
+static int end_all(struct attach *attach)
+{
+	const bool filtered = is_filtered(attach);
+	int err = 0;
+
+	for (unsigned int i = 0; i < attach->nr; i++) {
+		const struct watched_dir *watched = &attach->watched_dirs[i];
+
+		for (unsigned int at = 0; !err && at < watched->nr; at++)
+			if (watched->list[at].view)
+				err = end_one(attach, watched, &watched->list[at], filtered);
+	}
+	return err;
 }
 
 /*
@@ -346,11 +363,9 @@ static int end_programs(struct attach *attach)
 	int got;
 
 	for (unsigned int tries = 0; tries < UNREADY_TRIES; tries++) {
-		/* Read the counts of suppressed events first: restoring the events removes the conditions. */
-		got = run_all(attach, drain_add_rates);
+		got = end_all(attach);
 		if (got < 0)
 			return got;
-		end_all(attach);
 		for (unsigned int i = 0; i < attach->nr; i++) {
 			attach->watched_dirs[i].again = true;
 			dir_watch_retry(&attach->watched_dirs[i].watch);
@@ -363,8 +378,7 @@ static int end_programs(struct attach *attach)
 		if (!got)
 			nanosleep(&wait, NULL);
 	}
-	end_all(attach);
-	return 0;
+	return end_all(attach);
 }
 
 int attach_finish(struct attach *attach)

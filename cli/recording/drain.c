@@ -71,12 +71,12 @@ static int add_rates(struct drain *drain, struct drained *one)
 	return err;
 }
 
-int drain_add_rates(struct drain *drain)
+int drain_add_rates(struct drain *drain, const char *name)
 {
 	int err = 0;
 
 	for (unsigned int i = 0; i < drain->nr && !err; i++)
-		if (drain->list[i].view) {
+		if (drain->list[i].view && !strcmp(drain->list[i].name, name)) {
 			err = take_log(drain, &drain->list[i]);
 			if (!err)
 				err = add_rates(drain, &drain->list[i]);

@@ -82,10 +82,10 @@ int drain_add(struct drain *drain, const char *name, const struct rec_view_losse
 int drain_run(struct drain *drain);
 
 /*
- * Note how many events rates have suppressed until now, for conditions that are about to be removed. drain_finish()
- * does so by itself. 0 or as drain_run().
+ * Note how many events the rates of the buffer `name` have suppressed until now; call it just before its events are
+ * switched off, because that takes the conditions away. drain_finish() does so by itself. 0 or as drain_run().
  */
-int drain_add_rates(struct drain *drain);
+int drain_add_rates(struct drain *drain, const char *name);
 
 /* The last run: also takes all present events of living processes, and notes their losses so far. */
 int drain_finish(struct drain *drain);
