@@ -190,6 +190,12 @@ static void remove_traces(struct record *record)
 	survivors_release(&record_sink, &record->session, &record->selections);
 }
 
+/* Whether the error is a lack of resources, and not of a file. */
+static bool is_short(int err)
+{
+	return err == -ENOMEM || err == -EMFILE || err == -ENFILE;
+}
+
 /*
  * Write to `what` what could not be done when `err` stopped the drain. The cause is an error of a ring or its side
  * file, of switching tracing off, of the spool, or a lack of resources. Returns the cause's error, which may be another
@@ -201,16 +207,35 @@ static int find_stopped(const struct record *record, int err, char *what, size_t
 
 	if (ring)
 		return ring;
-	if (err == -ENOMEM || err == -EMFILE || err == -ENFILE)
+	if (is_short(err))
 		snprintf(what, size, "continue");
 	else
 		snprintf(what, size, "write '%s'", record->output.spool);
 	return err;
 }
 
+/*
+ * What the error does to the events that COMMAND causes. If the spool cannot be written, the rings are still drained
+ * into files of their own; the lanes are not, even if their drain has not noticed it yet.
+ */
+static const char *consequence_of(const struct record *record, int programs, int err)
+{
+	char what[PATH_MAX + 16];
+	const bool rings = record_kernel_is_on(&record->kernel) &&
+			   record_kernel_failed(&record->kernel, what, sizeof(what));
+	const bool lanes = programs < 0 || (!rings && record->user && !is_short(err));
+
+	if (rings && lanes)
+		return "but the kernel's events are lost from now on, and its own once its lanes are full";
+	if (rings)
+		return "but the kernel's events are lost from now on";
+	if (lanes)
+		return "and its events stay in its lanes; once these are full, events are lost";
+	return "and events are still recorded";
+}
+
 void record_say_failing(struct record *record, int programs, int kernel)
 {
-	const char *consequence = "but the kernel's events are lost from now on";
 	char what[PATH_MAX + 16], recover[OUTPUT_RECOVER_SIZE];
 	int err;
 
@@ -219,13 +244,9 @@ void record_say_failing(struct record *record, int programs, int kernel)
 	record->failure_is_reported = true;
 	err = find_stopped(record, programs < 0 ? programs : kernel, what, sizeof(what));
 	output_put_recover(record->output.sink, record->output.spool, err, recover);
-	if (programs < 0 && kernel < 0)
-		consequence = "but the kernel's events are lost from now on, and its own once its lanes are full";
-	else if (programs < 0)
-		consequence = "and its events stay in its lanes; once these are full, events are lost";
 	complain(RECORD,
 		 "cannot %s: %s; '%s' keeps running, %s; when it has ended, %s makes a trace.dat of what was recorded",
-		 what, strerror(-err), record->command[0], consequence, recover);
+		 what, strerror(-err), record->command[0], consequence_of(record, programs, err), recover);
 }
 
 /* Report the error that stopped the drain. If it was reported before, report only what was not known then. */

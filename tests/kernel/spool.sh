@@ -200,6 +200,38 @@ else
 	rm -f damaged.dat*
 fi
 
+# ---- the spool cannot be written: the kernel's events have files of their own
+
+# sides_have BYTES: the side files are larger than that
+sides_have()
+{
+	[ "$(cat apart.dat.spool.cpu* | wc -c)" -gt "$1" ]
+}
+
+"$RECORDER" record -o apart.dat -e raw_syscalls:sys_enter sh -c 'until [ -e go ]; do sleep 0.1; done' >said 2>log &
+recorder=$!
+ok "a recording of the kernel" wait_until traces $recorder
+if ! strace -qq -o strace.log -e inject=getppid:error=EIO:when=1 true 2>/dev/null; then
+	skip "a spool that cannot be written" "strace is not installed, or cannot trace here"
+elif ! grep -q '\[x86-tsc\]' "$tracing/instances/$(left $recorder | head -n 1)/trace_clock"; then
+	skip "a spool that cannot be written" "without the TSC nothing is written to it regularly"
+else
+	strace -qq -f -o strace.log -P "$PWD/apart.dat.spool" -e trace=pwrite64 -e inject=pwrite64:error=ENOSPC -p $recorder &
+	tracer=$!
+	ok "a spool that cannot be written is reported" wait_until grep -q "cannot write '.*/apart.dat.spool'" log
+	like "with what happens to events" "$(<log)" \
+		"No space left on device; 'sh' keeps running, and its events stay in its lanes; once these are full, events are lost; "
+	unlike "the kernel's are not reported as lost" "$(<log)" "the kernel's events are lost"
+	ok "they are still recorded" wait_until sides_have "$(cat apart.dat.spool.cpu* | wc -c)"
+	touch go
+	wait $recorder
+	is "the recording has failed" $? 1
+	wait $tracer
+	ok "and is recovered" "$RECORDER" recover apart.dat.spool
+fi
+touch go
+wait $recorder 2>/dev/null
+
 # ---- tracing that cannot be switched off: the recorder writes 0 first of all, then 1, and at the end 0
 
 if ! strace -qq -o strace.log true 2>/dev/null; then
