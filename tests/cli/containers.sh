@@ -160,6 +160,8 @@ inner=$(sed -n 's/^NSpid:.*\t//p' "/proc/$pid/status")
 end "$pid"
 ok "what a dead one left" "$RECORDER" clean --dry-run --dir "$dir"
 like "is listed" "$out" " $inner .*victim .*/$inner-[0-9]*\.rec"
+fails "recover without an operand" "$RECORDER" recover --dir "$dir"
+like "lists it, too" "$out" " victim .*/$inner-[0-9]*\.rec"
 ok "it is recovered" "$RECORDER" recover --dir "$dir" "$inner" -o dead.dat
 is_last "to its last event" count <("$RECORDER" report dead.dat)
 is "and removed" "$(buffers "$dir")" ""
