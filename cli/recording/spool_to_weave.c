@@ -189,6 +189,7 @@ void spool_to_weave_kernel(const struct spool_to_weave *to_weave, const struct s
 			kernel.why.dropped += losses.dropped;
 			kernel.why.left += losses.left;
 		} else {
+			kernel.is_cut = true;
 			kernel.gaps += stream->gaps;
 			kernel.lost += stream->reported;
 		}

@@ -259,6 +259,9 @@ static void say_kernel(const struct output *output, const struct spool_to_weave_
 	say_count(sink, kernel->why.left, "left in the ring when an error ended its drain");
 	say_setting(sink, kernel->not_kept, "older than the last events of each CPU, which are kept", WORD_KEEP_LAST);
 	say_count(sink, kernel->gaps, "and gaps of unknown size");
+	if (kernel->is_cut)
+		message_summary(sink,
+				"  and those still in the rings when the recorder ended: their number is unknown");
 	if (output->drained[0])
 		message_summary(sink, "  drained by %s", output->drained);
 	stats->events = without(stats->events, stats->kernel_events);
