@@ -13,29 +13,8 @@
 #include "cli/base/now.h"
 #include "cli/base/priority.h"
 #include "cli/common/progress.h"
+#include "cli/record/round_sleep.h"
 #include "cli/recording/loans.h"
-
-/*
- * How long the drain of programs sleeps, in us: the time in which the fullest lane fills to SLEEP_PERCENT, at the rate
- * of the last round. While lanes fill slowly, the sleep grows in small steps, and reaches SLEEP_MAX_US after about a
- * second. The steps are small because a thread that was kept off its CPU for tens of ms fills 1 MiB within 2 ms when it
- * runs again: when the sleep grew by an eighth each round and reached the maximum in 36 ms, 3 to 30 % of the events
- * were lost on a busy machine (2026-11). The maximum is 4 ms because a thread that begins to write eight million events
- * a second fills the default lane in 6 ms. Each wake-up costs the traced programs some tens of microseconds.
- */
-#define SLEEP_MIN_US  100u
-#define SLEEP_MAX_US  4000u
-#define SLEEP_PERCENT 30u
-#define SLEEP_GROWTH  256u /* the sleep grows by 1 / SLEEP_GROWTH each round */
-
-/* If a lane was this full, the next round begins at once. */
-#define URGENT_PERCENT 60u
-
-/*
- * The sleep of a recording of the kernel alone. The kernel's rings have threads of their own; the end of the command
- * ends the sleep.
- */
-#define SLEEP_KERNEL_US 100000u
 
 static void show(struct progress *progress, const struct record *record)
 {
@@ -86,23 +65,19 @@ static int take_rest(struct record *record)
 	return record->attach ? attach_finish(record->attach) : drain_finish(record->drain);
 }
 
-/*
- * How long to sleep after a round in which the fullest lane was `percent` full, `passed` us after the round before. If
- * the recording has a duration, sleep not much longer than until its end.
- */
-static uint64_t next_sleep(const struct record *record, uint64_t end, uint64_t sleep, uint64_t passed, int percent)
+/* How long to sleep after a round: see round_sleep.h. `end` is in ms. */
+static uint64_t next_sleep(const struct record *record, uint64_t end, uint64_t slept, uint64_t passed, int percent)
 {
-	const uint64_t now = now_ms(), most = record->sleep_us != UINT64_MAX ? record->sleep_us : SLEEP_MAX_US;
-	uint64_t next = sleep + sleep / SLEEP_GROWTH + 1;
+	const uint64_t now = now_ms();
 
-	if (!record->user)
-		return end > now && (end - now) * 1000 < SLEEP_KERNEL_US ? (end - now) * 1000 : SLEEP_KERNEL_US;
-	if (percent >= (int)URGENT_PERCENT)
-		return 0;
-	if (percent > 0 && passed * SLEEP_PERCENT / (unsigned int)percent < next)
-		next = passed * SLEEP_PERCENT / (unsigned int)percent;
-	next = next < most ? next : most;
-	return next > SLEEP_MIN_US ? next : SLEEP_MIN_US;
+	return round_sleep(&(struct last_round){
+		.lanes = record->user,
+		.longest = record->sleep_us,
+		.left = !end ? UINT64_MAX : end > now ? (end - now) * 1000 : 0,
+		.slept = slept,
+		.passed = passed,
+		.percent = percent,
+	});
 }
 
 /* Report, once, that the stage was full: the disk takes less than the programs write. */
@@ -160,7 +135,7 @@ static int take_first(struct record *record)
 static int run_rounds(struct record *record, struct progress *progress, int *taken)
 {
 	const uint64_t end = record->duration ? now_ms() + record->duration : 0;
-	uint64_t sleep = SLEEP_MIN_US, before = now_us(), now;
+	uint64_t sleep = ROUND_SLEEP_MIN_US, before = now_us(), now;
 	int err = 0, last;
 
 	while (((*taken >= 0 && !err) || record->command[0]) && !is_over(record, end, sleep)) {
