@@ -19,6 +19,11 @@
 /* If a thread's turn takes this long, the disk or other programs keep it from its ring. */
 #define LATE_MS 20u
 
+/*
+ * The write waits for a worker of the kernel on the ring's CPU. If a real-time thread occupies that CPU and real-time
+ * throttling is off, it waits for that thread, and holds a lock that all users of tracing need; recorder-record.1 warns
+ * of that. A thread that the disk keeps from its ring looks the same to us, and its ring has to grow.
+ */
 static void grow(struct kernel_ring *ring)
 {
 	const uint64_t kb = ring->kb * 2;
