@@ -124,8 +124,14 @@ void profile_merge_total(struct profile_total *to, const struct profile_total *f
 int profile_tasks_make(struct profile *p, uint32_t nr_cpus);
 void profile_tasks_free(struct profile *p);
 
-/* Account for the next event of the file, in time order. */
+/* Account for the next selected event, in time order. */
 void profile_add(struct profile *p, const struct dat_event *event, const struct tep_record *record);
+
+/*
+ * Events of a CPU were lost here. Call it for each loss, also for one that is followed by an event that is not
+ * selected.
+ */
+void profile_lose(struct profile *p, uint32_t cpu);
 
 /*
  * Combine tasks of the same name into *ret_groups. Tasks without a name are left out. The lines move from the tasks to

@@ -148,7 +148,7 @@ static struct profile_line *end(struct profile *p, struct profile_task *task, co
 	return line;
 }
 
-static void forget_all(struct profile *p, uint32_t cpu)
+void profile_lose(struct profile *p, uint32_t cpu)
 {
 	while (p->opens[p->nr_cpus])
 		forget(p, p->opens[p->nr_cpus]);
@@ -313,8 +313,6 @@ void profile_add(struct profile *p, const struct dat_event *event, const struct 
 	struct profile_task *task, *of;
 	const struct pooled_text *stack;
 
-	if (event->lost)
-		forget_all(p, event->cpu);
 	task = kind ? task_of(p, event_pid(p->r->table, event->data, event->size)) : NULL;
 	if (!task)
 		return;

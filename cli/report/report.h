@@ -96,6 +96,12 @@ struct report_walk {
 	bool more;  /* there is a next event */
 	bool ahead; /* the next event was read already, and is not part of the previous one */
 	bool lines; /* a call and its immediate return are one event, as in the text */
+	/*
+	 * Called for each loss in the window, with the event after it, also if that event is not selected: the lost
+	 * events may have been. NULL: the caller needs only the losses before selected events.
+	 */
+	void (*loss)(void *arg, const struct dat_event *event);
+	void *loss_arg;
 };
 
 /*
@@ -104,7 +110,10 @@ struct report_walk {
  */
 int report_merge_open(struct report *r, bool lines, struct dat_merge **ret_merge);
 
-/* Place the walk before the first selected event. 0; or the exit status, and one line was printed. */
+/*
+ * Place the walk before the first selected event. 0; or the exit status, and one line was printed. The caller may then
+ * set walk->loss.
+ */
 int report_walk_open(struct report *r, bool lines, struct report_walk *ret_walk);
 void report_walk_close(struct report_walk *walk);
 

@@ -231,7 +231,7 @@ static int put_events(struct csv *csv)
 	if (status)
 		return status;
 	put_head(csv);
-	return report_put_events(csv->r, &csv->out, put_event, csv);
+	return report_put_events(csv->r, &csv->out, put_event, NULL, csv);
 }
 
 int report_csv(struct report *r)

@@ -71,10 +71,14 @@ void report_put_number(struct blob *out, const struct report_value *value, uint6
 /* Appends an event to the text. 0, or -ENOMEM. */
 typedef int report_put_fn(void *arg, const struct dat_event *event, struct tep_record *record);
 
+/* Appends the loss before an event, which may not be selected. */
+typedef void report_put_loss_fn(void *arg, const struct dat_event *event);
+
 /*
- * Print the selected events: `put` appends each of them to `out`, and the text is written to standard output. Text that
- * `out` has at the call comes first. The exit status; errors were printed.
+ * Print the selected events and the losses: `put` and `put_loss` append each of them to `out`, and the text is written
+ * to standard output. `put_loss` NULL: losses are not text of their own. Text that `out` has at the call comes first.
+ * The exit status; errors were printed.
  */
-int report_put_events(struct report *r, struct blob *out, report_put_fn *put, void *arg);
+int report_put_events(struct report *r, struct blob *out, report_put_fn *put, report_put_loss_fn *put_loss, void *arg);
 
 #endif

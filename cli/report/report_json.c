@@ -7,8 +7,8 @@
  *
  * "buffer" is in events of instance buffers, "tgid" and "process" in those of threads whose process the file states,
  * "context" in those of threads that have set values, "names" in events with fields whose values have names, "text" in
- * events whose text has more than their fields. Lost events are objects of their own, in front of the event that
- * follows them.
+ * events whose text has more than their fields. Lost events are objects of their own, with the time of the event that
+ * follows them. They are also there if that event is not selected.
  */
 #include "cli/common/put_text.h"
 #include "cli/report/report_field.h"
@@ -46,8 +46,11 @@ static void put_place(struct blob *out, const struct dat_event *event)
 	}
 }
 
-static void put_loss(struct blob *out, const struct dat_event *event)
+static void put_loss(void *arg, const struct dat_event *event)
 {
+	struct json *json = arg;
+	struct blob *out = &json->out;
+
 	put_place(out, event);
 	put(out, ",\"lost\":");
 	if (event->lost > 0)
@@ -202,8 +205,6 @@ static int put_event(void *arg, const struct dat_event *event, struct tep_record
 	struct report_event_fields *fields;
 	struct blob *out = &json->out;
 
-	if (event->lost)
-		put_loss(out, event);
 	put_place(out, event);
 	put(out, ",\"pid\":");
 	report_put_number(out, &number, (uint64_t)(int64_t)pid);
@@ -244,7 +245,7 @@ int report_json(struct report *r)
 	struct json json = { .r = r, .out = BLOB_INIT, .names = BLOB_INIT, .name = BLOB_INIT };
 	int status = report_fields_open(r, &json.fields) || open_contexts(&json)
 			     ? report_fail_memory(r)
-			     : report_put_events(r, &json.out, put_event, &json);
+			     : report_put_events(r, &json.out, put_event, put_loss, &json);
 
 	report_fields_close(&json.fields);
 	event_contexts_close(&json.contexts);

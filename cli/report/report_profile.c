@@ -36,6 +36,20 @@ static int print_profile(struct profile *p)
 	return err || p->is_short_of_memory ? report_fail_memory(p->r) : 0;
 }
 
+struct losses {
+	const struct report *r;
+	struct profile *all;
+	struct dat_gaps gaps;
+};
+
+static void note_loss(void *arg, const struct dat_event *event)
+{
+	struct losses *losses = arg;
+
+	dat_gaps_note(&losses->gaps, event);
+	profile_lose(&losses->all[event->buffer - losses->r->file->buffers], event->cpu);
+}
+
 /* Read the events, then print the profiles of all buffers, the last one first. */
 static int read_and_print(struct report *r, struct profile *all)
 {
@@ -43,19 +57,19 @@ static int read_and_print(struct report *r, struct profile *all)
 	struct report_walk walk;
 	struct dat_event event;
 	const struct trace_input input = { .command = opts_command(), .path = r->path, .table = r->table };
-	struct dat_gaps gaps = { 0 };
+	struct losses losses = { .r = r, .all = all };
 	int status = report_walk_open(r, false, &walk), damage;
 
 	if (status)
 		return status;
-	while (report_walk_next(&walk, &event, &record)) {
-		dat_gaps_note(&gaps, &event);
+	walk.loss = note_loss;
+	walk.loss_arg = &losses;
+	while (report_walk_next(&walk, &event, &record))
 		profile_add(&all[event.buffer - r->file->buffers], &event, &record);
-	}
 	report_head(r);
 	for (size_t i = r->file->nr_buffers; !status && i; i--)
 		status = print_profile(&all[i - 1]);
-	trace_input_report_gaps(&input, &gaps);
+	trace_input_report_gaps(&input, &losses.gaps);
 	trace_report_absent(input.command, input.path, input.table);
 	damage = report_damage(r, walk.merge);
 	report_walk_close(&walk);

@@ -34,8 +34,25 @@ static bool write_out(struct report *r, struct blob *out, bool now)
 	return report_written(r);
 }
 
-int report_put_events(struct report *r, struct blob *out, report_put_fn *put, void *arg)
+struct loss_output {
+	struct report *r;
+	struct blob *out;
+	report_put_loss_fn *put;
+	void *arg;
+};
+
+/* Many losses may come before a selected event, so their text is written, too. */
+static void write_loss(void *arg, const struct dat_event *event)
 {
+	const struct loss_output *to = arg;
+
+	to->put(to->arg, event);
+	write_out(to->r, to->out, to->r->follow.wanted);
+}
+
+int report_put_events(struct report *r, struct blob *out, report_put_fn *put, report_put_loss_fn *put_loss, void *arg)
+{
+	struct loss_output losses = { r, out, put_loss, arg };
 	struct tep_record record;
 	struct report_walk walk;
 	struct dat_event event;
@@ -44,10 +61,13 @@ int report_put_events(struct report *r, struct blob *out, report_put_fn *put, vo
 
 	if (status)
 		return status;
+	walk.loss = put_loss ? write_loss : NULL;
+	walk.loss_arg = &losses;
 	while (!err && written && report_walk_next(&walk, &event, &record)) {
 		err = put(arg, &event, &record);
 		written = err || write_out(r, out, r->follow.wanted);
 	}
+	err = err ? err : out->error;
 	write_out(r, out, true);
 	status = err ? report_fail_memory(r) : r->lines.write_error ? 0 : report_damage(r, walk.merge);
 	report_walk_close(&walk);

@@ -23,7 +23,7 @@
 struct row {
 	uint64_t key;
 	uint64_t count, bytes, first, last;
-	uint64_t lost; /* losses before its events */
+	uint64_t lost; /* of a CPU, a buffer, or the file */
 	uint64_t gaps; /* losses of unknown number */
 };
 
@@ -41,6 +41,7 @@ struct summary {
 	struct number_map process_of; /* process + 1 of a thread */
 	const struct tep_event *new_task;
 	struct tep_format_field *child, *flags;
+	int err; /* of count_loss() */
 };
 
 /* ------------------------------------------------------------------------------------------------------------- rows */
@@ -75,8 +76,12 @@ static void add_row(struct row *to, const struct row *from)
 		to->last = from->last;
 	to->count += from->count;
 	to->bytes += from->bytes;
-	to->lost += from->lost;
-	to->gaps += from->gaps;
+}
+
+static void lose(struct row *row, const struct dat_event *event)
+{
+	row->lost += event->lost > 0 ? (uint64_t)event->lost : 0;
+	row->gaps += event->lost < 0;
 }
 
 static int add_to(struct group *group, uint64_t key, const struct row *one)
@@ -86,6 +91,16 @@ static int add_to(struct group *group, uint64_t key, const struct row *one)
 	if (!row)
 		return -ENOMEM;
 	add_row(row, one);
+	return 0;
+}
+
+static int add_loss(struct group *group, uint64_t key, const struct dat_event *event)
+{
+	struct row *row = find_row(group, key);
+
+	if (!row)
+		return -ENOMEM;
+	lose(row, event);
 	return 0;
 }
 
@@ -172,7 +187,6 @@ static int count_event(struct summary *s, const struct dat_event *event, const s
 	const uint32_t id = (uint32_t)event_id(table, record->data, event->size);
 	const struct row one = {
 		.count = 1, .bytes = event->size, .first = event->ts, .last = event->ts,
-		.lost = event->lost > 0 ? (uint64_t)event->lost : 0, .gaps = event->lost < 0,
 	};
 	int err = add_to(&s->events, id, &one);
 
@@ -186,6 +200,18 @@ static int count_event(struct summary *s, const struct dat_event *event, const s
 	return err ? err : learn(s, event, record, tid);
 }
 
+/* A CPU or buffer without selected events has a row, too, if it has losses. */
+static void count_loss(void *arg, const struct dat_event *event)
+{
+	struct summary *s = arg;
+
+	lose(&s->all, event);
+	if (!s->err)
+		s->err = add_loss(&s->cpus, event->cpu, event);
+	if (!s->err)
+		s->err = add_loss(&s->buffers, (uint64_t)(event->buffer - s->r->file->buffers), event);
+}
+
 static int count(struct summary *s)
 {
 	struct report *r = s->r;
@@ -196,8 +222,11 @@ static int count(struct summary *s)
 
 	if (status)
 		return status;
+	walk.loss = count_loss;
+	walk.loss_arg = s;
 	while (!err && report_walk_next(&walk, &event, &record))
 		err = count_event(s, &event, &record);
+	err = err ? err : s->err;
 	for (size_t i = 0; !err && i < s->tasks.nr; i++)
 		err = add_to(&s->processes, process_of(s, (uint32_t)s->tasks.rows[i].key), &s->tasks.rows[i]);
 	status = err ? report_fail_memory(r) : report_damage(r, walk.merge);
@@ -227,12 +256,14 @@ static void lost_text(const struct row *row, char text[40])
 static void print_row(const struct summary *s, const struct row *row, const char *name, bool loses)
 {
 	const uint64_t span = s->all.last - s->all.first;
-	char rate[40] = "-", first[40], last[40], lost[40];
+	char rate[40] = "-", first[40] = "-", last[40] = "-", lost[40];
 
 	if (s->r->time.seconds && span)
 		snprintf(rate, sizeof(rate), "%.1f", (double)row->count * NS_PER_S / (double)span);
-	time_text(s->r, row->first, first);
-	time_text(s->r, row->last, last);
+	if (row->count) {
+		time_text(s->r, row->first, first);
+		time_text(s->r, row->last, last);
+	}
 	lost_text(row, lost);
 	printf("%12" PRIu64 " %12s %14" PRIu64 " %18s %18s", row->count, rate, row->bytes, first, last);
 	printf(loses ? " %10s  " : "  ", lost);
@@ -283,13 +314,22 @@ static bool print_group(struct summary *s, struct group *group, int (*order)(con
 	return true;
 }
 
+static size_t cpus_with_events(const struct summary *s)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; i < s->cpus.nr; i++)
+		nr += s->cpus.rows[i].count > 0;
+	return nr;
+}
+
 static void print_all(struct summary *s)
 {
 	char lost[40];
 
 	lost_text(&s->all, lost);
 	printf("%" PRIu64 " events, %" PRIu64 " bytes, %zu tasks, %zu CPUs; %s lost%s\n", s->all.count, s->all.bytes,
-	       s->tasks.nr, s->cpus.nr, lost,
+	       s->tasks.nr, cpus_with_events(s), lost,
 	       s->all.gaps ? " (the file does not state the number of some losses)" : "");
 	if (!report_written(s->r) || !s->all.count)
 		return;

@@ -75,6 +75,15 @@ static int next_event(struct report_walk *walk, struct dat_event *ret_event)
 	return walk->more;
 }
 
+/* A loss before the first event that --tail shows is not in the window. */
+static void note_loss(const struct report_walk *walk, const struct dat_event *event)
+{
+	const struct report_window *window = &walk->r->select.window;
+
+	if (walk->loss && event->lost && event->ts >= window->since && window->selected >= window->skip)
+		walk->loss(walk->loss_arg, event);
+}
+
 bool report_walk_next(struct report_walk *walk, struct dat_event *ret_event, struct tep_record *ret_record)
 {
 	struct report *r = walk->r;
@@ -82,6 +91,7 @@ bool report_walk_next(struct report_walk *walk, struct dat_event *ret_event, str
 	while (!report_window_is_full(&r->select.window) && next_event(walk, ret_event) &&
 	       !report_select_ends(&r->select, ret_event)) {
 		*ret_record = event_record(ret_event);
+		note_loss(walk, ret_event);
 		if (!report_select_has(&r->select, ret_event, ret_record))
 			continue;
 		/* Read ahead only if it is needed, because the next event of a growing file may come late. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder report -F: the grammar of record's filters, on every kind of field, in both spellings; and what is refused.
+# recorder report -F: the grammar of record's filters, on every kind of field, in both spellings; what is refused; and
+# losses between events that the filters leave out.
 
 . "$top_srcdir/tests/tap.sh"
 cd "$TMP" || exit 1
@@ -166,6 +167,65 @@ for filter in 'net:sent if n == 77' 'net:sent if n == 77 && tgid > 0' 'net:sent 
 	*) passed=6 ;;
 	esac
 	is "a record that is too short: $filter" "$("$RECORDER" report -F "$filter" short.dat 2>&1 | grep -c ': \(sent\|get\): ')" $passed
+done
+
+# ----------------------------------------------------------------------------------------------------------- losses
+
+# Only the first event of each CPU passes, and the losses come later.
+"$top_builddir/tests/golden/mkdat" v7-lost >lost.dat
+first='io:submit if id == 0'
+is "two events pass" "$("$RECORDER" report --summary -F "$first" lost.dat | sed -n '1s/ events.*//p')" 2
+losses=$("$RECORDER" report --summary lost.dat | sed -n '1s/.*; //p')
+like "the file has losses" "$losses" '^>[1-9]'
+is "--summary has them with a filter, too" "$("$RECORDER" report --summary -F "$first" lost.dat | sed -n '1s/.*; //p')" "$losses"
+# The rows of CPUs, without the columns that depend on the selected events.
+cpus()
+{
+	"$RECORDER" report --summary "$@" lost.dat | sed '1,/ CPU$/d' | awk '{ print $6, $7 }'
+}
+is "and so have its CPUs" "$(cpus -F "$first")" "$(cpus)"
+is "a CPU without events, but with losses" "$("$RECORDER" report --summary -F "$first && cpu == 1" lost.dat |
+	sed '1,/ CPU$/d' | awk '{ print $1, $4, $5, $6, $7 }' | head -n 1)" "0 - - $(cpus | head -n 1)"
+like "is not one of the CPUs of the events" "$("$RECORDER" report --summary -F "$first && cpu == 1" lost.dat | head -n 1)" ', 1 CPUs; '
+is "--json has each of them" "$("$RECORDER" report --json -F "$first" lost.dat | grep '"lost"')" \
+	"$("$RECORDER" report --json lost.dat | grep '"lost"')"
+is "--head ends before them" "$("$RECORDER" report --json -F "$first" --head 1 lost.dat | grep -c '"lost"')" 0
+is "--tail begins after them" "$("$RECORDER" report --json --tail 1 lost.dat | grep -c '"lost"')" 0
+
+# Thread 7 begins something, 3 events are lost, thread 8 has an event, and thread 7 ends something. What thread 7 began
+# may have ended among the lost events, whether the event of thread 8 is selected or not.
+"$top_builddir/tests/golden/mkdat" v6-bare | python3 -c '
+import struct, sys
+
+def submit(tid, id):
+    return struct.pack("<IHBBiQiI4s", 1000 << 5 | 7, 16384, 0, 0, tid, id, 0, 4 << 16 | 24, b"abc")
+
+def tick(tid, n):
+    return struct.pack("<IHBBiQ", 1000 << 5 | 4, 16385, 0, 0, tid, n)
+
+def page(ts, events, lost):
+    data = b"".join(events)
+    flags = 0xffffffffc0000000 if lost else 0
+    number = struct.pack("<Q", lost) if lost else b""
+    return (struct.pack("<QQ", ts, len(data) | flags) + data + number).ljust(4096, b"\0")
+
+data = sys.stdin.buffer.read()
+table = data.index(b"flyrecord\0") + 10
+start, size = struct.unpack_from("<QQ", data, table)
+assert start + size == len(data)
+for name, lost in (("lacks.dat", 3), ("whole.dat", 0)):
+    pages = page(10**9, [submit(7, 5)], 0) + page(2 * 10**9, [submit(8, 9), tick(7, 5)], lost)
+    head = data[:table] + struct.pack("<QQ", start, len(pages)) + data[table + 16 : start]
+    open(name, "wb").write(head + pages)
+'
+for flags in "" "--pid 7" "-F pid==7"; do
+	# shellcheck disable=SC2086
+	ok "a profile without losses, $flags" "$RECORDER" profile -H io:submit,id/io:a_name_longer_than_twenty_characters,n $flags whole.dat
+	like "has a duration" "$out" 'Event: submit:0x5 \(1\) Total: [1-9]'
+	# shellcheck disable=SC2086
+	ok "one with a loss, $flags" "$RECORDER" profile -H io:submit,id/io:a_name_longer_than_twenty_characters,n $flags lacks.dat
+	unlike "has none" "$out" Total:
+	like "and reports the loss" "$err" 'lacks\.dat: 3 events were lost at 1 place; results may lack them'
 done
 
 done_testing
