@@ -151,14 +151,16 @@ static uint32_t buffer_process(const struct dat_buffer *buffer)
 	return *end || pid > INT32_MAX ? 0 : (uint32_t)pid;
 }
 
+/* Only program events are in buffers that are named after processes; an instance of the kernel may have such a name. */
 static int learn(struct summary *s, const struct dat_event *event, const struct tep_record *record, uint32_t tid)
 {
-	const uint32_t process = buffer_process(event->buffer);
+	const int id = event_id(s->r->table, record->data, event->size);
+	const uint32_t process = event_is_programs(id) ? buffer_process(event->buffer) : 0;
 	unsigned long long child, flags;
 
 	if (process)
 		return number_map_set(&s->process_of, tid, (uint64_t)process + 1);
-	if (!s->new_task || event_id(s->r->table, record->data, event->size) != s->new_task->id ||
+	if (!s->new_task || id != s->new_task->id ||
 	    event->size < (uint32_t)(s->child->offset + s->child->size) ||
 	    event->size < (uint32_t)(s->flags->offset + s->flags->size))
 		return 0;

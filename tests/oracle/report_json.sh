@@ -98,6 +98,23 @@ ok "a program with three threads" "$RECORDER" record -q -o "$TMP/threads.dat" "$
 like "--summary has it as one process" "$("$RECORDER" report --summary "$TMP/threads.dat")" \
 	$'  process\n +300 [^\n]* producer-[0-9]+\n\n'
 
+# The name of a kernel instance, NAME-NUMBER, does not name the process of its threads. Threads with events of programs
+# there belong to that process, as in the buffers of record --buffers=split.
+"$mkdat" v6-instances | sed 's/alpha/dsk-2/g' > "$TMP/named.dat"
+python3 - "$TMP/named.dat" << 'END'
+import re, struct, sys
+data = open(sys.argv[1], "rb").read()
+tid = struct.pack("<i", 1001)
+# All events of thread 1001 become events sched_switch.
+data, nr = re.subn(rb"\x00\x40(..)" + re.escape(tid), lambda found: struct.pack("<H", 300) + found[1] + tid, data, flags=re.DOTALL)
+assert nr > 10
+open(sys.argv[1], "wb").write(data)
+END
+processes=$("$RECORDER" report --summary "$TMP/named.dat" | sed -n '/  process$/,/^$/p')
+like "a thread of a kernel instance NAME-NUMBER is not of process NUMBER" "$processes" ' worker-1001'
+unlike "a thread with events of programs is" "$processes" '-1002'
+like "that process has its events" "$processes" $'-2(\n|$)'
+
 # ------------------------------------------------------------------------------------------------- names of threads
 
 # The list of names has other threads instead of 1001 and 1002. So only sched_switch names these two, for the first time
