@@ -82,7 +82,8 @@ static int take_span(void *arg, const struct model_span *span)
 	const uint64_t dur = span->end - span->begin;
 	struct top_row *row;
 
-	if (span->flags)
+	/* A system call with two events at each end has two spans, and is counted once. */
+	if (span->flags || span->is_beside)
 		return 0;
 	row = row_of(&top->lists[TOP_SPANS], key_of(span));
 	if (name_row(top, row, span->rule->system, span->name))

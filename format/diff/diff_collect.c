@@ -105,7 +105,8 @@ static int take_span(void *arg, const struct model_span *span)
 	int nr = snprintf(name, sizeof(name), "%s:%s", span->rule->system, span->name);
 	struct tep_format_field *field;
 
-	if (span->flags)
+	/* A system call with two events at each end has two spans; one change must not be reported twice. */
+	if (span->flags || span->is_beside)
 		return 0;
 	/* System calls without a name on this machine differ by their number. */
 	field = span->rule->naming == MODEL_NAME_CALL && span->name == span->rule->name ? span->rule->naming_field

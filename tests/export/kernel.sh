@@ -83,4 +83,9 @@ is "folded: no thread has more time than it was there for" "$(awk '
 	{ own = $NF; sub(/;.*/, ""); if (!/^CPU /) spent[$0] += own }
 	END { for (name in spent) if (spent[name] > there[name]) print name, spent[name], there[name] }' threads folded)" ""
 
+ok "top" "$RECORDER" top --json kernel.dat
+is "top: every call once" "$(sed -nE 's/.*"name": "(raw_)?syscalls:getppid", "count": ([0-9]+),.*/\2/p' <<<"$out")" "$(grep -c '^getppid ' named)"
+ok "diff" "$RECORDER" diff --all --json kernel.dat kernel.dat
+is "diff: every call once" "$(grep -oE '"kind": "span", "name": "(raw_)?syscalls:getppid", "statistic": "median"' <<<"$out" | wc -l)" 1
+
 done_testing
