@@ -32,10 +32,16 @@ struct options {
 	unsigned int color;
 };
 
+/* What is true of the files that were read. */
+struct files {
+	bool is_any_cut; /* a file does not have all its parts */
+	bool are_all_ns; /* the times of all files are nanoseconds */
+};
+
 /* -------------------------------------------------------------------------------------------------------- the files */
 
-/* 0 or STATUS_ERROR, and one line was printed. *ret_is_cut is set to true if the file does not have all its parts. */
-static int read_run(struct diff_collect *collect, unsigned int run, const char *path, bool *ret_is_cut)
+/* Returns 0; or STATUS_ERROR, and one line was printed. */
+static int read_run(struct diff_collect *collect, unsigned int run, const char *path, struct files *files)
 {
 	struct dat_error error = { .text = "" };
 	struct trace_input input;
@@ -54,8 +60,9 @@ static int read_run(struct diff_collect *collect, unsigned int run, const char *
 				 "%s: events were lost, so numbers of events are too low and spans are missing", path);
 		trace_report_absent(COMMAND, path, input.table);
 		complain_given_up(COMMAND, path, diff_collect_given_up(collect, run));
+		files->are_all_ns &= trace_input_counts_ns(&input);
 	}
-	*ret_is_cut |= trace_input_close(&input, 0) != 0;
+	files->is_any_cut |= trace_input_close(&input, 0) != 0;
 	return failed ? STATUS_ERROR : 0;
 }
 
@@ -75,7 +82,8 @@ static int check_output(int status)
 	return STATUS_ERROR;
 }
 
-static int compare(const struct options *o, double threshold, struct diff_collect *collect, const unsigned int runs[2])
+static int compare(const struct options *o, double threshold, struct diff_collect *collect, const unsigned int runs[2],
+		   bool is_ns)
 {
 	const struct diff_options options = { .threshold = threshold };
 	struct diff_result result = { 0 };
@@ -92,7 +100,7 @@ static int compare(const struct options *o, double threshold, struct diff_collec
 	if (o->json)
 		diff_print_json(&result, o->all);
 	else
-		diff_print_text(&result, runs, o->all);
+		diff_print_text(&result, runs, is_ns, o->all);
 	status = check_output(result.nr_changed ? STATUS_CHANGED : STATUS_SAME);
 	if (diff_sides_report(COMMAND, series, nr, runs, &result)) {
 		complain(COMMAND, "not enough memory");
@@ -102,10 +110,10 @@ static int compare(const struct options *o, double threshold, struct diff_collec
 	return status;
 }
 
-static int run(const struct options *o, double threshold, char **files, const unsigned int runs[2])
+static int run(const struct options *o, double threshold, char **paths, const unsigned int runs[2])
 {
 	struct diff_collect *collect = NULL;
-	bool is_cut = false;
+	struct files files = { .are_all_ns = true };
 	int status = 0;
 
 	if (diff_collect_open(runs[0] + runs[1], &collect)) {
@@ -113,12 +121,12 @@ static int run(const struct options *o, double threshold, char **files, const un
 		return STATUS_ERROR;
 	}
 	for (unsigned int i = 0; !status && i < runs[0] + runs[1]; i++)
-		status = read_run(collect, i, files[i], &is_cut);
+		status = read_run(collect, i, paths[i], &files);
 	if (!status)
-		status = compare(o, threshold, collect, runs);
+		status = compare(o, threshold, collect, runs, files.are_all_ns);
 	diff_collect_close(collect);
 	/* The only change may be in the missing part of the file. */
-	return is_cut ? STATUS_ERROR : status;
+	return files.is_any_cut ? STATUS_ERROR : status;
 }
 
 /* ------------------------------------------------------------------------------------------------- the command line */

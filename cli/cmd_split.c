@@ -142,13 +142,14 @@ static int write_pieces(struct split *split)
 	return EXIT_FAILURE;
 }
 
-/* Whether the file's clock counts nanoseconds, which limits in seconds need. The times of "boot" print as numbers. */
+/* Whether the file's clock counts nanoseconds, which limits in seconds need. */
 static bool has_nanoseconds(const struct split *split)
 {
-	char clock[64];
+	char clock[64] = "";
 
-	if (split->time.seconds || !dat_clock_name(split->file, clock, sizeof(clock)) || !strcmp(clock, "boot"))
+	if (dat_time_counts_ns(split->file, &split->time))
 		return true;
+	dat_clock_name(split->file, clock, sizeof(clock));
 	complain(COMMAND, "%s: the clock '%s' does not count nanoseconds: use -e, -p or --size, not -s, -m or -u",
 		 split->input, clock);
 	return false;

@@ -17,6 +17,12 @@
 
 #define COMMAND "top"
 
+struct list_style {
+	size_t most; /* rows of a list */
+	bool json;
+	bool is_ns; /* times are nanoseconds, not ticks of another clock */
+};
+
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
 static void json_row(enum top_kind kind, const struct top_row *row)
@@ -43,11 +49,16 @@ static void json_row(enum top_kind kind, const struct top_row *row)
 
 /* ------------------------------------------------------------------------------------------------------------- text */
 
-/* Print a time in 10 columns, in the unit in which it has one to three digits before the point. */
-static void print_ns(uint64_t ns, bool is_known)
+/*
+ * Print a time in 11 columns, in the unit in which it has one to three digits before the point; a bare number if the
+ * clock does not count nanoseconds.
+ */
+static void print_time(const struct list_style *style, uint64_t ns, bool is_known)
 {
 	if (!is_known)
 		printf("%11s", "-");
+	else if (!style->is_ns)
+		printf(" %10" PRIu64, ns);
 	else if (ns < 1000)
 		printf("%8" PRIu64 " ns", ns);
 	else if (ns < 1000000)
@@ -58,26 +69,37 @@ static void print_ns(uint64_t ns, bool is_known)
 		printf("%4" PRIu64 ".%03" PRIu64 " s ", ns / 1000000000, ns / 1000000 % 1000);
 }
 
-static void print_row(const struct top *top, enum top_kind kind, const struct top_row *row)
+static void print_rate(const struct list_style *style, uint64_t events, uint64_t ns)
+{
+	if (style->is_ns)
+		printf(" %12.1f", ns ? (double)events * 1e9 / (double)ns : 0);
+	else
+		printf(" %12s", "-");
+}
+
+static void print_row(const struct list_style *style, const struct top *top, enum top_kind kind,
+		      const struct top_row *row)
 {
 	const uint64_t all = top->end - top->begin;
 
 	if (kind == TOP_PROCESSES || kind == TOP_THREADS) {
-		print_ns(row->running, row->has_times);
+		print_time(style, row->running, row->has_times);
 		if (row->has_times && all)
 			printf(" %6.1f%%", 100.0 * (double)row->running / (double)all);
 		else
 			printf(" %7s", "-");
-		print_ns(row->runnable, row->has_times);
+		print_time(style, row->runnable, row->has_times);
 		printf(" %12" PRIu64 "  ", row->events);
 	} else if (kind == TOP_EVENTS) {
-		printf("%12" PRIu64 " %12.1f  ", row->events, all ? (double)row->events * 1e9 / (double)all : 0);
+		printf("%12" PRIu64, row->events);
+		print_rate(style, row->events, all);
+		fputs("  ", stdout);
 	} else {
-		print_ns(row->running, true);
-		print_ns(row->runnable, true);
+		print_time(style, row->running, true);
+		print_time(style, row->runnable, true);
 		printf(" %12" PRIu64, row->events);
-		print_ns(row->running / row->events, true);
-		print_ns(row->longest, true);
+		print_time(style, row->running / row->events, true);
+		print_time(style, row->longest, true);
 		fputs("  ", stdout);
 	}
 	fputs(paint(PAINT_NAME), stdout);
@@ -88,7 +110,7 @@ static void print_row(const struct top *top, enum top_kind kind, const struct to
 	putchar('\n');
 }
 
-static void print_list(const struct top *top, enum top_kind kind, size_t most)
+static void print_list(const struct list_style *style, const struct top *top, enum top_kind kind)
 {
 	static const char *const heads[TOP_KINDS] = {
 		"    running     CPU   runnable       events  process",
@@ -101,29 +123,38 @@ static void print_list(const struct top *top, enum top_kind kind, size_t most)
 	if (!list->nr)
 		return;
 	printf("\n%s%s%s\n", paint(PAINT_TITLE), heads[kind], paint_end());
-	for (size_t i = 0; i < list->nr && i < most; i++)
-		print_row(top, kind, &list->rows[i]);
-	if (list->nr > most)
-		printf("%s... and %zu more%s\n", paint(PAINT_DIM), list->nr - most, paint_end());
+	for (size_t i = 0; i < list->nr && i < style->most; i++)
+		print_row(style, top, kind, &list->rows[i]);
+	if (list->nr > style->most)
+		printf("%s... and %zu more%s\n", paint(PAINT_DIM), list->nr - style->most, paint_end());
 }
 
-static void print_top(const struct top *top, bool json, size_t most)
+static void print_head(const struct list_style *style, const struct top *top)
 {
-	if (!json) {
-		printf("%" PRIu64 " events in %.6f s", top->events, (double)(top->end - top->begin) / 1e9);
-		if (top->gaps.is_unknown)
-			fputs(", and an unknown number of lost ones", stdout);
-		else if (top->gaps.lost)
-			printf(", and %" PRIu64 " lost ones", top->gaps.lost);
-		if (!top->records_switches)
-			puts("; for times of threads record sched_switch and sched_waking, too: -e sched");
-		else
-			puts(top->has_switches ? "" : "; the switches of these threads were not recorded");
-	}
+	const uint64_t all = top->end - top->begin;
+
+	if (style->is_ns)
+		printf("%" PRIu64 " events in %.6f s", top->events, (double)all / 1e9);
+	else
+		printf("%" PRIu64 " events in %" PRIu64 " ticks", top->events, all);
+	if (top->gaps.is_unknown)
+		fputs(", and an unknown number of lost ones", stdout);
+	else if (top->gaps.lost)
+		printf(", and %" PRIu64 " lost ones", top->gaps.lost);
+	if (!top->records_switches)
+		puts("; for times of threads record sched_switch and sched_waking, too: -e sched");
+	else
+		puts(top->has_switches ? "" : "; the switches of these threads were not recorded");
+}
+
+static void print_top(const struct list_style *style, const struct top *top)
+{
+	if (!style->json)
+		print_head(style, top);
 	for (unsigned int kind = 0; kind < TOP_KINDS; kind++) {
-		if (!json)
-			print_list(top, (enum top_kind)kind, most);
-		for (size_t i = 0; json && i < top->lists[kind].nr && i < most; i++)
+		if (!style->json)
+			print_list(style, top, (enum top_kind)kind);
+		for (size_t i = 0; style->json && i < top->lists[kind].nr && i < style->most; i++)
 			json_row((enum top_kind)kind, &top->lists[kind].rows[i]);
 	}
 }
@@ -131,7 +162,7 @@ static void print_top(const struct top *top, bool json, size_t most)
 /* ------------------------------------------------------------------------------------------------------------- main */
 
 /* Count, and print the result. Returns the exit status. */
-static int count_and_print(const struct trace_input *input, bool json, size_t most)
+static int count_and_print(const struct trace_input *input, struct list_style style)
 {
 	struct dat_error error = { .text = "" };
 	struct top top = { 0 };
@@ -140,8 +171,9 @@ static int count_and_print(const struct trace_input *input, bool json, size_t mo
 	/* The readable part of a damaged file is printed. */
 	if (!err || err == -EBADMSG) {
 		signal(SIGPIPE, SIG_IGN);
+		style.is_ns = trace_input_counts_ns(input);
 		terminal_start();
-		print_top(&top, json, most);
+		print_top(&style, &top);
 	}
 	trace_input_report_gaps(input, &top.gaps);
 	trace_report_absent(input->command, input->path, input->table);
@@ -151,25 +183,25 @@ static int count_and_print(const struct trace_input *input, bool json, size_t mo
 	return err ? EXIT_FAILURE : 0;
 }
 
-static int run(const char *path, bool json, size_t most)
+static int run(const char *path, struct list_style style)
 {
 	struct trace_input input;
 	int status = trace_input_open(COMMAND, path, &input);
 
 	if (!status)
-		status = count_and_print(&input, json, most);
+		status = count_and_print(&input, style);
 	return trace_input_close(&input, status);
 }
 
 int cmd_top(int argc, char **argv)
 {
+	struct list_style style = { 0 };
 	uint64_t most = 0;
-	bool json = false;
 	unsigned int color = 0;
 	const struct opt table[] = {
 		OPT_NUMBER('n', NULL, "N", 1, UINT32_MAX, "print N rows of each list; default 10, with --json all",
 			   &most),
-		OPT_FLAG(0, "json", "print a JSON object a line", &json),
+		OPT_FLAG(0, "json", "print a JSON object a line", &style.json),
 		OPT_COLOR(color),
 		OPT_END,
 	};
@@ -187,5 +219,6 @@ int cmd_top(int argc, char **argv)
 	if (!opts_parse(&opts, argc, argv, &operands, &status))
 		return status;
 	terminal_use(color);
-	return run(operands[0] ? operands[0] : "trace.dat", json, most ? most : json ? SIZE_MAX : 10);
+	style.most = most ? most : style.json ? SIZE_MAX : 10;
+	return run(operands[0] ? operands[0] : "trace.dat", style);
 }

@@ -13,6 +13,7 @@
 #include "cli/common/trace_events.h"
 #include "cli/common/trace_input.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,10 +37,42 @@ static bool is_number(const char *text)
 	return *text && !text[strspn(text, "0123456789")];
 }
 
-/* Report what would improve the answers, and what may make them wrong. Returns the exit status. */
-static int print_notes(const struct options *o, const char *path, struct why *why)
+/* Read --over as a number of ticks: digits alone. */
+static bool read_ticks(const char *text, uint64_t *ret_ticks)
 {
-	const struct trace_input input = { .command = COMMAND, .path = path };
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	*ret_ticks = strtoull(text, &end, 10);
+	return !errno && !*end;
+}
+
+/* Read --over, whose unit depends on the clock of the file. 0; or the exit status, and one line was printed. */
+static int read_over(const struct options *o, const struct why *why, uint64_t *ret_over)
+{
+	const bool counts_ns = why_counts_ns(why);
+	uint64_t over;
+
+	if (!o->over)
+		return 0;
+	if (counts_ns ? !duration_read_ns(o->over, &over) : !read_ticks(o->over, &over)) {
+		complain(COMMAND, "--over: a %s expected, not '%s'",
+			 counts_ns ? "time such as 5ms" : "whole number of the clock's ticks", o->over);
+		return EXIT_USAGE;
+	}
+	*ret_over = over;
+	return 0;
+}
+
+/* Report what would improve the answers, and what may make them wrong. Returns the exit status. */
+static int print_notes(const struct options *o, const char *path, const struct why_trace *trace)
+{
+	const struct trace_input input = {
+		.command = COMMAND, .path = path, .file = trace->file, .time = trace->time
+	};
+	struct why *why = trace->why;
 	const char *missing = why_missing(why);
 
 	if (*missing && o->json)
@@ -52,6 +85,7 @@ static int print_notes(const struct options *o, const char *path, struct why *wh
 	else if (why_lacks_threads(why))
 		printf("For better answers keep all threads: record without -F and -P, split without --pid and "
 		       "--comm\n");
+	trace_input_counts_ns(&input);
 	return trace_input_report_gaps(&input, why_gaps(why));
 }
 
@@ -59,11 +93,14 @@ static int run(const struct options *o, const char *path)
 {
 	struct why_trace trace = { 0 };
 	struct why_chosen chosen = { 0 };
+	struct why_wanted wanted = o->wanted;
 	int status = why_trace_open(COMMAND, path, 0, &trace);
 
 	trace_report_left_out(COMMAND, path, trace.table);
 	if (!status)
-		status = why_choose(COMMAND, trace.why, &o->wanted, &chosen);
+		status = read_over(o, trace.why, &wanted.over);
+	if (!status)
+		status = why_choose(COMMAND, trace.why, &wanted, &chosen);
 	signal(SIGPIPE, SIG_IGN);
 	if (!status)
 		terminal_start();
@@ -76,7 +113,7 @@ static int run(const struct options *o, const char *path)
 			complain(COMMAND, "not enough memory");
 	}
 	if (trace.why) {
-		if (print_notes(o, path, trace.why) && !status)
+		if (print_notes(o, path, &trace) && !status)
 			status = EXIT_FAILURE;
 		if (complain_missing(COMMAND, path, trace.file) && !status)
 			status = EXIT_FAILURE;
@@ -112,6 +149,7 @@ int cmd_why(int argc, char **argv)
 		.table = table,
 		.max_operands = 1,
 	};
+	uint64_t over;
 	char **operands;
 	int status;
 
@@ -125,7 +163,7 @@ int cmd_why(int argc, char **argv)
 		complain(COMMAND, "--id: a number expected, not '%s'", o.wanted.id);
 		return EXIT_USAGE;
 	}
-	if (o.over && !duration_read_ns(o.over, &o.wanted.over)) {
+	if (o.over && !duration_read_ns(o.over, &over) && !read_ticks(o.over, &over)) {
 		complain(COMMAND, "--over: a time such as 5ms expected, not '%s'", o.over);
 		return EXIT_USAGE;
 	}

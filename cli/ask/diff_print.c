@@ -50,8 +50,8 @@ void diff_print_json(const struct diff_result *result, bool all)
 
 /* ------------------------------------------------------------------------------------------------------------- text */
 
-/* Print four digits with their unit, or a number of events. */
-static void value_text(const struct diff_row *row, double value, char *text, size_t size)
+/* Print four digits with their unit; or, for events and for times that are not nanoseconds, a number. */
+static void value_text(const struct diff_row *row, bool is_ns, double value, char *text, size_t size)
 {
 	static const struct {
 		double ns;
@@ -63,7 +63,7 @@ static void value_text(const struct diff_row *row, double value, char *text, siz
 		snprintf(text, size, "-");
 		return;
 	}
-	if (row->kind == DIFF_COUNT) {
+	if (row->kind == DIFF_COUNT || !is_ns) {
 		snprintf(text, size, "%.6g", value);
 		return;
 	}
@@ -102,12 +102,12 @@ static void print_what(const struct diff_row *row)
 	printf(", %s", diff_statistic_name(row->statistic));
 }
 
-static void print_row(const struct diff_row *row)
+static void print_row(const struct diff_row *row, bool is_ns)
 {
 	char a[32], b[32], change[32], low[32], high[32];
 
-	value_text(row, row->a, a, sizeof(a));
-	value_text(row, row->b, b, sizeof(b));
+	value_text(row, is_ns, row->a, a, sizeof(a));
+	value_text(row, is_ns, row->b, b, sizeof(b));
 	change_text(row->change, change, sizeof(change));
 	change_text(row->low, low, sizeof(low));
 	change_text(row->high, high, sizeof(high));
@@ -122,11 +122,11 @@ static void print_row(const struct diff_row *row)
 		printf(": %s -> %s; %s to %s, effect %+.2f, p %.2g\n", a, b, low, high, row->effect, row->adjusted);
 }
 
-void diff_print_text(const struct diff_result *result, const unsigned int runs[2], bool all)
+void diff_print_text(const struct diff_result *result, const unsigned int runs[2], bool is_ns, bool all)
 {
 	printf("%s%zu of %zu comparisons changed%s, %u run%s against %u", paint(PAINT_TITLE), result->nr_changed,
 	       result->nr_rows, paint_end(), runs[0], runs[0] == 1 ? "" : "s", runs[1]);
 	puts(result->by_runs ? "" : "; too few runs to know how much runs vary, so small changes may be missed");
 	for (size_t i = 0; i < (all ? result->nr_rows : result->nr_changed); i++)
-		print_row(&result->rows[i]);
+		print_row(&result->rows[i], is_ns);
 }

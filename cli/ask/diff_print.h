@@ -5,8 +5,11 @@
 
 #include "format/diff/diff.h"
 
-/* As text: a line about the comparison, and a line for each change; with `all`, for each compared value. */
-void diff_print_text(const struct diff_result *result, const unsigned int runs[2], bool all);
+/*
+ * As text: a line about the comparison, and a line for each change; with `all`, for each compared value. `is_ns`: times
+ * are nanoseconds.
+ */
+void diff_print_text(const struct diff_result *result, const unsigned int runs[2], bool is_ns, bool all);
 
 /* As JSON, one object on each line. */
 void diff_print_json(const struct diff_result *result, bool all);

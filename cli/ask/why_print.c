@@ -71,11 +71,14 @@ int why_print_json(struct why *why, const struct why_span *span)
 
 /* ------------------------------------------------------------------------------------------------------------- text */
 
-static void print_ns(uint64_t ns)
+static void print_time(const struct why *why, uint64_t time)
 {
 	char text[HUMAN_NS_SIZE];
 
-	fputs(human_ns(ns, text), stdout);
+	if (why_counts_ns(why))
+		fputs(human_ns(time, text), stdout);
+	else
+		printf("%10" PRIu64, time);
 }
 
 /* Pieces that differ only in their time. */
@@ -165,7 +168,7 @@ static void print_class(struct why *why, const struct why_span *span, const stru
 			continue;
 		}
 		fputs("      ", stdout);
-		print_ns(sums[i].ns);
+		print_time(why, sums[i].ns);
 		fputs("  ", stdout);
 		print_what(why, span, sums[i].piece);
 		if (sums[i].times > 1)
@@ -174,7 +177,7 @@ static void print_class(struct why *why, const struct why_span *span, const stru
 	}
 	if (rest) {
 		fputs("      ", stdout);
-		print_ns(rest);
+		print_time(why, rest);
 		printf("  %d others\n", lines - LINES_MAX);
 	}
 }
@@ -189,8 +192,11 @@ static void print_head(struct why *why, const struct why_span *span)
 	print_id(span);
 	fputs(", ", stdout);
 	show_text(stdout, name ? name : "", name ? strlen(name) : 0, false);
-	printf(", at %" PRIu64 ".%09" PRIu64 ":", span->begin / 1000000000, span->begin % 1000000000);
-	print_ns(span->end - span->begin);
+	if (why_counts_ns(why))
+		printf(", at %" PRIu64 ".%09" PRIu64 ":", span->begin / 1000000000, span->begin % 1000000000);
+	else
+		printf(", at %" PRIu64 ": ", span->begin);
+	print_time(why, span->end - span->begin);
 	if (span->flags & MODEL_NO_BEGIN)
 		fputs(", its begin is not in the trace", stdout);
 	if (span->flags & MODEL_NO_END)
@@ -216,7 +222,7 @@ int why_print_text(struct why *why, const struct why_span *span, bool path)
 		if (!classes[i])
 			continue;
 		fputs("  ", stdout);
-		print_ns(classes[i]);
+		print_time(why, classes[i]);
 		printf("  %s%s%s, %.1f %%\n", paint(PAINT_NAME), why_class_name((enum why_class)i), paint_end(),
 		       all ? 100.0 * (double)classes[i] / (double)all : 0);
 		print_class(why, span, sums, kinds, (enum why_class)i);
@@ -224,9 +230,9 @@ int why_print_text(struct why *why, const struct why_span *span, bool path)
 	free(sums);
 	for (long i = 0; path && i < nr; i++) {
 		fputs("  +", stdout);
-		print_ns(pieces[i].begin - span->begin);
+		print_time(why, pieces[i].begin - span->begin);
 		fputs("  ", stdout);
-		print_ns(pieces[i].end - pieces[i].begin);
+		print_time(why, pieces[i].end - pieces[i].begin);
 		printf("  %-11s  ", why_class_name(pieces[i].class));
 		print_what(why, span, &pieces[i]);
 		putchar('\n');

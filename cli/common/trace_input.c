@@ -58,6 +58,18 @@ int trace_input_close(struct trace_input *input, int status)
 	return status;
 }
 
+bool trace_input_counts_ns(const struct trace_input *input)
+{
+	char clock[64] = "";
+
+	if (dat_time_counts_ns(input->file, &input->time))
+		return true;
+	dat_clock_name(input->file, clock, sizeof(clock));
+	complain(input->command, "%s: the clock '%s' does not count nanoseconds; times are in its ticks", input->path,
+		 clock);
+	return false;
+}
+
 int trace_input_fail_memory(const struct trace_input *input)
 {
 	complain(input->command, "not enough memory");

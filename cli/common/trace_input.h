@@ -39,6 +39,12 @@ int trace_input_open(const char *command, const char *path, struct trace_input *
  */
 int trace_input_close(struct trace_input *input, int status);
 
+/*
+ * Whether the times of the trace are nanoseconds. If they are not, reports on standard error that results are in ticks
+ * of the file's clock.
+ */
+bool trace_input_counts_ns(const struct trace_input *input);
+
 /* Reports that memory is short. The exit status. */
 int trace_input_fail_memory(const struct trace_input *input);
 

@@ -198,6 +198,13 @@ static bool shows_seconds(const struct dat_file *file, const struct dat_time *t)
 	return true;
 }
 
+bool dat_time_counts_ns(const struct dat_file *file, const struct dat_time *time)
+{
+	char clock[64];
+
+	return time->seconds || !dat_clock_name(file, clock, sizeof(clock)) || !strcmp(clock, "boot");
+}
+
 /* The option DATE in ns; its text is in microseconds. */
 static int64_t date_of(const struct dat_option *date)
 {

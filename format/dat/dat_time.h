@@ -38,6 +38,12 @@ int dat_time_open(const struct dat_file *file, unsigned int flags, struct dat_ti
 void dat_time_adjust(struct dat_time *time, int64_t offset, uint64_t hz);
 void dat_time_close(struct dat_time *time);
 
+/*
+ * Whether the times are nanoseconds. Those of the clock "boot" are, although they are not shown as seconds, as with
+ * trace-cmd.
+ */
+bool dat_time_counts_ns(const struct dat_file *file, const struct dat_time *time);
+
 /* The time of an event of a CPU whose time in its page is ts. In most files the conversion only adds an offset. */
 uint64_t dat_time_convert(const struct dat_time *time, uint32_t cpu, uint64_t ts);
 

@@ -85,6 +85,9 @@ const char *why_missing(struct why *why);
  */
 bool why_lacks_threads(const struct why *why);
 
+/* Whether the times are nanoseconds; otherwise they are ticks of the file's clock. */
+bool why_counts_ns(const struct why *why);
+
 /* The number of events that are missing from the trace. */
 const struct dat_gaps *why_gaps(const struct why *why);
 

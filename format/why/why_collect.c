@@ -290,6 +290,7 @@ int why_begin(const struct event_table *table, struct why **ret_why)
 	if (!why)
 		return -ENOMEM;
 	why->table = table;
+	why->counts_ns = true;
 	err = model_rules_open(table, &why->rules);
 	if (!err)
 		err = model_open(why->rules, &sink, &why->model);
@@ -356,6 +357,8 @@ int why_open(const struct dat_file *file, const struct dat_time *time, const str
 	int err = why_begin(table, &why);
 
 	if (!err)
+		why->counts_ns = dat_time_counts_ns(file, time);
+	if (!err)
 		err = dat_merge_open(file, time, NULL, NULL, &merge);
 	while (!err && dat_merge_next(merge, &event))
 		err = why_event(why, &event);
@@ -405,6 +408,11 @@ struct why *why_close(struct why *why)
 const struct why_span *why_spans(const struct why *why, size_t *ret_nr)
 {
 	return why_items(struct why_span, &why->spans, *ret_nr);
+}
+
+bool why_counts_ns(const struct why *why)
+{
+	return why->counts_ns;
 }
 
 const struct dat_gaps *why_gaps(const struct why *why)

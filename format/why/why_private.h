@@ -100,6 +100,7 @@ struct why {
 	struct blob workers;  /* why_worker */
 	struct blob pieces;   /* why_piece, of the last why_explain() */
 	uint64_t last_ts;
+	bool counts_ns;
 	bool has_switches, has_wakes, has_calls, has_interrupts, has_requests;
 	struct dat_gaps gaps;
 	unsigned int lacks; /* enum why_lack: what better answers need */

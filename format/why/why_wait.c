@@ -81,9 +81,9 @@ static void request_piece(struct why_walk *walk, int32_t tid, const struct why_r
 	struct why *why = walk->why;
 	const char *device = why_text(why, "device %llu:%llu", (unsigned long long)r->device >> 20,
 				      (unsigned long long)r->device & 0xfffff);
-	const char *what = why_text(why, "I/O of %s: %llu bytes at sector %llu, %llu ns in the device", device,
+	const char *what = why_text(why, "I/O of %s: %llu bytes at sector %llu, %llu %s in the device", device,
 				    (unsigned long long)r->sectors * 512, (unsigned long long)r->sector,
-				    (unsigned long long)(r->end - r->begin));
+				    (unsigned long long)(r->end - r->begin), why->counts_ns ? "ns" : "ticks");
 
 	/* Before it was issued, the request was being prepared or waited in a queue. */
 	if (r->begin > begin) {

@@ -70,6 +70,17 @@ assert first["b"] < first["a"] / 2 and first["effect"] < -0.5 and first["adjuste
 assert first["values"] == [400, 400] and first["units"] == [12, 12], first
 ' <<<"$out"
 
+# A clock that does not count nanoseconds.
+for name in a slow; do
+	"$RECORDER" convert --file-version 6 -i $name.dat -o $name.six
+	sed 's/\[mono\]/[tick]/g' $name.six >$name.ticks
+done
+run "$RECORDER" diff a.ticks slow.ticks
+is "times of another clock: the status" "$status" 1
+like "they are numbers" "$(sed -n 2p <<<"$out")" ' work:step, median: [0-9.]+ -> [0-9.]+; '
+is "this is reported" "$err" "recorder diff: a.ticks: the clock 'tick' does not count nanoseconds; times are in its ticks
+recorder diff: slow.ticks: the clock 'tick' does not count nanoseconds; times are in its ticks"
+
 # Numbers of events do not depend on the machine.
 run "$RECORDER" diff --json a.dat events.dat
 is "more events: the status" "$status" 1

@@ -63,7 +63,25 @@ is "the order of events" "$(grep -c . <<<"$rows") $(sed -n 's/.*"kind": "event",
 ok "as text" "$RECORDER" top -n 2 trace.dat
 like "what to record for times" "$(sed -n 1p <<<"$out")" '^331 events in 0\.[0-9]{6} s; for times of threads record sched_switch and sched_waking, too: -e sched$'
 like "two rows of a list" "$out" $'event\n +91 +[0-9.]+  io:step_begin\n +90 +[0-9.]+  io:(note|step_end)\n\\.\\.\\. and 3 more'
-ok "an older file" "$RECORDER" convert --file-version 6 -i trace.dat -o damaged.dat
+
+# ---- a clock that does not count nanoseconds
+
+ok "an older file" "$RECORDER" convert --file-version 6 -i trace.dat -o older.dat
+sed 's/\[mono\]/[tick]/g' older.dat >ticks.dat
+ok "times of another clock" "$RECORDER" top ticks.dat
+like "are ticks" "$(sed -n 1p <<<"$out")" '^331 events in [0-9]+ ticks; '
+like "as numbers" "$out" " $(row span io:request dur) +$(row span io:request own) +30 .*  io:request"$'(\n|$)'
+unlike "without units" "$out" '[0-9] [num]?s([^a-z]|$)'
+like "and without rates" "$out" $'\n +90 +-  io:note(\n|$)'
+is "this is reported" "$err" "recorder top: ticks.dat: the clock 'tick' does not count nanoseconds; times are in its ticks"
+"$top_builddir/tests/golden/mkdat" v6-boot >boot.dat
+run "$RECORDER" top boot.dat
+like "the clock boot counts nanoseconds" "$(sed -n 1p <<<"$out")" '^100 events in [0-9]+\.[0-9]{6} s;'
+unlike "so nothing is reported" "$err" nanoseconds
+
+# ---- damaged and cut files
+
+cp older.dat damaged.dat
 python3 - damaged.dat <<'END'
 import os, sys
 with open(sys.argv[1], "r+b") as file:

@@ -97,6 +97,26 @@ for bad in - 1- 1x ''; do
 	is "--id '$bad'" "$status $err" "2 recorder why: --id: a number expected, not '$bad'"
 done
 
+# ---- a clock that does not count nanoseconds
+
+sed 's/\[mono\]/[tick]/g' trace.dat >ticks.dat
+ok "times of another clock" "$RECORDER" why --span io:request --id 3 --path ticks.dat
+like "are numbers" "$out" '^io:request id 3, [^,]*, at [0-9]+: +[0-9]+(,|'$'\n'')'
+unlike "without units" "$out" '[0-9] [num]?s([^a-z]|$)'
+is "this is reported" "$err" "recorder why: ticks.dat: the clock 'tick' does not count nanoseconds; times are in its ticks"
+is "--over is a number, too" "$(why --span io:request --over 0 ticks.dat 2>/dev/null | sort)" $'1\n2\n3\n4'
+longest=$(show='span["dur"]' why --span io:request ticks.dat 2>/dev/null)
+is "of ticks" "$(why --span io:request --over $((longest - 1)) ticks.dat 2>/dev/null | wc -l)" 1
+run "$RECORDER" why --span io:request --over 5ms ticks.dat
+is "a time is refused: the status" "$status" 2
+like "the reason" "$err" "^recorder why: --over: a whole number of the clock's ticks expected, not '5ms'"
+for bad in 5x 1.5.5 ''; do
+	run "$RECORDER" why --span io:request --over "$bad"
+	is "--over '$bad'" "$status $err" "2 recorder why: --over: a time such as 5ms expected, not '$bad'"
+done
+run "$RECORDER" why --span io:request --over 99999999999
+is "a time that is too long" "$status ${err%%$'\n'*}" "2 recorder why: --over: a time such as 5ms expected, not '99999999999'"
+
 # ---- names
 
 is "UTF-8 stays in JSON, other bytes are visible" "$(show='span["path"][0]["task"].rsplit("-", 1)[0]' why --span io:request)" 'größe\xff'
