@@ -111,14 +111,21 @@ static void note_absent(struct parts *parts, const struct rec_condition *conditi
 	}
 }
 
+/* Fields may be the same bytes of the record: "pid" is another name of "common_pid". These are swapped once. */
 static void note_turns(struct rule *rule, const struct dat_file *file, const struct rec_event_info *info)
 {
 	if (file->big == (__BYTE_ORDER == __BIG_ENDIAN))
 		return;
-	for (uint32_t i = 0; i < info->nr_fields; i++)
-		if (info->fields[i].element > 1)
-			rule->turns[rule->nr_turns++] = (struct turn){ info->fields[i].offset, info->fields[i].element,
-								       info->fields[i].length };
+	for (uint32_t i = 0; i < info->nr_fields; i++) {
+		const struct rec_field *field = &info->fields[i];
+		unsigned int known = 0;
+
+		while (known < rule->nr_turns && rule->turns[known].offset != field->offset)
+			known++;
+		if (field->element > 1 && known == rule->nr_turns)
+			rule->turns[rule->nr_turns++] =
+				(struct turn){ field->offset, field->element, field->length };
+	}
 }
 
 static int keep_condition(struct rule *rule, const void *condition, size_t size)

@@ -169,6 +169,16 @@ for filter in 'net:sent if n == 77' 'net:sent if n == 77 && tgid > 0' 'net:sent 
 	is "a record that is too short: $filter" "$("$RECORDER" report -F "$filter" short.dat 2>&1 | grep -c ': \(sent\|get\): ')" $passed
 done
 
+# A file of the other byte order has the same events, and its numbers are swapped.
+for name in v6-kernel v6-big-kernel; do
+	"$top_builddir/tests/golden/mkdat" $name >$name.dat
+	for filter in 'common_pid == 1001' 'pid == 1001 && common_pid == 1001' 'common_pid == 1001 || pid == 7' 'pid == 1001 && common_pid != 7'; do
+		"$RECORDER" report -t -F "$filter" $name.dat >"$name $filter"
+		ok "$name: $filter" test "$(grep -c -- '-1001 ' "$name $filter")" -gt 5
+		is "$name: $filter: the same events" "$(<"$name $filter")" "$(<"$name common_pid == 1001")"
+	done
+done
+
 # ----------------------------------------------------------------------------------------------------------- losses
 
 # Only the first event of each CPU passes, and the losses come later.
