@@ -13,8 +13,11 @@
 #define LINES_INSIDE 12u
 #define LINES_AFTER  1u
 
-/* The search for events begins this many ns before the place. */
-#define BEFORE_NS 10000000u
+/*
+ * The search for events begins this many ns before the place, and ends as many after it: a thread may have no later
+ * event, and the rest of a long trace would be read for each place.
+ */
+#define AROUND_NS 10000000u
 
 struct context {
 	const struct assert_place *place;
@@ -25,6 +28,11 @@ struct context {
 	unsigned int inside, after;
 	uint64_t skipped;
 };
+
+static bool is_too_late(const struct context *c, const struct dat_event *event)
+{
+	return event->ts > c->place->end && event->ts - c->place->end > AROUND_NS;
+}
 
 static bool is_wanted(const struct context *c, const struct trace_input *input, const struct dat_event *event)
 {
@@ -110,8 +118,8 @@ int assert_context_print(const struct trace_input *input, const struct assert_pl
 
 	if (!err)
 		err = dat_merge_open_at(input->file, &input->time, NULL, NULL,
-					place->begin > BEFORE_NS ? place->begin - BEFORE_NS : 0, &merge);
-	while (!err && dat_merge_next(merge, &event))
+					place->begin > AROUND_NS ? place->begin - AROUND_NS : 0, &merge);
+	while (!err && dat_merge_next(merge, &event) && !is_too_late(&c, &event))
 		if (is_wanted(&c, input, &event))
 			err = take_event(&c, &event);
 	dat_merge_close(merge);

@@ -117,6 +117,27 @@ is "of each function" "$(sed -nE 's/^  (the .*):$/\1/p' <<<"$out" | paste -sd ';
 run "$RECORDER" assert trace.dat 'count(io:submit) == 0'
 is "the first events" "$(grep -cE '^    event at ' <<<"$out")" 5
 
+# Later events are shown only if they are near: the search for others would read the rest of the trace.
+"$top_builddir/tests/golden/mkdat" v6-bare | python3 -c '
+import struct, sys
+
+def page(ts, id):
+    event = struct.pack("<IHBBiQiI4s", 1000 << 5 | 7, 16384, 0, 0, 7, id, 0, 4 << 16 | 24, b"abc")
+    return (struct.pack("<QQ", ts, len(event)) + event).ljust(4096, b"\0")
+
+data = sys.stdin.buffer.read()
+table = data.index(b"flyrecord\0") + 10
+(start,) = struct.unpack_from("<Q", data, table)
+for name, gap in (("near.dat", 10**6), ("far.dat", 10**9)):
+    pages = page(10**9, 4) + page(10**9 + gap, 5) + page(10**9 + 2 * gap, 6)
+    head = data[:table] + struct.pack("<QQ", start, len(pages)) + data[table + 16 : start]
+    open(name, "wb").write(head + pages)
+'
+for each in "near.dat=4 5 6" "far.dat=4 5"; do
+	fails "an event of ${each%%=*}" "$RECORDER" assert "${each%%=*}" --sql 'SELECT ts, tid FROM submit WHERE id = 5'
+	is "is shown with those around it" "$(sed -nE 's/^ .* submit: +id=([0-9]).*/\1/p' <<<"$out" | paste -sd ' ')" "${each#*=}"
+done
+
 # ---- limits without a unit
 
 # limit EXPRESSION: the lines of limits that are printed, and those on standard error
