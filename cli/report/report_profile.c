@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The number of CPUs is that of the buffer: the file's option CPUCOUNT may have any number. */
 static int make_all(struct report *r, struct profile *all)
 {
 	int status = 0;
@@ -16,7 +17,7 @@ static int make_all(struct report *r, struct profile *all)
 	for (size_t i = 0; !status && i < r->file->nr_buffers; i++) {
 		all[i].r = r;
 		status = profile_kinds_make(&all[i], r->profile_global, &r->profile_hooks);
-		if (!status && profile_tasks_make(&all[i], report_cpus(r)))
+		if (!status && profile_tasks_make(&all[i], r->file->buffers[i].cpus))
 			status = report_fail_memory(r);
 	}
 	return status;

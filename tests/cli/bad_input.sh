@@ -325,6 +325,26 @@ for name in v6-latency v7-latency; do
 	ok "$name: no page is left" test ! -e text.html
 done
 
+# ---- a file that states a wrong number of CPUs
+
+"$top_builddir/tests/golden/mkdat" v7-cpucount >cpus.dat
+python3 - <<'END'
+data = open("cpus.dat", "rb").read()
+option = b"\x08\x00\x04\x00\x00\x00"
+assert data.count(option + b"\x07\x00\x00\x00") == 1
+open("many.dat", "wb").write(data.replace(option + b"\x07\x00\x00\x00", option + b"\xff\xff\xff\xff"))
+END
+for flags in "" -G; do
+	# shellcheck disable=SC2086
+	ok "report --profile $flags" "$RECORDER" report --profile $flags cpus.dat
+	profile=$out
+	# The time is limited because an array for all these CPUs would take very long to fill.
+	# shellcheck disable=SC2086
+	ok "of a file that states 2^32 - 1 CPUs" bash -c 'ulimit -t 20; exec "$@"' - "$RECORDER" report --profile $flags many.dat
+	is "prints the same" "${out#*$'\n'}" "${profile#*$'\n'}"
+	like "after the number of CPUs" "${out%%$'\n'*}" '^cpus=4294967295$'
+done
+
 # ---- a file with formats that must not be parsed
 
 "$top_builddir/tests/golden/mkdat" v6-plain | python3 -c '
