@@ -23,8 +23,10 @@ bool trace_input_has_suffix(const char *operand)
 const char *trace_input_path(char ***operands)
 {
 	struct stat status;
+	/* A directory may have the name of a span or an event. */
+	const bool is_file = **operands && !stat(**operands, &status) && !S_ISDIR(status.st_mode);
 
-	if (!**operands || (stat(**operands, &status) && !trace_input_has_suffix(**operands)))
+	if (!**operands || (!is_file && !trace_input_has_suffix(**operands)))
 		return "trace.dat";
 	return *(*operands)++;
 }

@@ -25,8 +25,8 @@ struct trace_input {
 bool trace_input_has_suffix(const char *operand);
 
 /*
- * The first operand, if it names an existing file or ends in ".dat"; *operands then begins after it. Otherwise
- * "trace.dat".
+ * The first operand, if it names an existing file, not a directory, or ends in ".dat"; *operands then begins after it.
+ * Otherwise "trace.dat".
  */
 const char *trace_input_path(char ***operands);
 

@@ -171,6 +171,11 @@ refused 2 "missing SPAN, or A and B, after 'trace.dat' .see 'recorder latency --
 refused 2 "-k is for two events; SPAN needs no key" io:request -k id
 refused 2 "--json and --svg exclude each other" --json --svg io:request
 refused 1 "pairs.c: .*" pairs.c io:request
+mkdir submit
+refused 2 "submit: there is no such file; FILE A B expected" submit io:submit io:complete
+ok "a directory with the name of an event" "$RECORDER" latency submit complete -k id
+is "is not the file" "$out" "$("$RECORDER" latency trace.dat submit complete -k id)"
+rmdir submit
 
 # ---- losses are never silent, cut files
 
