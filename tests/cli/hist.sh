@@ -209,6 +209,7 @@ refused()
 refused 2 'which events\? -e SYSTEM:NAME expected$'
 refused 2 "filter 'io:nothing': the file describes no such event .column 1.*"$'\n  io:nothing\n  \\^$' -e io:nothing
 refused 2 "filter 'io:submit if id = 3': .*"$'\n  io:submit if id = 3\n +\\^$' -e 'io:submit if id = 3'
+refused 2 "filter 'io:submit if nothing == 1': none of these events has a field 'nothing' .column 14.*" -e 'io:submit if nothing == 1'
 refused 1 "-k: none of these events has a field 'nothing'$" -e io:submit -k nothing
 refused 2 "-k delta.octal: unknown suffix '.octal'; " -e io:submit -k delta.octal
 refused 2 '-k: names of fields, separated by commas, expected$' -e io:submit -k delta,
