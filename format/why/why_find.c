@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------------------ lists */
@@ -25,13 +26,22 @@ const struct why_cpu *why_cpu(const struct why *why, uint32_t cpu)
 const char *why_text(struct why *why, const char *format, ...)
 {
 	const struct pooled_text *text;
-	char room[512];
+	char room[512], *longer = NULL;
 	va_list args;
+	int size;
 
 	va_start(args, format);
-	vsnprintf(room, sizeof(room), format, args);
+	size = vsnprintf(room, sizeof(room), format, args);
 	va_end(args);
-	text = text_pool_add(&why->pool, room, strlen(room));
+	/* The cause at the end of a long chain of wake-ups must not be cut off. */
+	if (size >= (int)sizeof(room)) {
+		va_start(args, format);
+		size = vasprintf(&longer, format, args);
+		va_end(args);
+		longer = size < 0 ? NULL : longer;
+	}
+	text = size < 0 ? NULL : text_pool_add(&why->pool, longer ? longer : room, (size_t)size);
+	free(longer);
 	if (!text)
 		why->error = -ENOMEM;
 	return text ? text->text : "";

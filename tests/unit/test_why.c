@@ -6,7 +6,9 @@
 #include "why_feed.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 #define MANY 200000u
 
@@ -85,6 +87,55 @@ Test(why, a_soft_interrupt_that_was_preempted)
 	cr_assert_eq(why_end(why), 0);
 	cr_assert_eq(why_explain(why, span_of(7), &pieces, NULL), 1);
 	cr_expect_eq(pieces[0].class, WHY_RUNNING);
+}
+
+static void feed_call(enum machine_id id, int pid)
+{
+	struct machine_event *e = event(id, pid);
+
+	machine_put64(e, SYS_clock_nanosleep);
+	if (id == ID_SYS_EXIT)
+		machine_put64(e, 0);
+	feed(e);
+}
+
+/* 1 waits for 2, which waits for 3, and so on. However long the names are, the text ends with the cause. */
+Test(why, names_of_a_long_chain)
+{
+	enum { LAST = 16 };
+	const struct why_piece *pieces;
+	const char *what = NULL;
+	long nr;
+
+	for (int i = LAST; i; i--) {
+		char name[16];
+
+		snprintf(name, sizeof(name), "a-long-name-%03d", i);
+		cr_assert_eq(tep_register_comm(table->tep, name, i), 0);
+		cpu = (uint32_t)i;
+		feed_switch(0, 0, i);
+		if (i == LAST)
+			continue;
+		if (i == 1)
+			feed_number(ID_REQUEST_BEGIN, 1, 7);
+		feed_call(ID_SYS_ENTER, i);
+		feed_switch(i, 1, 0);
+	}
+	for (int i = LAST; i > 1; i--) {
+		cpu = (uint32_t)i;
+		feed_wake(i, i - 1);
+		cpu = (uint32_t)i - 1;
+		feed_switch(0, 0, i - 1);
+		feed_call(ID_SYS_EXIT, i - 1);
+	}
+	feed(event(ID_REQUEST_END, 1));
+	cr_assert_eq(why_end(why), 0);
+	nr = why_explain(why, span_of(7), &pieces, NULL);
+	for (long i = 0; i < nr && !what; i++)
+		what = pieces[i].tid == LAST ? pieces[i].what : NULL;
+	cr_assert_not_null(what);
+	cr_expect(strlen(what) > 512, "%s", what);
+	cr_expect_str_eq(what + strlen(what) - strlen(": a-long-name-016-16 ran"), ": a-long-name-016-16 ran");
 }
 
 /* ------------------------------------------------------------------------------------------------------ handed over */
