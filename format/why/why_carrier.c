@@ -16,6 +16,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* A span is followed over at most this number of wake-ups. */
 #define HANDS_MAX 16u
@@ -117,136 +118,211 @@ static bool follow_task(const struct why *why, const struct why_span *span, stru
 
 /* --------------------------------------------------------------------------------------------------------- wake-ups */
 
-/* A sleep that another thread ended within the span. */
-struct wake {
-	uint64_t ts;
-	int32_t woken, waker;
-};
+/* Whether another thread ended this sleep. */
+static bool is_woken(const struct why_state *state)
+{
+	return (state->run == MODEL_SLEEPING || state->run == MODEL_BLOCKED) && state->waker > 0 && !state->waker_irq &&
+	       !state->is_open;
+}
 
 static int by_time(const void *a, const void *b)
 {
-	const struct wake *x = a, *y = b;
+	const struct why_wake *x = a, *y = b;
 
-	return x->ts < y->ts ? -1 : x->ts > y->ts;
+	if (x->ts != y->ts)
+		return x->ts < y->ts ? -1 : 1;
+	return x->woken_place < y->woken_place ? -1 : x->woken_place > y->woken_place;
 }
 
-static void add_wakes(const struct why_thread *thread, uint64_t begin, uint64_t end, struct blob *wakes)
+static void add_wakes(struct why *why, const struct why_thread *thread)
 {
 	size_t nr;
 	const struct why_state *states = why_items(struct why_state, &thread->states, nr);
 
-	for (size_t i = why_state_from(&thread->states, begin); i < nr && states[i].end <= end; i++) {
-		const struct wake wake = { states[i].end, thread->tid, states[i].waker };
+	for (size_t i = 0; i < nr; i++) {
+		struct why_wake wake = { .ts = states[i].end, .woken = thread->tid, .waker = states[i].waker };
 
-		if ((states[i].run == MODEL_SLEEPING || states[i].run == MODEL_BLOCKED) && states[i].waker > 0 &&
-		    !states[i].waker_irq && !states[i].is_open)
-			blob_put(wakes, &wake, sizeof(wake));
+		if (!is_woken(&states[i]))
+			continue;
+		wake.woken_place = (uint32_t)(thread - why->threads) + 1;
+		wake.waker_place = (uint32_t)number_map_get(&why->by_tid, (uint32_t)wake.waker);
+		blob_put(&why->wakes, &wake, sizeof(wake));
 	}
 }
 
-/*
- * steps[h][thread] is the earliest time, plus one, at which the thread may have got the span by at most h wake-ups; 0:
- * it cannot have got it. Returns the number of wake-ups over which the last thread may have got it; 0: it cannot.
- */
-static unsigned int spread(const struct why *why, const struct why_span *span, const struct wake *wakes, size_t nr,
-			   uint64_t *steps)
+/* Fills why->wakes and why->numbers when they are first needed. 0; -ENOMEM. */
+static int sort_wakes(struct why *why)
 {
-	const size_t size = why->nr_threads + 1;
-	const size_t first = (size_t)number_map_get(&why->by_tid, (uint32_t)span->tid);
-	const size_t last = (size_t)number_map_get(&why->by_tid, (uint32_t)span->end_tid);
+	if (why->numbers)
+		return 0;
+	for (size_t i = 0; i < why->nr_threads; i++)
+		add_wakes(why, &why->threads[i]);
+	if (why->wakes.error)
+		return why->wakes.error;
+	if (why->wakes.size)
+		qsort(why->wakes.data, why->wakes.size / sizeof(struct why_wake), sizeof(struct why_wake), by_time);
+	why->numbers = calloc(why->nr_threads + 1, sizeof(*why->numbers));
+	return why->numbers ? 0 : -ENOMEM;
+}
 
-	steps[first] = span->begin + 1;
+/* The number of wake-ups up to a time, which is included. */
+static size_t count_until(const struct why_wake *wakes, size_t nr, uint64_t ts)
+{
+	size_t low = 0;
+
+	while (low < nr) {
+		const size_t middle = low + (nr - low) / 2;
+
+		if (wakes[middle].ts <= ts)
+			low = middle + 1;
+		else
+			nr = middle;
+	}
+	return low;
+}
+
+/*
+ * The search for a chain of wake-ups. The threads that occur in it have numbers from 1 on, because they are few among
+ * those of the trace.
+ */
+struct search {
+	const struct why_wake *wakes; /* within the span */
+	size_t nr;
+	uint32_t *numbers; /* by place, as in struct why */
+	uint32_t nr_numbers;
+	/*
+	 * steps[h * size + number] is the earliest time, plus one, at which the thread may have got the span by at most
+	 * h wake-ups; 0: it cannot have got it
+	 */
+	uint64_t *steps;
+	size_t size;
+};
+
+static void give_number(struct search *search, uint64_t place)
+{
+	if (!search->numbers[place])
+		search->numbers[place] = ++search->nr_numbers;
+}
+
+/* The number of wake-ups over which the last thread may have got the span; 0: it cannot. */
+static unsigned int spread(const struct search *search, uint64_t begin, uint32_t first, uint32_t last)
+{
+	const size_t size = search->size;
+
+	memset(search->steps, 0, size * sizeof(*search->steps));
+	search->steps[first] = begin + 1;
 	for (unsigned int h = 1; h <= HANDS_MAX; h++) {
-		const uint64_t *before = &steps[(h - 1) * size];
-		uint64_t *now = &steps[h * size];
+		const uint64_t *before = &search->steps[(h - 1) * size];
+		uint64_t *now = &search->steps[h * size];
+		bool has_changed = false;
 
-		for (size_t i = 0; i < size; i++)
-			now[i] = before[i];
-		for (size_t i = 0; i < nr; i++) {
-			const uint64_t waker = before[number_map_get(&why->by_tid, (uint32_t)wakes[i].waker)];
-			uint64_t *woken = &now[number_map_get(&why->by_tid, (uint32_t)wakes[i].woken)];
+		memcpy(now, before, size * sizeof(*now));
+		for (size_t i = 0; i < search->nr; i++) {
+			const struct why_wake *wake = &search->wakes[i];
+			const uint64_t waker = before[search->numbers[wake->waker_place]];
+			uint64_t *woken = &now[search->numbers[wake->woken_place]];
 
-			if (waker && waker <= wakes[i].ts + 1 && (!*woken || *woken > wakes[i].ts + 1))
-				*woken = wakes[i].ts + 1;
+			if (waker && waker <= wake->ts + 1 && (!*woken || *woken > wake->ts + 1)) {
+				*woken = wake->ts + 1;
+				has_changed = true;
+			}
 		}
 		if (now[last])
 			return h;
+		if (!has_changed)
+			return 0;
 	}
 	return 0;
 }
 
-/* Follows the chain back: at each thread, the last wake-up by a thread that may have had the span. */
-static void follow_chain(const struct why *why, const struct why_span *span, const struct wake *wakes, size_t nr,
-			 const uint64_t *steps, unsigned int h, struct blob *carriers)
+/*
+ * Follows the chain of `h` wake-ups back: at each thread, the last wake-up by a thread that may have had the span.
+ * Without a chain, the thread that ended the span had it all the time.
+ */
+static void follow_chain(const struct search *search, const struct why_span *span, unsigned int h,
+			 struct blob *carriers)
 {
 	int32_t tid = span->end_tid;
 
-	for (size_t i = nr; h && i--;) {
-		const uint64_t *before = &steps[(h - 1) * (why->nr_threads + 1)];
-		const uint64_t waker = before[number_map_get(&why->by_tid, (uint32_t)wakes[i].waker)];
+	for (size_t i = search->nr; h && i--;) {
+		const struct why_wake *wake = &search->wakes[i];
+		const uint64_t waker = search->steps[(h - 1) * search->size + search->numbers[wake->waker_place]];
 
-		if (wakes[i].woken != tid || !waker || waker > wakes[i].ts + 1)
+		if (wake->woken != tid || !waker || waker > wake->ts + 1)
 			continue;
-		add_carrier(carriers, tid, wakes[i].ts, false);
-		tid = wakes[i].waker;
+		add_carrier(carriers, tid, wake->ts, false);
+		tid = wake->waker;
 		/* The thread that began the span works on it from the beginning, so it needs no wake-up. */
 		h = tid == span->tid ? 0 : h - 1;
 	}
 	add_carrier(carriers, tid, span->begin, false);
 }
 
-/* The usual case: the thread that began the span woke the one that ended it. False: it did not. */
-static bool follow_direct(const struct why_span *span, const struct wake *wakes, size_t nr, struct blob *carriers)
+/* Follow any chain of wake-ups. 0; -ENOMEM. */
+static int follow_any(struct why *why, const struct why_span *span, struct blob *carriers)
 {
-	while (nr--) {
-		if (wakes[nr].waker != span->tid)
-			continue;
-		add_carrier(carriers, span->end_tid, wakes[nr].ts, false);
-		add_carrier(carriers, span->tid, span->begin, false);
-		return true;
+	const uint64_t first = number_map_get(&why->by_tid, (uint32_t)span->tid);
+	const uint64_t last = number_map_get(&why->by_tid, (uint32_t)span->end_tid);
+	struct search search = { 0 };
+	size_t nr, before;
+	int err = sort_wakes(why);
+
+	if (err)
+		return err;
+	search.wakes = why_items(struct why_wake, &why->wakes, nr);
+	before = count_until(search.wakes, nr, span->begin);
+	search.nr = count_until(search.wakes, nr, span->end) - before;
+	search.wakes += before;
+	search.numbers = why->numbers;
+	give_number(&search, first);
+	give_number(&search, last);
+	for (size_t i = 0; i < search.nr; i++) {
+		give_number(&search, search.wakes[i].woken_place);
+		give_number(&search, search.wakes[i].waker_place);
 	}
-	return false;
-}
-
-static int follow_any(const struct why *why, const struct why_span *span, struct blob *wakes, struct blob *carriers)
-{
-	uint64_t *steps = calloc((HANDS_MAX + 1) * (why->nr_threads + 1), sizeof(*steps));
-	const struct wake *list;
-	size_t nr;
-
-	if (!steps)
-		return -ENOMEM;
-	for (size_t i = 0; i < why->nr_threads; i++) {
-		if (why->threads[i].tid != span->end_tid)
-			add_wakes(&why->threads[i], span->begin, span->end, wakes);
+	search.size = search.nr_numbers + 1u;
+	search.steps = malloc((HANDS_MAX + 1) * search.size * sizeof(*search.steps));
+	if (search.steps)
+		follow_chain(&search, span,
+			     spread(&search, span->begin, search.numbers[first], search.numbers[last]), carriers);
+	else
+		err = -ENOMEM;
+	free(search.steps);
+	for (size_t i = 0; i < search.nr; i++) {
+		search.numbers[search.wakes[i].woken_place] = 0;
+		search.numbers[search.wakes[i].waker_place] = 0;
 	}
-	if (wakes->size)
-		qsort(wakes->data, wakes->size / sizeof(*list), sizeof(*list), by_time);
-	list = why_items(struct wake, wakes, nr);
-	if (!wakes->error)
-		follow_chain(why, span, list, nr, steps, spread(why, span, list, nr, steps), carriers);
-	free(steps);
-	return wakes->error;
-}
-
-static int follow_wakes(const struct why *why, const struct why_span *span, struct blob *carriers)
-{
-	const struct why_thread *last = why_thread(why, span->end_tid);
-	struct blob wakes = BLOB_INIT;
-	const struct wake *list;
-	size_t nr;
-	int err;
-
-	if (last && span->tid != span->end_tid)
-		add_wakes(last, span->begin, span->end, &wakes);
-	list = why_items(struct wake, &wakes, nr);
-	err = wakes.error;
-	if (!err && !nr)
-		add_carrier(carriers, span->end_tid, span->begin, false);
-	else if (!err && !follow_direct(span, list, nr, carriers))
-		err = follow_any(why, span, &wakes, carriers);
-	blob_free(&wakes);
+	search.numbers[first] = search.numbers[last] = 0;
 	return err;
+}
+
+/*
+ * In the usual case, the thread that began the span woke the one that ended it. Otherwise there may be others between
+ * the two. 0; -ENOMEM.
+ */
+static int follow_wakes(struct why *why, const struct why_span *span, struct blob *carriers)
+{
+	const struct why_thread *last = span->tid != span->end_tid ? why_thread(why, span->end_tid) : NULL;
+	size_t nr = 0, from = last ? why_state_from(&last->states, span->begin) : 0, to = from;
+	const struct why_state *states = last ? why_items(struct why_state, &last->states, nr) : NULL;
+	bool has_wakes = false;
+
+	while (to < nr && states[to].end <= span->end)
+		to++;
+	while (to-- > from) {
+		if (!is_woken(&states[to]))
+			continue;
+		has_wakes = true;
+		if (states[to].waker != span->tid)
+			continue;
+		add_carrier(carriers, span->end_tid, states[to].end, false);
+		add_carrier(carriers, span->tid, span->begin, false);
+		return 0;
+	}
+	if (has_wakes)
+		return follow_any(why, span, carriers);
+	add_carrier(carriers, span->end_tid, span->begin, false);
+	return 0;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- a span */

@@ -8,12 +8,15 @@
 
 static struct why_thread *add_thread(struct why *why, int32_t tid)
 {
+	const size_t nr = why->nr_threads;
 	struct why_thread *known = why_thread(why, tid);
-	struct why_thread *more;
+	struct why_thread *more = why->threads;
 
 	if (known)
 		return known;
-	more = reallocarray(why->threads, why->nr_threads + 1, sizeof(*more));
+	/* The room is doubled when it is full, at each power of two. */
+	if (!(nr & (nr - 1)))
+		more = reallocarray(more, nr ? 2 * nr : 1, sizeof(*more));
 	if (!more)
 		return NULL;
 	why->threads = more;
@@ -393,6 +396,8 @@ struct why *why_close(struct why *why)
 	blob_free(&why->requests);
 	blob_free(&why->losses);
 	blob_free(&why->workers);
+	blob_free(&why->wakes);
+	free(why->numbers);
 	blob_free(&why->pieces);
 	number_map_free(&why->by_tid);
 	number_map_free(&why->names);

@@ -53,6 +53,13 @@ struct why_thread {
 	struct blob tasks;  /* why_task */
 };
 
+/* A thread ended another one's sleep. Places are those in `threads`, plus one; 0: nothing is known of the thread. */
+struct why_wake {
+	uint64_t ts;
+	int32_t woken, waker;
+	uint32_t woken_place, waker_place;
+};
+
 /*
  * Events of the kernel were lost on a CPU between two of its events. The list is in time order. Losses that overlap are
  * merged, with the CPU of the first.
@@ -98,6 +105,8 @@ struct why {
 	struct blob requests; /* why_request */
 	struct blob losses;   /* why_loss, of all CPUs */
 	struct blob workers;  /* why_worker */
+	struct blob wakes;    /* why_wake, in time order: if `numbers` is not NULL */
+	uint32_t *numbers;    /* by place of a thread: its number in a search of why_carrier.c; 0 outside of it */
 	struct blob pieces;   /* why_piece, of the last why_explain() */
 	uint64_t last_ts;
 	bool counts_ns;

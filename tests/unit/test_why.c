@@ -262,6 +262,42 @@ Test(why, ended_by_a_thread_without_other_events)
 	job_is("U", "5");
 }
 
+/*
+ * 1 begins jobs, 2 ends them, and 3 wakes 2 in between. No wake-up leads from 1 to 2. There are very many other
+ * threads, which must not be looked at for each job.
+ */
+Test(why, many_jobs_and_threads, .timeout = 100)
+{
+	enum { THREADS = 50000, JOBS = 40000 };
+	const struct why_piece *pieces;
+	const struct why_span *spans;
+	uint64_t sums[WHY_CLASSES];
+	size_t nr, wrong = 0;
+
+	start_threads(3);
+	wakes(1, 2);
+	cpu = 3;
+	feed_switch(0, 0, 3);
+	cpu = 4;
+	for (int i = 10; i < 10 + THREADS; i++)
+		feed_switch(i, 1, i + 1);
+	for (unsigned int i = 0; i < JOBS; i++) {
+		cpu = 1;
+		feed_number(ID_JOB_BEGIN, 1, i);
+		sleeps(2);
+		wakes(3, 2);
+		feed_number(ID_JOB_END, 2, i);
+	}
+	cr_assert_eq(why_end(why), 0);
+	spans = why_spans(why, &nr);
+	cr_assert_eq(nr, JOBS);
+	/* 2 runs, sleeps until 3 wakes it, waits for a CPU, and runs. */
+	for (size_t i = 0; i < nr; i++)
+		wrong += why_explain(why, &spans[i], &pieces, sums) != 4 || pieces[0].tid != 2 || pieces[1].tid != 3 ||
+			 sums[WHY_RUNNING] != 2 || sums[WHY_BLOCKED] != 1 || sums[WHY_RUNNABLE] != 1;
+	cr_assert_eq(wrong, 0, "%zu of %zu jobs", wrong, nr);
+}
+
 /* The first thread works for a task; the one that ends the job never named one. */
 Test(why, last_thread_names_no_task)
 {
