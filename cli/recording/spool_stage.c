@@ -214,7 +214,7 @@ int spool_hand_page(struct spool *spool, struct spool_hand *hand, unsigned int p
 	if (chunk.size > SPOOL_PAYLOAD_MAX || chunk.from > page->size)
 		return -EINVAL;
 	if (!has_room(hand->last, size)) {
-		err = stage_take(spool->stage, size, STAGE_REFUSE, &block);
+		err = stage_take(spool->stage, size, STAGE_HELP, &block);
 		if (err)
 			return err;
 		if (hand->last)

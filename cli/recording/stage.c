@@ -98,7 +98,9 @@ static int make_room(const struct stage *stage, const struct stage_block *block,
  */
 static uint64_t kept_free(const struct stage *stage, size_t room, enum stage_bound which)
 {
-	if (which != STAGE_REFUSE || room >= stage->max)
+	if (which == STAGE_HELP)
+		return RESERVED;
+	if (which == STAGE_WAIT || room >= stage->max)
 		return 0;
 	return least(RESERVED, stage->max - room);
 }
@@ -141,7 +143,7 @@ static struct stage_block *take_free(struct stage *stage, size_t room, enum stag
 	unsigned int at = find_large(stage, room);
 	struct stage_block *block = &stage->blocks[stage->free[at]];
 
-	if (stage->free_bytes < block->room + kept_free(stage, block->room, which))
+	if (stage->free_bytes < block->room + kept_free(stage, room, which))
 		at = find_empty(stage);
 	if (at == stage->nr_free)
 		return NULL;
@@ -216,7 +218,7 @@ static int find_block(struct stage *stage, size_t room, enum stage_bound which, 
 		*ret_block = take_any(stage, room, which, ret_had);
 		if (*ret_block)
 			return 0;
-		if (which == STAGE_REFUSE) {
+		if (which != STAGE_WAIT) {
 			stage->refused = true;
 			return -EAGAIN;
 		}

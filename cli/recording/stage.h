@@ -38,7 +38,8 @@ struct stage_block {
 
 /* What stage_take() does when the bound is reached. */
 enum stage_bound {
-	STAGE_REFUSE, /* fail; some memory stays reserved for STAGE_WAIT */
+	STAGE_REFUSE, /* fail; some memory stays reserved for STAGE_WAIT, less if the bound is very low */
+	STAGE_HELP,   /* fail; all of the reserved memory stays: a helper keeps its block while others wait */
 	STAGE_WAIT,   /* use the reserved memory; when it is used up, wait */
 };
 

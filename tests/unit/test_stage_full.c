@@ -143,6 +143,7 @@ Test(stage_full, a_small_stage_takes_large_pages_one_at_a_time)
 
 	cr_assert_eq(stage_open(path, spool->fd, 1u << 20, 0, &stage), 0);
 	for (unsigned int i = 0; i < 3; i++) {
+		cr_assert_eq(stage_take(stage, LARGE_PAGE, STAGE_HELP, &block), -EAGAIN, "a helper leaves the memory");
 		cr_assert_eq(stage_take(stage, LARGE_PAGE, STAGE_REFUSE, &block), 0, "page %u", i);
 		memset(block->at, 1, LARGE_PAGE);
 		cr_assert_eq(stage_take(stage, PAGE, STAGE_REFUSE, &other), -EAGAIN);
