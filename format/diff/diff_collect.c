@@ -102,7 +102,9 @@ static int take_span(void *arg, const struct model_span *span)
 	struct diff_collect *c = arg;
 	unsigned long long number;
 	char name[256];
-	int nr = snprintf(name, sizeof(name), "%s:%s", span->rule->system, span->name);
+	/* Events of raw_syscalls and of syscalls are of the same calls: the sides may differ in which they have. */
+	const char *system = span->rule->is_call ? "syscalls" : span->rule->system;
+	int nr = snprintf(name, sizeof(name), "%s:%s", system, span->name);
 	struct tep_format_field *field;
 
 	/* A system call with two events at each end has two spans; one change must not be reported twice. */

@@ -87,5 +87,9 @@ ok "top" "$RECORDER" top --json kernel.dat
 is "top: every call once" "$(sed -nE 's/.*"name": "(raw_)?syscalls:getppid", "count": ([0-9]+),.*/\2/p' <<<"$out")" "$(grep -c '^getppid ' named)"
 ok "diff" "$RECORDER" diff --all --json kernel.dat kernel.dat
 is "diff: every call once" "$(grep -oE '"kind": "span", "name": "(raw_)?syscalls:getppid", "statistic": "median"' <<<"$out" | wc -l)" 1
+ok "record one system" "$RECORDER" record -q -F -e raw_syscalls -o raw.dat -- python3 -c 'import os; [os.getppid() for i in range(50)]'
+run "$RECORDER" diff --all --json kernel.dat raw.dat
+like "diff compares calls of both with those of one" "$out" \
+	'"kind": "span", "name": "syscalls:getppid", "statistic": "median", "a": [0-9]+[0-9.]*, "b": [0-9]+'
 
 done_testing
