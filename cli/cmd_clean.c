@@ -74,8 +74,8 @@ static void clean_session(struct clean *clean, struct left_place *place)
 	else if (place->spool)
 		complain(NAME, "'%s' is kept: make a trace.dat of it with 'recorder recover', or remove it",
 			 place->spool);
-	if (!clean->dry_run)
-		session_remove(&place->dir);
+	if (!clean->dry_run && !session_remove(&place->dir))
+		complain(NAME, "'%s' stays: a program that is just starting has a buffer in it", place->dir.path);
 }
 
 /* Remove what process `pid` (0: any process) left in a directory. Returns the number of files and directories. */

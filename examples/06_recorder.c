@@ -18,6 +18,7 @@
 #include "cli/recording/selection.h"
 #include "cli/recording/session.h"
 #include "cli/recording/spool.h"
+#include "cli/recording/survivors.h"
 
 #define LOOK_EVERY_US 4000
 
@@ -122,7 +123,7 @@ int main(int argc, char **argv)
 	if (written || !started) {
 		if (recording.spool)
 			output_remove_spool(&recording.output, recording.spool);
-		session_remove(&recording.session);
+		survivors_release(&sink, &recording.session, &recording.selections);
 	}
 	drain_close(recording.drain);
 	spool_close(recording.spool);

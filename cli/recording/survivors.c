@@ -48,17 +48,20 @@ static void release(const struct session *session, int above, const char *name, 
 		    struct failed *failed)
 {
 	struct rec_view *view;
+	bool is_off, is_moved;
 
 	/* A buffer that is not finished yet has its turn in a later pass. */
 	if (rec_view_open_at(session->fd, name, &view))
 		return;
 	if (rec_view_alive(view)) {
-		failed->still_on += !switch_off(view, selections);
+		is_off = switch_off(view, selections);
 		skip_events(view);
 		/* A program that ends removes its buffer itself. */
-		if (renameat2(session->fd, name, above, name, RENAME_NOREPLACE) < 0 && errno != ENOENT) {
-			failed->not_moved++;
-			unlinkat(session->fd, name, 0);
+		is_moved = !renameat2(session->fd, name, above, name, RENAME_NOREPLACE) || errno == ENOENT;
+		/* A buffer that stays here has its turn again in the next pass, and is counted when it leaves. */
+		if (is_moved || !unlinkat(session->fd, name, 0)) {
+			failed->not_moved += !is_moved;
+			failed->still_on += !is_off;
 		}
 	}
 	rec_view_close(view);
