@@ -14,8 +14,8 @@
 #define LINES_AFTER  1u
 
 /*
- * The search for events begins this many ns before the place, and ends as many after it: a thread may have no later
- * event, and the rest of a long trace would be read for each place.
+ * The search for events covers this many ns before the place and after it: a thread may have no later event, and the
+ * rest of a long trace would be read for each place.
  */
 #define AROUND_NS 10000000u
 

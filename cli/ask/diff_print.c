@@ -64,7 +64,8 @@ static void value_text(const struct diff_row *row, bool is_ns, double value, cha
 		return;
 	}
 	if (row->kind == DIFF_COUNT || !is_ns) {
-		snprintf(text, size, "%.6g", value);
+		/* Ticks are whole numbers, or means of some. */
+		snprintf(text, size, row->kind == DIFF_COUNT ? "%.6g" : "%.15g", value);
 		return;
 	}
 	while (i < 3 && value < units[i].ns)

@@ -36,7 +36,7 @@ struct spool_to_weave_kernel {
 	bool is_there;
 	unsigned int cpus;   /* number of CPUs that were drained */
 	uint64_t lost;	     /* according to their statistics, or to their pages */
-	bool is_cut;	     /* the recorder ended before it read the statistics of a CPU */
+	bool is_cut;	     /* the spool lacks the statistics of a CPU, which the recorder stores last */
 	uint64_t gaps;	     /* gaps of unknown size in pages of CPUs without statistics */
 	uint64_t gaps_known; /* gaps of unknown size in pages of CPUs with statistics */
 	struct spool_losses why;

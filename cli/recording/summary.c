@@ -261,7 +261,7 @@ static void say_kernel(const struct output *output, const struct spool_to_weave_
 	say_count(sink, kernel->gaps, "and gaps of unknown size");
 	if (kernel->is_cut)
 		message_summary(sink,
-				"  and those still in the rings when the recorder ended: their number is unknown");
+				"  and those still in the rings at the end, if any: the spool has no final counts");
 	if (output->drained[0])
 		message_summary(sink, "  drained by %s", output->drained);
 	stats->events = without(stats->events, stats->kernel_events);

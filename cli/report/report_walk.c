@@ -75,7 +75,7 @@ static int next_event(struct report_walk *walk, struct dat_event *ret_event)
 	return walk->more;
 }
 
-/* A loss before the first event that --tail shows is not in the window. */
+/* Losses before the last event that --tail leaves out are not in the window. */
 static void note_loss(const struct report_walk *walk, const struct dat_event *event)
 {
 	const struct report_window *window = &walk->r->select.window;

@@ -155,6 +155,7 @@ static int sort_wakes(struct why *why)
 {
 	if (why->numbers)
 		return 0;
+	why->wakes.size = 0;
 	for (size_t i = 0; i < why->nr_threads; i++)
 		add_wakes(why, &why->threads[i]);
 	if (why->wakes.error)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Which packages quickstart takes for missing, whatever other architectures have, and that it leaves no log. It runs in a tree
-# with nothing to build, and other programs stand in for dpkg, apt-get and id.
+# quickstart finds missing packages even if another architecture has them, and leaves no log. It runs in a tree with nothing to
+# build, and other programs stand in for dpkg, apt-get and id.
 
 . "$top_srcdir/tests/tap.sh"
 

@@ -47,7 +47,8 @@ is "those of librecorder-dat are not" "$(find root -name dat.h -o -iname '*rec_d
 # A header and a library that stand in for KernelShark's.
 mkdir ks
 : >ks/KsPlugins.hpp
-ok "a library" "$CC" -shared -fPIC -o ks/libks-fake.so -x c /dev/null
+# shellcheck disable=SC2086 # a compiler and its arguments
+ok "a library" $CC -shared -fPIC -o ks/libks-fake.so -x c /dev/null
 kshark=(KSHARK_CFLAGS="-isystem $TMP/ks" KSHARK_LIBS="-L$TMP/ks -lks-fake")
 
 ok "the command" configured command TRACEEVENT_LIBS="-L$TMP/te -ltraceevent" CXX="$cxx -m32" "${kshark[@]}"

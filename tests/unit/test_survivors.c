@@ -132,7 +132,7 @@ Test(survivors, a_program_that_has_not_finished_its_buffer)
 	expect_moved();
 }
 
-/* As one that is stopped there. */
+/* The program is stopped at that point. */
 Test(survivors, a_program_that_does_not_finish_its_buffer)
 {
 	make_unfinished();
@@ -145,7 +145,7 @@ Test(survivors, a_program_that_does_not_finish_its_buffer)
 	cr_assert_neq(access(session.path, F_OK), 0);
 }
 
-/* As 'recorder recover' removes a session, in which a program may have started since. */
+/* 'recorder recover' removes sessions like this one; a program may have started in it. */
 Test(survivors, a_session_with_a_running_program_is_not_removed)
 {
 	cr_assert_eq(rename(kept, inside), 0);
