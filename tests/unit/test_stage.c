@@ -13,39 +13,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/recording/spool.h"
 #include "cli/recording/stage.h"
+#include "stage_fixture.h"
 
-#define PAGE	   4096u
 #define LARGE_PAGE (64u * 1024u)
 #define LANES	   3u
 
-static char dir[64], path[128];
-static struct spool *spool;
 static uint32_t page_size = PAGE;
 
-static void begin(void)
-{
-	const struct spool_head head = { .file_version = 6 };
-	const struct spool_process process = { .info = { .clock = REC_CLOCK_MONO, .subbuf_size = PAGE, .pid = 7 } };
-
-	strcpy(dir, "/tmp/recorder-stage-XXXXXX");
-	cr_assert(mkdtemp(dir));
-	setenv("RECORDER_DIR", dir, 1);
-	snprintf(path, sizeof(path), "%s/t.spool", dir);
-	cr_assert_eq(spool_create(path, &head, &spool), 0);
-	cr_assert_eq(spool_add_process(spool, &process), 0);
-}
-
-/* The end of a test: only the spool exists, and it is removed. */
-static void end(void)
-{
-	cr_assert_eq(spool_remove(spool), 0);
-	spool = spool_close(spool);
-	cr_assert_eq(rmdir(dir), 0, "something is left in %s", dir);
-}
-
-/* The same for tests in which a recorder was killed before its spool named its stage. */
+/* stage_end() for tests in which a recorder was killed before its spool named its stage. */
 static void end_swept(void)
 {
 	const int fd = open(dir, O_RDONLY | O_DIRECTORY);
@@ -57,7 +33,7 @@ static void end_swept(void)
 	cr_assert_eq(rmdir(dir), 0, "something is left in %s", dir);
 }
 
-TestSuite(stage, .init = begin, .fini = end, .timeout = 300);
+TestSuite(stage, .init = stage_begin, .fini = stage_end, .timeout = 300);
 
 /* Page `number` of a lane, whose one event has that number. */
 static struct rec_page page_of(unsigned int lane, uint64_t number)
@@ -342,7 +318,7 @@ Test(stage, a_recorder_killed_at_any_step_loses_nothing)
 	page_size = LARGE_PAGE;
 	while (survives_step(at++)) {
 		end_swept();
-		begin();
+		stage_begin();
 	}
 	cr_assert_gt(at, 100);
 }

@@ -8,14 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/recording/spool.h"
 #include "cli/recording/stage.h"
+#include "stage_fixture.h"
 
-#define PAGE	   4096u
 #define LARGE_PAGE (300u * 1024u)
-
-static char dir[64], path[128];
-static struct spool *spool;
 
 /* While the test holds this lock, the disk accepts nothing: the stage's thread does not finish its first block. */
 static pthread_mutex_t disk = PTHREAD_MUTEX_INITIALIZER;
@@ -29,27 +25,7 @@ int __wrap_stage_written(int fd, const unsigned char *bytes, size_t size, uint64
 	return __real_stage_written(fd, bytes, size, offset);
 }
 
-static void begin(void)
-{
-	const struct spool_head head = { .file_version = 6 };
-	const struct spool_process process = { .info = { .clock = REC_CLOCK_MONO, .subbuf_size = PAGE, .pid = 7 } };
-
-	strcpy(dir, "/tmp/recorder-stage-XXXXXX");
-	cr_assert(mkdtemp(dir));
-	setenv("RECORDER_DIR", dir, 1);
-	snprintf(path, sizeof(path), "%s/t.spool", dir);
-	cr_assert_eq(spool_create(path, &head, &spool), 0);
-	cr_assert_eq(spool_add_process(spool, &process), 0);
-}
-
-static void end(void)
-{
-	cr_assert_eq(spool_remove(spool), 0);
-	spool = spool_close(spool);
-	cr_assert_eq(rmdir(dir), 0, "something is left in %s", dir);
-}
-
-TestSuite(stage_full, .init = begin, .fini = end, .timeout = 60);
+TestSuite(stage_full, .init = stage_begin, .fini = stage_end, .timeout = 60);
 
 /* Add a page with one event, which has this number. */
 static int add_page(uint64_t number)
