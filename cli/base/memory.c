@@ -5,6 +5,7 @@
  * it before the limit is reached.
  */
 #include "cli/base/memory.h"
+#include "cli/base/least.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -20,11 +21,6 @@ struct group_files {
 static const struct group_files version_1 = { "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
 					      "total_inactive_file " };
 static const struct group_files version_2 = { "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file " };
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 /* The number after `name` at the beginning of a line; UINT64_MAX: there is no such line. */
 static uint64_t read_number(const char *directory, const char *file, const char *name)

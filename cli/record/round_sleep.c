@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/record/round_sleep.h"
+#include "cli/base/least.h"
 
 /*
  * How long the drain of programs sleeps, in us: the time in which the fullest lane fills to SLEEP_PERCENT, at the rate
@@ -27,11 +28,6 @@
  * ends the sleep.
  */
 #define SLEEP_KERNEL_US 100000u
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 uint64_t round_sleep(const struct last_round *last)
 {

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "cli/base/lock_new.h"
+#include "cli/base/least.h"
 #include "cli/base/memory.h"
 
 /*
@@ -38,11 +39,6 @@
 
 /* The number of attempts to make the file, if sweeps keep removing it. */
 #define CREATE_TRIES 3u
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
 
 /* The number of bytes that the blocks may take. */
 static uint64_t bound(int dir, uint64_t max)
