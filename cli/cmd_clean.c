@@ -75,7 +75,7 @@ static void clean_session(struct clean *clean, struct left_place *place)
 		complain(NAME, "'%s' is kept: make a trace.dat of it with 'recorder recover', or remove it",
 			 place->spool);
 	if (!clean->dry_run && !session_remove(&place->dir))
-		complain(NAME, "'%s' stays: a program that is just starting has a buffer in it", place->dir.path);
+		complain(NAME, "'%s' stays: a program may be running with a buffer in it", place->dir.path);
 }
 
 /* Remove what process `pid` (0: any process) left in a directory. Returns the number of files and directories. */

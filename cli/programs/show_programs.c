@@ -62,7 +62,7 @@ int programs_show(int argc, char **argv, const char *about, const char *head,
 	status = programs_look(&sink, &programs, show_one, &show) > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 	fflush(stdout);
 	leftovers_find_swept(programs.dir, &left);
-	if (after && !programs.word)
+	if (!programs.word)
 		after(&left);
 	leftovers_free(&left);
 	return status;

@@ -25,10 +25,9 @@ int programs_print(const char *command, const struct programs *programs,
 		   int (*print)(struct rec_view *view, void *data), void *data);
 
 /*
- * A complete command that shows each program: options, and programs_print(); or with a line `head` before all of them
- * instead of one before each. At the end the buffers of dead programs without an event are removed. `after` then gets
- * the other leftovers, also if there is no program; it is not called if the user named programs, and may be NULL.
- * Returns its exit status.
+ * A complete command that shows each program below a line `head`. At the end the buffers of dead programs without an
+ * event are removed. `after` then gets the other leftovers, also if there is no program; it is not called if the user
+ * named programs. Returns its exit status.
  */
 int programs_show(int argc, char **argv, const char *about, const char *head,
 		  int (*print)(struct rec_view *view, void *data),

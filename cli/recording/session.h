@@ -69,7 +69,7 @@ void session_close(struct session *session);
 /*
  * Remove the directory and the buffers in it, and release the lock. Other files, which another program put there, stay,
  * and then so does the directory. False: a program that is running, or is just starting, has a buffer there, which
- * stays, and the session stays open (see survivors.h).
+ * stays, or this cannot be determined now; then the session stays open (see survivors.h).
  */
 bool session_remove(struct session *session);
 
