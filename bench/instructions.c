@@ -264,7 +264,7 @@ static struct ring *new_ring(bool overwrite)
 {
 	struct ring *ring = ring_new(PAGES, SUBBUF_SIZE, overwrite);
 
-	ring->handle.clock = REC_CLOCK_TSC;
+	ring_set_clock(ring, REC_CLOCK_TSC);
 	rec_thread_handle = &ring->handle;
 	write_u64(0);
 	return ring;

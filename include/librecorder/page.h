@@ -99,11 +99,8 @@ uint32_t rec_page_payload_max(uint32_t subbuf_size);
 /* Bytes that an event with this payload takes, including its event word (facts A3.1). */
 REC_INLINE uint32_t rec_event_total(uint32_t size)
 {
-	uint32_t total;
+	const uint32_t total = (size + (size > REC_EVENT_SMALL_MAX ? 8u : 4u) + 3u) & ~UINT32_C(3);
 
-	if (size > REC_EVENT_SMALL_MAX)
-		return (8u + size + 3u) & ~UINT32_C(3);
-	total = (4u + size + 3u) & ~UINT32_C(3);
 	/* A record of 12 bytes could become neither valid padding nor a time extend with room for its event. */
 	return total <= 4 ? 8 : total == 12 ? 16 : total;
 }

@@ -55,7 +55,7 @@ static void shape_handle(struct rec_handle *handle, uint32_t index, uint32_t sub
 	handle->data = lane_base(index) + rec_pool.geometry.lane_meta + subbuf_size + REC_SUBBUF_HEADER_SIZE;
 	handle->shift = (uint32_t)__builtin_ctz(subbuf_size);
 	handle->capacity = (subbuf_size - REC_SUBBUF_HEADER_SIZE) / 4;
-	rec_store_relaxed(&handle->room, handle->capacity);
+	rec_gate_open(handle);
 	handle->nr_subbufs = nr_subbufs;
 }
 
@@ -341,7 +341,7 @@ void rec_lane_repair(uint32_t index)
 	rec_ring_repair(&whole);
 	rec_store_relaxed(&handle->movers, 0);
 	if (whole.lane->broken)
-		rec_store_relaxed(&handle->room, 0);
+		rec_gate_close(handle);
 }
 
 /* Any lane of this shape. 0 or as rec_lane_take(). */

@@ -7,7 +7,7 @@
  * Only a lane that is not in use, and in which everything was read, is remade with another shape.
  *
  * To change the lane of another thread, a request is stored in its handle, and its gate is closed
- * (handle->room = 0), so that the thread's next reservation leaves the fast path and comes here.
+ * (rec_gate_close()), so that the thread's next reservation leaves the fast path and comes here.
  *
  * Request and gate: the requesting thread stores the request, then closes the gate. The lane's own thread opens the
  * gate, then looks for requests and closes it again if there is one. Both have a full fence in between (edge K2). So a
@@ -42,11 +42,11 @@ static uint32_t subbuf_size(uint32_t index)
 
 static void open_gate(struct rec_handle *handle)
 {
-	rec_store_relaxed(&handle->room, handle->capacity);
+	rec_gate_open(handle);
 	rec_fence_full();
 	if (rec_load_relaxed(&handle->disabled) || rec_load_relaxed(&handle->wanted_size) ||
 	    rec_load_relaxed(&handle->wanted_subbuf) || rec_load_relaxed(&handle->lane->broken))
-		rec_store_relaxed(&handle->room, 0);
+		rec_gate_close(handle);
 }
 
 /*
@@ -180,7 +180,7 @@ bool rec_lane_unmake(uint32_t index)
 		return false;
 	}
 	rec_store_relaxed(&handle->given_up, 1);
-	rec_store_relaxed(&handle->room, 0);
+	rec_gate_close(handle);
 	rec_store_relaxed(&rec_pool.own[index].made, 0);
 	rec_ring_restart(handle);
 	rec_store_relaxed(&handle->lane->subbuf_size, 0);
@@ -209,7 +209,7 @@ void rec_lane_make_again(struct rec_handle *handle)
 static void close_gate(struct rec_handle *handle)
 {
 	rec_fence_full();
-	rec_store_relaxed(&handle->room, 0);
+	rec_gate_close(handle);
 }
 
 /*
@@ -247,7 +247,7 @@ static struct rec_handle *follow(void)
 
 	if (!handle->lane)
 		return NULL;
-	return rec_load_relaxed(&handle->room) == handle->capacity ? handle : handle->on_gate(handle);
+	return rec_gate_is_open(handle) ? handle : handle->on_gate(handle);
 }
 
 /*

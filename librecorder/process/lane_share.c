@@ -208,7 +208,7 @@ static struct rec_handle *find_orphan(const struct rec_handle *self)
 static struct rec_handle *pass_gate(struct rec_handle *handle)
 {
 	struct rec_handle *open =
-		REC_LIKELY(rec_load_relaxed(&handle->room) == handle->capacity) ? handle : rec_lane_on_gate(handle);
+		REC_LIKELY(rec_gate_is_open(handle)) ? handle : rec_lane_on_gate(handle);
 
 	if (REC_LIKELY(open))
 		return open;

@@ -74,7 +74,7 @@ static bool publish_path(struct rec_handle *handle, struct rec_lane *lane, uint6
 		id = next;
 		if (++pages > handle->nr_subbufs) {
 			lane->broken = __LINE__;
-			rec_store_relaxed(&handle->room, 0);
+			rec_gate_close(handle);
 			return false;
 		}
 	}

@@ -171,7 +171,7 @@ static void *reserve_slow(struct rec_handle *handle, uint32_t size, uint64_t her
 	 */
 	if (!lane)
 		return NULL;
-	if (rec_load_relaxed(&handle->room) != handle->capacity)
+	if (!rec_gate_is_open(handle))
 		return reserve_gated(handle, size, here, end, ret_slot);
 	if (is_full(handle, size)) {
 		rec_local_add64(&lane->dropped, 1);

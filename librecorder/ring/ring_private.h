@@ -22,6 +22,24 @@ static inline uint32_t rec_cpu_number(uint32_t word)
 	return (int32_t)word >= 0 ? word : (uint32_t)sched_getcpu();
 }
 
+/* The gate of a handle. A handler or another thread may close it at any time; see lane_control.c for the order. */
+static inline bool rec_gate_is_open(const struct rec_handle *handle)
+{
+	return rec_load_relaxed(&handle->any_room) == handle->capacity;
+}
+
+static inline void rec_gate_open(struct rec_handle *handle)
+{
+	rec_store_relaxed(&handle->any_room, handle->capacity);
+	rec_store_relaxed(&handle->room, handle->clock == REC_CLOCK_TSC ? handle->capacity : 0);
+}
+
+static inline void rec_gate_close(struct rec_handle *handle)
+{
+	rec_store_relaxed(&handle->room, 0);
+	rec_store_relaxed(&handle->any_room, 0);
+}
+
 /*
  * Make the lane that `handle` points to an empty ring of handle->nr_subbufs sub-buffers. The reader page is sub-buffer
  * 0, the ring is 1, 2, … in order (facts D1: the ids of a first mapping). The lane must not be visible to others yet.

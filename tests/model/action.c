@@ -172,13 +172,13 @@ static void write_gated(bool disabled)
 	const uint32_t was = m.handle.disabled;
 
 	m.handle.disabled = disabled;
-	m.handle.room = 0;
+	m.handle.any_room = 0;
 	if (write_event(4, PLAINLY) && disabled)
 		fail("a lane that is disabled has taken an event");
-	if (!disabled && !m.handle.room)
+	if (!disabled && !m.handle.any_room)
 		fail("an event was written after the gate was closed");
 	m.handle.disabled = was;
-	m.handle.room = was ? 0 : m.handle.capacity;
+	m.handle.any_room = was ? 0 : m.handle.capacity;
 }
 
 /* Makes it appear that other writers have gone inside one after the other. */

@@ -372,7 +372,7 @@ static void begin(void)
 		.data = m.shared.pages + REC_SUBBUF_HEADER_SIZE,
 		.cpu = &m.shared.cpu,
 		.shift = config->shift,
-		.room = ((1u << config->shift) - REC_SUBBUF_HEADER_SIZE) / 4,
+		.any_room = ((1u << config->shift) - REC_SUBBUF_HEADER_SIZE) / 4,
 		.capacity = ((1u << config->shift) - REC_SUBBUF_HEADER_SIZE) / 4,
 		.clock = REC_CLOCK_MONO,
 		.overwrite = with(OVERWRITE),

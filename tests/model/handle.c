@@ -84,7 +84,7 @@ static struct rec_handle *on_gate_own(struct rec_handle *handle)
 		m.missed |= lane_missed();
 		return NULL;
 	}
-	handle->room = handle->capacity;
+	handle->any_room = handle->capacity;
 	return handle;
 }
 

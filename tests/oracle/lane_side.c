@@ -84,7 +84,8 @@ uint64_t lane_shape(struct lane_side *side, uint32_t pages, uint32_t capacity)
 		rec_lane_resize(lane, ring_bytes(pages + 1, size));
 	go_to(side, pages, size);
 	open_view(side);
-	side->handle->capacity = side->handle->room = capacity / 4;
+	side->handle->capacity = capacity / 4;
+	rec_gate_open(side->handle);
 	must(lane_reset(side), "clearing the lane's counters");
 	commit = side->handle->lane->commit;
 	return side->handle->subbufs[REC_POS_ID(commit)].first + REC_POS_COUNT(commit);

@@ -25,7 +25,7 @@ void lane_ask(uint32_t to)
 
 	rec_store_relaxed(&handle->wanted_size, to * 4080ul);
 	rec_fence_full();
-	rec_store_relaxed(&handle->room, 0);
+	rec_gate_close(handle);
 }
 
 static unsigned int lane_of_worker;

@@ -5,6 +5,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
+void ring_set_clock(struct ring *ring, uint32_t clock)
+{
+	ring->handle.clock = clock;
+	rec_gate_open(&ring->handle);
+}
+
 struct ring *ring_new(uint32_t pages, uint32_t subbuf_size, bool overwrite)
 {
 	const uint32_t n = pages + 1;
@@ -31,8 +37,7 @@ struct ring *ring_new(uint32_t pages, uint32_t subbuf_size, bool overwrite)
 	ring->handle.cpu = &ring->cpu;
 	ring->handle.shift = (uint32_t)__builtin_ctz(subbuf_size);
 	ring->handle.capacity = (subbuf_size - REC_SUBBUF_HEADER_SIZE) / 4;
-	ring->handle.room = ring->handle.capacity;
-	ring->handle.clock = REC_CLOCK_MONO;
+	ring_set_clock(ring, REC_CLOCK_MONO);
 	ring->handle.overwrite = overwrite;
 	ring->handle.nr_subbufs = n;
 	rec_ring_init(&ring->handle);

@@ -15,8 +15,10 @@ struct ring {
 	size_t size;
 };
 
-/* `pages` in the ring; one more is the reader page. */
+/* `pages` in the ring; one more is the reader page. The clock is CLOCK_MONOTONIC. */
 struct ring *ring_new(uint32_t pages, uint32_t subbuf_size, bool overwrite);
+
+void ring_set_clock(struct ring *ring, uint32_t clock);
 
 void ring_free(struct ring *ring);
 

@@ -129,7 +129,7 @@ static void interrupt_at_any(unsigned int before, unsigned int instructions, boo
 		stepped.step = 0;
 		stepped.target = steps.at;
 		if (stepped.gated)
-			rec_store_relaxed(&rec_thread_handle->room, 0);
+			rec_gate_close(rec_thread_handle);
 		has_traps = true;
 		trap_flag_set();
 		numbered_write(number);

@@ -296,6 +296,26 @@ Test(forms, one_call_write)
 	ring_free(ring);
 }
 
+/* Code that can read only the TSC finds no room on a lane with another clock. */
+Test(ring_forms, the_gate_depends_on_the_clock)
+{
+	struct ring *ring = ring_new(4, 4096, true);
+	struct rec_handle *handle = &ring->handle;
+
+	cr_expect_eq(handle->clock, REC_CLOCK_MONO);
+	cr_expect_eq(handle->room, 0);
+	cr_expect_eq(handle->any_room, handle->capacity);
+	cr_expect(rec_gate_is_open(handle));
+	ring_set_clock(ring, REC_CLOCK_TSC);
+	cr_expect_eq(handle->room, handle->capacity);
+	cr_expect_eq(handle->any_room, handle->capacity);
+	rec_gate_close(handle);
+	cr_expect_eq(handle->room, 0);
+	cr_expect_eq(handle->any_room, 0);
+	cr_expect_not(rec_gate_is_open(handle));
+	ring_free(ring);
+}
+
 /*
  * Short events, of 16 to 64 bytes, are copied by code of their own, in other moves above 32. Each payload is a block of
  * exactly its length.
@@ -309,7 +329,7 @@ static void write_each_length(uint32_t clock)
 	unsigned char *bytes;
 	uint32_t size, i;
 
-	ring->handle.clock = clock;
+	ring_set_clock(ring, clock);
 	/* The events of all lengths fit into a sub-buffer, so all except the first are plain. */
 	for (size = 1; size <= 80; size++) {
 		bytes = malloc(size);

@@ -89,7 +89,7 @@ Test(full, a_closed_gate_is_not_full)
 {
 	struct ring *ring = new_full_ring();
 
-	ring->handle.room = 0;
+	rec_gate_close(&ring->handle);
 	cr_assert_not(ring_write(ring, 1, 2048));
 	cr_assert_eq(ring->handle.lane->dropped, 1);
 	cr_assert_eq(ring->handle.lane->disabled, 1);
@@ -226,7 +226,7 @@ static void close_gate_in_step(int signal)
 {
 	(void)signal;
 	if (++steps == gate_at)
-		stepped->handle.room = 0;
+		rec_gate_close(&stepped->handle);
 }
 
 /*

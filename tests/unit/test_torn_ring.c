@@ -272,6 +272,7 @@ Test(torn_ring, an_event_that_faults_is_found_out_by_the_next_one)
 	cr_assert_eq(rec_enable("torn:raw"), 1);
 	cr_assert_eq(rec_thread_attach(), 0);
 	rec_thread_handle->clock = REC_CLOCK_MONO;
+	rec_gate_open(rec_thread_handle);
 	for (i = 0; i < 3; i++)
 		if (sigsetjmp(fault, 1) == 0)
 			REC(torn, raw, i == 1 ? none : some, sizeof(some));

@@ -158,14 +158,14 @@
 #define REC__PARAM_rec_bytes(name)		      const void *f_##name, size_t l_##name,
 #define REC__PARAM_rec_wrong(what, why)
 
-/* ARG: the parameters passed on. */
+/* ARG: the parameters passed on, after MEASURE. */
 #define REC__ARG_rec_number(name, type)	     f_##name,
 #define REC__ARG_rec_pointer(name)	     f_##name,
 #define REC__ARG_rec_float(name, type)	     f_##name,
 #define REC__ARG_rec_real(name, decimals)    f_##name,
 #define REC__ARG_rec_named(name, type, ...)  f_##name,
 #define REC__ARG_rec_array(name, type, length) f_##name,
-#define REC__ARG_rec_string(name)	     f_##name,
+#define REC__ARG_rec_string(name)	     p_##name,
 #define REC__ARG_rec_stringn(name)	     f_##name, l_##name,
 #define REC__ARG_rec_bytes(name)	     f_##name, l_##name,
 #define REC__ARG_rec_wrong(what, why)

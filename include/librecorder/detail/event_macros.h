@@ -240,19 +240,32 @@ static inline unsigned char *rec_put(unsigned char *at, const void *from, size_t
 	return at + size;
 }
 
-/* Like rec_put(), for the usual lengths of strings: two moves, which may overlap, instead of a call. */
+/*
+ * Like rec_put(), for strings: moves, which may overlap, instead of a call. A function that calls another one after the
+ * reservation has to save all registers that it needs afterwards.
+ */
 static inline unsigned char *rec_put_text(unsigned char *at, const char *from, size_t size)
 {
-	if (size >= 16 && size <= 32) {
+	unsigned char *const end = at + size;
+	const char *const from_end = from + size;
+
+	if (size >= 16) {
 		__builtin_memcpy(at, from, 16);
-		__builtin_memcpy(at + size - 16, from + size - 16, 16);
-	} else if (size >= 8 && size < 16) {
+		for (at += 16, from += 16; end - at > 16; at += 16, from += 16)
+			__builtin_memcpy(at, from, 16);
+		__builtin_memcpy(end - 16, from_end - 16, 16);
+	} else if (size >= 8) {
 		__builtin_memcpy(at, from, 8);
-		__builtin_memcpy(at + size - 8, from + size - 8, 8);
-	} else {
-		__builtin_memcpy(at, from, size);
+		__builtin_memcpy(end - 8, from_end - 8, 8);
+	} else if (size >= 4) {
+		__builtin_memcpy(at, from, 4);
+		__builtin_memcpy(end - 4, from_end - 4, 4);
+	} else if (size) {
+		at[0] = REC__CAST(unsigned char, from[0]);
+		at[size / 2] = REC__CAST(unsigned char, from[size / 2]);
+		end[-1] = REC__CAST(unsigned char, from_end[-1]);
 	}
-	return at + size;
+	return end;
 }
 
 /* A __data_loc word: the place of a dynamic field in the record, and its length. */
@@ -412,14 +425,15 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 	static __attribute__((noinline, unused)) int REC__WRITE(base)(each(REC__PARAM, _##__VA_ARGS__) int rec_end)   \
 	{													       \
 		const size_t rec_fixed = REC_EVENT_COMMON_SIZE each(REC__SIZE, _##__VA_ARGS__);			       \
-		struct rec_handle *const rec_handle_ = rec_thread_handle;					       \
 		size_t rec_size = rec_fixed, rec_next = rec_fixed;						       \
 		unsigned char *rec_record, *rec_at;								       \
+		struct rec_handle *rec_handle_;									       \
 		struct rec_slot rec_slot_;									       \
 														       \
 		REC_ABI_ASSERT(REC_EVENT_COMMON_SIZE each(REC__SIZE, _##__VA_ARGS__) <= REC_EVENT_SIZE_MAX,	       \
 			       "the fields are too long for an event");						       \
 		each(REC__MEASURE, _##__VA_ARGS__)								       \
+		rec_handle_ = rec_thread_handle;								       \
 		if (REC_UNLIKELY(rec_event_condition(rec_load_relaxed(&rec_event_##base.enabled)) ||		       \
 				 !rec_handle_->lane || rec_size > REC_EVENT_SIZE_MAX)) \
 			return rec_rare_##base(each(REC__ARG, _##__VA_ARGS__) rec_end);	       \

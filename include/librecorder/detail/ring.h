@@ -35,6 +35,26 @@
 extern "C" {
 #endif
 
+/*
+ * Write the event word of an event of `words` words, itself included, at `at`; a long event has a length word, too.
+ * Returns where the payload begins.
+ */
+static inline void *rec_put_first_word(unsigned char *at, uint32_t delta, uint32_t words)
+{
+	uint32_t word = delta << REC_TYPE_BITS;
+
+	if (words > 1 + REC_EVENT_SMALL_MAX / 4) {
+		const uint32_t length = (words - 1) * 4;
+
+		__builtin_memcpy(at, &word, sizeof(word));
+		__builtin_memcpy(at + 4, &length, sizeof(length));
+		return at + 8;
+	}
+	word |= words - 1;
+	__builtin_memcpy(at, &word, sizeof(word));
+	return at + 4;
+}
+
 #pragma GCC visibility push(default)
 
 /* A place where the project's own tests stop or kill a process. In other programs it expands to nothing. */
@@ -53,9 +73,13 @@ struct rec_handle {
 	const uint32_t *cpu;   /* where the kernel keeps the thread's CPU number (rseq) */
 	uint64_t common;       /* the common fields of an event with type 0 */
 	uint32_t shift;	       /* log2 of the sub-buffer size */
-	/* the same as `capacity`; 0 while the gate is closed, so that each reservation leaves the fast path */
+	/*
+	 * The same as `capacity`, but 0 while the gate is closed, so that each reservation leaves the fast path. `room`
+	 * is also 0 if the clock is not the TSC, for callers that cannot read any other.
+	 */
 	uint32_t room;
 	uint32_t clock;	       /* REC_CLOCK_ */
+	uint32_t any_room;
 	/* Only the library uses the rest: places and size may change. */
 	uint32_t overwrite;
 	struct rec_subbuf *subbufs;
@@ -123,7 +147,7 @@ struct rec_slot {
 REC_ABI_ASSERT(offsetof(struct rec_handle, lane) == 0 && offsetof(struct rec_handle, data) == 8 &&
 		       offsetof(struct rec_handle, cpu) == 16 && offsetof(struct rec_handle, common) == 24 &&
 		       offsetof(struct rec_handle, shift) == 32 && offsetof(struct rec_handle, room) == 36 &&
-		       offsetof(struct rec_handle, clock) == 40,
+		       offsetof(struct rec_handle, clock) == 40 && offsetof(struct rec_handle, any_room) == 44,
 	       "docs/COMPATIBILITY.md: handle");
 REC_ABI_ASSERT(offsetof(struct rec_slot, lane) == 0 && offsetof(struct rec_slot, handle) == 8 &&
 		       offsetof(struct rec_slot, old) == 16 && offsetof(struct rec_slot, end) == 24 &&
@@ -199,22 +223,10 @@ REC_INLINE_ALWAYS void rec_ring_open(struct rec_lane *lane)
 #endif
 }
 
-/* Write the event word, and the length word of a long event, at `at`. Returns where the payload begins. */
+/* rec_put_first_word() of an event with `size` bytes of payload. */
 REC_INLINE void *rec_put_event_word(unsigned char *at, uint32_t delta, uint32_t size)
 {
-	const uint32_t total = rec_event_total(size);
-	uint32_t word = delta << REC_TYPE_BITS;
-
-	if (size > REC_EVENT_SMALL_MAX) {
-		const uint32_t length = total - 4;
-
-		__builtin_memcpy(at, &word, sizeof(word));
-		__builtin_memcpy(at + 4, &length, sizeof(length));
-		return at + 8;
-	}
-	word |= (total - 4) / 4;
-	__builtin_memcpy(at, &word, sizeof(word));
-	return at + 4;
+	return rec_put_first_word(at, delta, rec_event_total(size) / 4);
 }
 
 /*
@@ -241,9 +253,16 @@ REC_INLINE_ALWAYS void *rec_reserve_fast(struct rec_handle *handle, uint32_t siz
 	 * A full sub-buffer is detected before the clock is read, because the clock is most of the cost of an event.
 	 * The cap keeps `words` from overflowing; if the size is a constant, or known to be small, it costs nothing.
 	 */
-	if (REC_UNLIKELY(size > REC_SUBBUF_MAX || off + words > rec_load_operand(&handle->room) ||
-			 rec_load_operand(&lane->open) || (!any_clock && handle->clock != REC_CLOCK_TSC)))
+	if (REC_UNLIKELY(size > REC_SUBBUF_MAX ||
+			 off + words > rec_load_operand(any_clock ? &handle->any_room : &handle->room) ||
+			 rec_load_operand(&lane->open)))
 		return NULL;
+	/*
+	 * The address is computed here, because less is to be kept while the clock is read. The statement without an
+	 * instruction keeps the compiler from moving it.
+	 */
+	at = handle->data + ((old >> REC_POS_ID_SHIFT) << handle->shift) + (size_t)off * 4;
+	__asm__ volatile("" : "+r"(at));
 	/* B: the clock, and then the CPU. If it is the CPU of the event before, that event has stated CPU and time. */
 	now = rec_clock_read(any_clock ? handle->clock : REC_CLOCK_TSC);
 	delta = now - rec_load_operand(&lane->after);
@@ -260,8 +279,7 @@ REC_INLINE_ALWAYS void *rec_reserve_fast(struct rec_handle *handle, uint32_t siz
 		return NULL;
 	}
 	REC_TESTPOINT(reserve_tail);
-	at = handle->data + ((old >> REC_POS_ID_SHIFT) << handle->shift) + (size_t)off * 4;
-	at = (unsigned char *)rec_put_event_word(at, (uint32_t)delta, size);
+	at = (unsigned char *)rec_put_first_word(at, (uint32_t)delta, words);
 	ret_slot->lane = lane;
 	ret_slot->handle = handle;
 	ret_slot->old = old;
@@ -299,7 +317,7 @@ REC_INLINE_ALWAYS void rec_commit_fast(const struct rec_slot *slot)
 	 * While the commit position is where our event begins, no other writer moves it. So a plain test and store
 	 * suffice.
 	 */
-	if (REC_UNLIKELY(rec_load_relaxed(&lane->commit) != slot->old)) {
+	if (REC_UNLIKELY(rec_load_operand(&lane->commit) != slot->old)) {
 		rec_commit_moved(slot->handle, lane, slot->old, slot->end, slot->now);
 		return;
 	}
@@ -311,7 +329,7 @@ REC_INLINE_ALWAYS void rec_commit_fast(const struct rec_slot *slot)
 	rec_store_release(&lane->commit, slot->end);
 	REC_TESTPOINT(commit);
 	rec_signal_fence();
-	if (REC_UNLIKELY(rec_load_relaxed(&lane->tail) != slot->end)) {
+	if (REC_UNLIKELY(rec_load_operand(&lane->tail) != slot->end)) {
 		rec_publish_slow(slot->handle, lane, slot->end);
 		return;
 	}
