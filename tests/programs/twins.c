@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define EVENTS 1000u
+#define SIZE	16u /* common fields and a number */
 
 struct rec_event;
 struct rec_view;
@@ -58,41 +59,87 @@ static struct rec_event *make_event(void)
 	return event;
 }
 
-/* Discards every tenth event; every second one goes through rec_write(). Returns the number of committed events. */
-static uint64_t write_events(struct rec_event *event)
-{
-	struct rec_handle *handle = CALL(struct rec_handle *, rec_handle_get, (void))();
-	const uint32_t id = CALL(uint32_t, rec_event_id, (struct rec_event *))(event);
-	unsigned char whole[16], *at;
-	struct rec_slot slot;
-	uint64_t n, committed = 0;
+static struct rec_handle *handle;
+static uint32_t id;
 
-	need(handle != NULL, "rec_handle_get");
+/* Inlined, because the reservation belongs to the function that calls rec_reserve(). */
+static inline __attribute__((always_inline)) void *reserve(struct rec_slot *slot)
+{
+	void *at = CALL(void *, rec_reserve, (struct rec_handle *, uint32_t, struct rec_slot *))(handle, SIZE, slot);
+
+	need(at != NULL, "rec_reserve");
+	return at;
+}
+
+static void put(void *at, uint64_t number)
+{
+	at = CALL(void *, rec_put_common, (void *, const struct rec_handle *, uint32_t))(at, handle, id);
+	memcpy(at, &number, sizeof(number));
+}
+
+static void commit(const struct rec_slot *slot)
+{
+	CALL(void, rec_commit, (const struct rec_slot *))(slot);
+}
+
+static void write_whole(uint64_t number)
+{
+	unsigned char whole[SIZE];
+
+	put(whole, number);
+	need(CALL(int, rec_write, (struct rec_handle *, const void *, uint32_t))(handle, whole, SIZE) == 0,
+	     "rec_write");
+}
+
+/* Discards every tenth event; every second one goes through rec_write(). Returns the number of committed events. */
+static uint64_t write_events(void)
+{
+	uint64_t n, committed = 0;
+	struct rec_slot slot;
+	void *at;
+
 	for (n = 0; n < EVENTS; n++) {
 		if (n % 2) {
-			memcpy(CALL(unsigned char *, rec_put_common,
-				    (unsigned char *, const struct rec_handle *, uint32_t))(whole, handle, id),
-			       &committed, sizeof(committed));
-			need(CALL(int, rec_write, (struct rec_handle *, const void *, uint32_t))(handle, whole,
-												 sizeof(whole)) == 0,
-			     "rec_write");
-			committed++;
+			write_whole(committed++);
 			continue;
 		}
-		at = CALL(void *, rec_reserve,
-			  (struct rec_handle *, uint32_t, struct rec_slot *))(handle, sizeof(whole), &slot);
-		need(at != NULL, "rec_reserve");
-		memcpy(CALL(unsigned char *, rec_put_common,
-			    (unsigned char *, const struct rec_handle *, uint32_t))(at, handle, id),
-		       &committed, sizeof(committed));
+		at = reserve(&slot);
+		put(at, committed);
 		if (n % 10 == 0) {
 			CALL(void, rec_discard, (const struct rec_slot *, void *))(&slot, at);
 			continue;
 		}
-		CALL(void, rec_commit, (const struct rec_slot *))(&slot);
+		commit(&slot);
 		committed++;
 	}
 	return committed;
+}
+
+/* Writes events while another one is reserved by the same function: they nest. Returns the number of the next event. */
+static uint64_t write_nested(uint64_t next)
+{
+	struct rec_slot outer, inner;
+	void *at, *within;
+	uint64_t n;
+
+	for (n = 0; n < EVENTS; n++) {
+		at = n % 3 ? NULL :
+			     CALL(void *, rec_reserve_fast, (struct rec_handle *, uint32_t, int, struct rec_slot *))(
+				     handle, SIZE, 1, &outer);
+		if (!at)
+			at = reserve(&outer);
+		if (n % 2) {
+			write_whole(next + 1);
+		} else {
+			within = reserve(&inner);
+			put(within, next + 1);
+			commit(&inner);
+		}
+		put(at, next);
+		commit(&outer);
+		next += 2;
+	}
+	return next;
 }
 
 static struct rec_view *open_own(void)
@@ -134,13 +181,18 @@ static uint64_t read_page(const struct rec_page *page, uint64_t next)
 int main(int argc, char **argv)
 {
 	struct rec_map *map = NULL;
+	struct rec_event *event;
 	struct rec_view *view;
 	uint64_t written, seen = 0;
 	struct rec_page page;
 
 	library = argc == 2 ? dlopen(argv[1], RTLD_NOW) : NULL;
 	need(library != NULL, argc == 2 ? dlerror() : "no library is named");
-	written = write_events(make_event());
+	event = make_event();
+	handle = CALL(struct rec_handle *, rec_handle_get, (void))();
+	need(handle != NULL, "rec_handle_get");
+	id = CALL(uint32_t, rec_event_id, (struct rec_event *))(event);
+	written = write_nested(write_events());
 	view = open_own();
 	need(CALL(int, rec_map_lane, (struct rec_view *, unsigned int, struct rec_map **))(view, 0, &map) == 0,
 	     "rec_map_lane");
