@@ -171,15 +171,25 @@ static bool give_up(uint32_t index, uint32_t tid)
 	return done;
 }
 
+/* Take one from the count of lanes that may be given up; other threads may do the same. False: it is 0. */
+static bool take_grown(void)
+{
+	uint32_t grown = rec_load_relaxed(&rec_pool.grown);
+
+	while (grown && !rec_cmpxchg32(&rec_pool.grown, &grown, grown - 1))
+		continue;
+	return grown;
+}
+
 /* Called when no reader permits growth any more: give up as many lanes as threads have taken because they grew. */
 static void shrink(void)
 {
 	const uint32_t tid = rec_thread_id();
 	uint32_t index = rec_lanes();
 
-	while (index-- && rec_load_relaxed(&rec_pool.grown))
-		if (give_up(index, tid))
-			__atomic_fetch_sub(&rec_pool.grown, 1, __ATOMIC_RELAXED);
+	while (index-- && take_grown())
+		if (!give_up(index, tid))
+			__atomic_fetch_add(&rec_pool.grown, 1, __ATOMIC_RELAXED);
 }
 
 static __attribute__((noinline)) struct rec_handle *grow_or_shrink(struct rec_handle *handle, uint64_t until)

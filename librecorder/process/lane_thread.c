@@ -280,6 +280,8 @@ void rec_thread_give_back_left(void)
 		rec_lane_give_back(index);
 		left_lanes--;
 	}
+	if (grown_lanes > left_lanes)
+		grown_lanes = left_lanes;
 }
 
 /* The thread gets no other lane of its own, and shares from now on; `err` is the reason, -errno. */

@@ -1,45 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Threads whose lanes are full of unread events continue in further lanes while a reader permits it, and give them up
- * later.
- */
+/* Threads whose lanes are full of unread events continue in further lanes while a reader permits it. */
+#include "grow_fixture.h"
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
-#include "share_fixture.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <librecorder/event.h>
 #include <librecorder/reader.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/vfs.h>
-
-#define PAGES 16u
-#define LANE  NUMBERED_IN(PAGES)
-
-static void begin(unsigned int pages, unsigned int lanes)
-{
-	numbered_begin(pages, lanes);
-	numbered_want_growth(3600);
-}
-
-static unsigned int made_lanes(void)
-{
-	unsigned int lane, made = 0;
-
-	for (lane = 0; lane < rec_lanes(); lane++)
-		made += rec_lane_is_made(lane);
-	return made;
-}
-
-static uint64_t memory(void)
-{
-	struct stat st;
-
-	cr_assert_eq(stat(rec_process_path(), &st), 0);
-	return (uint64_t)st.st_blocks * 512;
-}
 
 /* A writer that is refused looks for another lane once in this number of refusals. */
 #define REFUSALS_MORE 64u
@@ -66,25 +36,6 @@ static void read_lane(unsigned int lane, unsigned int pages)
 	rec_view_close(view);
 }
 
-static void expect_all(unsigned int events)
-{
-	const struct sums sums = numbered_read();
-
-	cr_assert_eq(sums.events, events);
-	cr_assert_eq(sums.lost + sums.torn + sums.no_lane, 0);
-}
-
-/* A thread writes the first events to lanes that it takes because it grows, and ends. */
-static void let_worker_grow(unsigned int events)
-{
-	worker_start(0);
-	for (unsigned int i = 1; i < events; i++)
-		worker_do(0, worker_write, i);
-	worker_stop(0);
-	numbered_next = events;
-	expect_all(events);
-}
-
 /* If no reader permits growth, or the permission has ended, a lane is overwritten. */
 Test(grow, only_if_a_reader_wants_it)
 {
@@ -109,23 +60,23 @@ Test(grow, instead_of_overwriting)
 {
 	unsigned int first;
 
-	begin(PAGES, 0);
+	grow_begin(PAGES, 0);
 	numbered_write_some(1);
 	first = numbered_lane();
 	numbered_write_some(6 * LANE);
 	cr_assert_neq(numbered_lane(), first);
 	cr_assert_geq(rec_lanes(), 6);
 	cr_assert_leq(rec_lanes(), 8);
-	expect_all(6 * LANE + 1);
+	grow_expect_all(6 * LANE + 1);
 }
 
 Test(grow, in_discard_mode)
 {
 	setenv("RECORDER_MODE", "discard", 1);
-	begin(PAGES, 0);
+	grow_begin(PAGES, 0);
 	numbered_write_some(5 * LANE);
 	cr_assert_geq(rec_lanes(), 5);
-	expect_all(5 * LANE);
+	grow_expect_all(5 * LANE);
 }
 
 /* The lanes that the thread left go back to the pool at its end. */
@@ -133,14 +84,14 @@ Test(grow, until_the_thread_ends)
 {
 	unsigned int i;
 
-	begin(PAGES, 0);
+	grow_begin(PAGES, 0);
 	worker_start(0);
 	for (i = 1; i < 3 * LANE; i++)
 		worker_do(0, worker_write, i);
 	cr_assert_geq(rec_lanes(), 3);
 	worker_stop(0);
 	numbered_expect_no_owner();
-	expect_all(3 * LANE);
+	grow_expect_all(3 * LANE);
 }
 
 /* A quarter of the lanes is for threads that begin later; then the oldest events are lost, and counted. */
@@ -148,7 +99,7 @@ Test(grow, up_to_the_cap)
 {
 	struct sums sums;
 
-	begin(PAGES, 8);
+	grow_begin(PAGES, 8);
 	/* The worker's first event is number 0. */
 	numbered_next = 1;
 	numbered_write_some(20 * LANE);
@@ -180,7 +131,7 @@ Test(grow, not_in_a_file_system_that_is_nearly_full)
 {
 	struct sums sums;
 
-	begin(PAGES, 0);
+	grow_begin(PAGES, 0);
 	nearly_full = true;
 	numbered_write_some(3 * LANE);
 	cr_assert_eq(rec_lanes(), 1);
@@ -217,7 +168,7 @@ Test(grow, after_refusals_back_to_a_lane_that_was_read)
 	uint64_t refused;
 
 	setenv("RECORDER_MODE", "discard", 1);
-	begin(PAGES, 4);
+	grow_begin(PAGES, 4);
 	numbered_write_some(5 * LANE);
 	cr_assert_eq(rec_lanes(), 3);
 	cr_assert_gt(refusals(), LANE);
@@ -244,25 +195,25 @@ Test(grow, to_little_room_if_no_lane_can_be_made)
 	unsigned int little;
 
 	/* Three lanes are made, because the fourth is left to other threads. */
-	begin(PAGES, 4);
+	grow_begin(PAGES, 4);
 	numbered_write_some(5 * LANE / 2);
 	cr_assert_eq(rec_lanes(), 3);
-	expect_all(5 * LANE / 2);
+	grow_expect_all(5 * LANE / 2);
 	/* Two lanes are given up, but the thread still has them. */
 	numbered_want_growth(0);
 	numbered_write_some(LANE * 3);
-	cr_assert_eq(made_lanes(), 1);
+	cr_assert_eq(grow_made_lanes(), 1);
 	numbered_read();
 	numbered_want_growth(3600);
 	little = numbered_lane();
 	while (numbered_lane() == little)
 		numbered_write_some(1);
-	cr_assert_eq(made_lanes(), 2);
+	cr_assert_eq(grow_made_lanes(), 2);
 	read_lane(little, 6);
 	given_up_lanes_have_a_reader();
 	numbered_write_some(LANE);
 	cr_assert_eq(numbered_lane(), little);
-	cr_assert_eq(made_lanes(), 2);
+	cr_assert_eq(grow_made_lanes(), 2);
 	cr_assert_eq(numbered_read().lost, 0);
 }
 
@@ -271,12 +222,12 @@ Test(grow, past_lanes_that_a_reader_has)
 {
 	unsigned int lanes;
 
-	begin(PAGES, 0);
-	let_worker_grow(4 * LANE);
+	grow_begin(PAGES, 0);
+	grow_let_worker(4 * LANE);
 	lanes = rec_lanes();
 	numbered_want_growth(0);
 	numbered_write_some(3 * LANE);
-	cr_assert_eq(made_lanes(), 1);
+	cr_assert_eq(grow_made_lanes(), 1);
 	given_up_lanes_have_a_reader();
 	worker_start(1);
 	cr_assert_not(worker_is_sharing(1));
@@ -295,10 +246,10 @@ Test(grow, back_to_lanes_that_were_read)
 {
 	unsigned int i;
 
-	begin(PAGES, 0);
+	grow_begin(PAGES, 0);
 	for (i = 0; i < 20; i++) {
 		numbered_write_some(LANE * 5 / 4);
-		expect_all(LANE * 5 / 4);
+		grow_expect_all(LANE * 5 / 4);
 	}
 	cr_assert_leq(rec_lanes(), 3);
 }
@@ -308,12 +259,12 @@ Test(grow, to_lanes_of_the_pool)
 {
 	unsigned int lanes;
 
-	begin(PAGES, 0);
-	let_worker_grow(4 * LANE);
+	grow_begin(PAGES, 0);
+	grow_let_worker(4 * LANE);
 	lanes = rec_lanes();
 	numbered_write_some(3 * LANE);
 	cr_assert_eq(rec_lanes(), lanes);
-	expect_all(3 * LANE);
+	grow_expect_all(3 * LANE);
 }
 
 /* A thread that called rec_thread_attach() was promised events without system calls. */
@@ -321,7 +272,7 @@ Test(grow, but_no_thread_that_attached)
 {
 	struct sums sums;
 
-	begin(PAGES, 0);
+	grow_begin(PAGES, 0);
 	cr_assert_eq(rec_thread_attach(), 0);
 	numbered_write_some(3 * LANE);
 	cr_assert_eq(rec_lanes(), 1);
@@ -345,7 +296,7 @@ Test(grow, but_no_program_that_does_not_know_it)
 /* Lanes that a thread has because it grew do not count against a resize. */
 Test(grow, and_be_resized)
 {
-	begin(PAGES, 0);
+	grow_begin(PAGES, 0);
 	worker_start(0);
 	numbered_next = 1;
 	numbered_write_some(8 * LANE);
@@ -354,145 +305,5 @@ Test(grow, and_be_resized)
 	numbered_write_some(LANE);
 	cr_assert_eq(rec_lane_at(numbered_lane())->nr_subbufs, 6);
 	worker_stop(0);
-	expect_all(9 * LANE + 1);
-}
-
-/* ---------------------------------------------------------------------------------------------------- given back */
-
-/* Enough events for a check whether growth is permitted; all of them are lost. */
-static void write_and_lose(void)
-{
-	numbered_write_some(3 * LANE);
-}
-
-Test(grow, and_give_the_memory_back)
-{
-	struct sums sums;
-	uint64_t most;
-	unsigned int lanes, round;
-
-	begin(PAGES, 0);
-	for (round = 0; round < 3; round++) {
-		numbered_want_growth(3600);
-		numbered_write_some(8 * LANE);
-		expect_all(8 * LANE);
-		most = memory();
-		lanes = rec_lanes();
-		cr_assert_geq(made_lanes(), 8);
-		numbered_want_growth(0);
-		write_and_lose();
-		cr_assert_eq(made_lanes(), 1);
-		cr_assert_eq(rec_pool.grown, 0);
-		cr_assert_leq(memory() + 6ul * PAGES * 4096, most);
-		sums = numbered_read();
-		cr_assert_eq(sums.events + sums.lost, 3 * LANE);
-		cr_assert_leq(rec_lanes(), 10);
-		/* The same lanes are made again; their event numbers continue. */
-		if (round)
-			cr_assert_eq(rec_lanes(), lanes);
-	}
-}
-
-/* The same for free lanes. */
-Test(grow, and_give_the_pools_memory_back)
-{
-	begin(PAGES, 0);
-	let_worker_grow(6 * LANE);
-	cr_assert_geq(made_lanes(), 6);
-	numbered_want_growth(0);
-	write_and_lose();
-	cr_assert_eq(made_lanes(), 1);
-	/* A thread may have one of them again. */
-	numbered_read();
-	worker_start(1);
-	worker_do(1, worker_write, numbered_next);
-	seen[1] = 0;
-	expect_all(2);
-	worker_stop(1);
-}
-
-/* A lane that is disabled stays disabled, and keeps its number, until it is enabled. */
-Test(grow, and_leave_disabled_lanes_alone)
-{
-	unsigned int lane, lanes;
-
-	begin(PAGES, 0);
-	let_worker_grow(6 * LANE);
-	lanes = rec_lanes();
-	for (lane = 1; lane < lanes; lane++)
-		cr_assert_eq(rec_lane_disable(lane), 0);
-	numbered_want_growth(0);
-	write_and_lose();
-	numbered_read();
-	numbered_want_growth(3600);
-	numbered_write_some(8 * LANE);
-	expect_all(8 * LANE);
-	for (lane = 1; lane < lanes; lane++) {
-		cr_assert_eq(rec_lane_enable(lane), 0, "lane %u", lane);
-		cr_assert_eq(rec_lane_enable(lane), -EINVAL);
-	}
-	cr_assert_gt(rec_lanes(), lanes);
-	/* Once the lanes are enabled, they are given up like others. */
-	numbered_want_growth(0);
-	write_and_lose();
-	cr_assert_eq(made_lanes(), 1);
-}
-
-/* A lane with unread events is not given up, nor is one that a reader has open. */
-Test(grow, and_keep_what_is_unread)
-{
-	struct rec_view *view = NULL;
-	struct rec_page page;
-	unsigned int lane;
-	struct sums sums;
-
-	begin(PAGES, 0);
-	numbered_write_some(5 * LANE);
-	numbered_want_growth(0);
-	write_and_lose();
-	cr_assert_geq(made_lanes(), 5);
-	sums = numbered_read();
-	cr_assert_geq(sums.events, 4 * LANE);
-	cr_assert_eq(sums.events + sums.lost, 8 * LANE);
-	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
-	for (lane = 0; lane < rec_lanes(); lane++)
-		cr_assert_geq(rec_view_read(view, lane, 0, &page), 0);
-	write_and_lose();
-	cr_assert_geq(made_lanes(), 5);
-	rec_view_close(view);
-	write_and_lose();
-	cr_assert_leq(made_lanes(), 2);
-}
-
-/* If a lane is given up and remade, its reader gets the new events. */
-Test(grow, and_an_iterator_looks)
-{
-	struct rec_view *view = NULL;
-	struct rec_view_event event;
-	unsigned int first, events = 0;
-	struct rec_iter *iter;
-
-	begin(PAGES, 0);
-	numbered_write_some(1);
-	first = numbered_lane();
-	numbered_write_some(3 * LANE);
-	expect_all(3 * LANE + 1);
-	cr_assert_eq(rec_view_open(rec_process_path(), &view), 0);
-	cr_assert_eq(rec_iter_open(view, first, &iter), 0);
-	numbered_want_growth(0);
-	write_and_lose();
-	cr_assert_not(rec_lane_is_made(first));
-	cr_assert_eq(rec_iter_next(iter, &event), 0);
-	numbered_read();
-	numbered_want_growth(3600);
-	numbered_write_some(6 * LANE);
-	cr_assert(rec_lane_is_made(first));
-	while (rec_iter_next(iter, &event) == 1) {
-		cr_assert_eq(event.lost, 0);
-		events++;
-	}
-	cr_assert_gt(events, LANE / 2);
-	rec_iter_close(iter);
-	rec_view_close(view);
-	expect_all(6 * LANE);
+	grow_expect_all(9 * LANE + 1);
 }
