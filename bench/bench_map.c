@@ -5,7 +5,7 @@
  * bench/README.md explains the output.
  *
  * A child writes, this process reads, each pinned to a CPU of its own. The reader wakes every five milliseconds and
- * takes all data. Its figure is its CPU time for each page, including system calls: the median of five rounds.
+ * takes all data. Its figure is its CPU time for each page of 4 KiB, including system calls: the median of five rounds.
  */
 #include "bench/timing.h"
 #include "bench/view.h"
@@ -36,6 +36,7 @@ REC_EVENT(bench, mapped, u64(n));
 #define BATCH_NS_MAX  50000 /* a batch that takes longer was interrupted by another program */
 #define KERNEL_EVENTS 200000u
 #define PAGE	      4096u
+#define PAGE_DATA     (PAGE - 16u) /* after the page's header */
 #define PERIOD_US     5000u
 #define WAKES	      200u
 #define NR_READERS    4u
@@ -43,12 +44,15 @@ REC_EVENT(bench, mapped, u64(n));
 static const char instance[] = "/sys/kernel/tracing/instances/librecorder-bench-map";
 
 struct figures {
-	uint64_t pages, events, lost;
-	double ns_a_page[ROUNDS]; /* the reader's CPU time, ns for each page */
+	uint64_t bytes, lost;	  /* bytes of events that were taken, without the headers of pages */
+	double ns_a_page[ROUNDS]; /* the reader's CPU time, ns for each PAGE_DATA bytes */
 	double writer[ROUNDS];	  /* the writer's ns for each event while the reader reads */
 };
 
 static double ns_per_tick;
+
+/* The CPU to which the writers are pinned; -1: they have none of their own. */
+static int writer_cpu;
 
 static void fail(const char *what)
 {
@@ -132,13 +136,13 @@ struct reader {
 	struct figures figures;
 };
 
+/* Counts bytes, because a call may return a part of a page: what was written since the last call. */
 static void take_mapped(struct reader *reader)
 {
 	struct rec_page page;
 
 	while (rec_map_get_reader(reader->map, &page) == 1) {
-		reader->figures.pages += page.from == 0;
-		reader->figures.events += page.entries;
+		reader->figures.bytes += page.size - page.from;
 		reader->figures.lost += page.lost;
 	}
 }
@@ -150,7 +154,7 @@ static void take_spliced(struct reader *reader)
 
 	while ((n = splice(reader->raw, NULL, reader->pipe[1], NULL, 16 * PAGE, SPLICE_F_NONBLOCK | SPLICE_F_MOVE)) >
 	       0) {
-		reader->figures.pages += (uint64_t)n / PAGE;
+		reader->figures.bytes += (uint64_t)n / PAGE * PAGE_DATA;
 		while (n > 0) {
 			const ssize_t out = splice(reader->pipe[0], NULL, reader->null, NULL, (size_t)n, SPLICE_F_MOVE);
 
@@ -168,11 +172,12 @@ static bool has_answer(int socket)
 	return poll(&fd, 1, 0) == 1;
 }
 
-static void run(struct reader *reader, unsigned int round)
+/* Whether the reader took anything. */
+static bool run(struct reader *reader, unsigned int round)
 {
-	const uint64_t before = reader->figures.pages;
+	const uint64_t before = reader->figures.bytes;
 	const int socket = reader->socket;
-	double begin, ns, ticks;
+	double begin, ns, ticks, pages;
 
 	if (write(socket, "w", 1) != 1)
 		fail("the writer is gone");
@@ -187,9 +192,33 @@ static void run(struct reader *reader, unsigned int round)
 	ns = timing_cpu_ns() - begin;
 	if (read(socket, &ticks, sizeof(ticks)) != (ssize_t)sizeof(ticks))
 		fail("the writer is gone");
-	reader->figures.ns_a_page[round] =
-		ns / (double)(reader->figures.pages > before ? reader->figures.pages - before : 1);
+	pages = (double)(reader->figures.bytes - before) / PAGE_DATA;
+	reader->figures.ns_a_page[round] = ns / pages;
 	reader->figures.writer[round] = ticks * ns_per_tick;
+	return pages > 0;
+}
+
+/*
+ * The number of events that the kernel's ring has lost since the instance was made. Pages are no source of it: some
+ * only show that events were lost, and the reader with splice does not look at pages.
+ */
+static uint64_t kernel_lost(void)
+{
+	static const char *const names[] = { "overrun: ", "commit overrun: ", "dropped events: " };
+	char path[sizeof(instance) + 64], line[128];
+	uint64_t sum = 0;
+	FILE *stats;
+
+	snprintf(path, sizeof(path), "%s/per_cpu/cpu%d/stats", instance, writer_cpu);
+	stats = fopen(path, "re");
+	if (!stats)
+		fail(path);
+	while (fgets(line, sizeof(line), stats))
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			if (strncmp(line, names[i], strlen(names[i])) == 0)
+				sum += strtoull(line + strlen(names[i]), NULL, 10);
+	fclose(stats);
+	return sum;
 }
 
 /*
@@ -205,13 +234,15 @@ static const char *open_reader(struct reader *reader)
 			       ? NULL
 			       : "the writer's lane cannot be mapped";
 	}
+	if (writer_cpu < 0)
+		return "the writer has no CPU of its own";
 	if (reader->splice) {
-		snprintf(path, sizeof(path), "%s/per_cpu/cpu1/trace_pipe_raw", instance);
+		snprintf(path, sizeof(path), "%s/per_cpu/cpu%d/trace_pipe_raw", instance, writer_cpu);
 		reader->raw = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 		reader->null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 		return reader->raw < 0 || pipe2(reader->pipe, O_CLOEXEC) < 0 ? "trace_pipe_raw cannot be opened" : NULL;
 	}
-	if (rec_map_kernel(instance, 1, reader->flags, &reader->map) < 0)
+	if (rec_map_kernel(instance, (unsigned int)writer_cpu, reader->flags, &reader->map) < 0)
 		return "the kernel's ring cannot be read";
 	return !reader->flags && rec_map_is_copy(reader->map) ? "this kernel maps no rings" : NULL;
 }
@@ -262,8 +293,25 @@ static void show(struct reader *reader, double alone)
 	struct figures *figures = &reader->figures;
 
 	printf("%-34s%12.0f%12" PRIu64 "%12" PRIu64 "%12.2f%12.2f\n", reader->name,
-	       timing_median(figures->ns_a_page, ROUNDS), figures->pages, figures->lost, alone,
+	       timing_median(figures->ns_a_page, ROUNDS), figures->bytes / PAGE_DATA, figures->lost, alone,
 	       timing_median(figures->writer, ROUNDS));
+}
+
+/* NULL, or the reason why there are no figures. */
+static const char *run_rounds(struct reader *reader)
+{
+	uint64_t lost_before;
+
+	/* First take what the writer wrote without a reader. */
+	run(reader, 0);
+	lost_before = reader->kernel ? kernel_lost() : 0;
+	reader->figures = (struct figures){ 0 };
+	for (unsigned int round = 0; round < ROUNDS; round++)
+		if (!run(reader, round))
+			return "no page of the writer's events arrived";
+	if (reader->kernel)
+		reader->figures.lost = kernel_lost() - lost_before;
+	return NULL;
 }
 
 static void measure(struct reader *reader)
@@ -271,17 +319,14 @@ static void measure(struct reader *reader)
 	const double alone = write_alone(reader->socket);
 	const char *why = open_reader(reader);
 
-	if (why) {
-		printf("%-34s%s\n", reader->name, why);
-	} else {
-		/* First take what the writer wrote without a reader. */
-		run(reader, 0);
-		reader->figures = (struct figures){ 0 };
-		for (unsigned int round = 0; round < ROUNDS; round++)
-			run(reader, round);
-		show(reader, alone);
+	if (!why) {
+		why = run_rounds(reader);
 		close_reader(reader);
 	}
+	if (why)
+		printf("%-34s%s\n", reader->name, why);
+	else
+		show(reader, alone);
 }
 
 /* The cost of waking without reading: the sleep, and the kernel's work to end it. */
@@ -305,7 +350,8 @@ int main(void)
 	const bool has_kernel = mkdir(instance, 0700) == 0 || errno == EEXIST;
 
 	ns_per_tick = timing_ns_per_tick();
-	/* Start all writers before this process is pinned, because a child inherits the CPUs of its parent. */
+	/* Do both before this process is pinned to one CPU; a child inherits the CPUs of its parent. */
+	writer_cpu = timing_cpu(1);
 	for (size_t i = 0; i < NR_READERS; i++)
 		start_writer(&readers[i]);
 	timing_pin(0);

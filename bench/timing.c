@@ -48,12 +48,19 @@ static void pin(size_t cpu)
 	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
 }
 
-void timing_pin(unsigned int n)
+int timing_cpu(unsigned int n)
 {
 	const size_t cpu = nth_cpu(n);
 
-	if (cpu != CPU_SETSIZE)
-		pin(cpu);
+	return cpu == CPU_SETSIZE ? -1 : (int)cpu;
+}
+
+void timing_pin(unsigned int n)
+{
+	const int cpu = timing_cpu(n);
+
+	if (cpu >= 0)
+		pin((size_t)cpu);
 }
 
 double timing_ns_per_tick(void)

@@ -24,7 +24,10 @@ double timing_run(timing_loop loop, uint64_t n, unsigned int threads);
  */
 double timing_cpu_ns(void);
 
-/* Pin the calling thread to the n-th CPU that it may run on, if there are that many. */
+/* The number of the CPU that is the n-th, counted from 0, of those on which the calling thread may run; -1: none. */
+int timing_cpu(unsigned int n);
+
+/* Pin the calling thread to that CPU, if there is one. */
 void timing_pin(unsigned int n);
 
 /* The fastest clock, and the length of its tick in ns; measuring that takes 50 ms. */
