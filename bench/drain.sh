@@ -11,7 +11,24 @@ rates=${DRAIN_RATES:-1000000 8000000 0}
 work=$(mktemp -d "${TMPDIR:-/tmp}/recorder-bench.XXXXXX")
 memory=$(mktemp -d /dev/shm/recorder-bench.XXXXXX)
 chmod 1777 "$work" "$memory"
-trap 'rm -rf "$work" "$memory"' EXIT
+daemon=
+
+# The session daemon has a session of its own, so nothing else ends it when this script ends early.
+finish()
+{
+	[ -z "$daemon" ] || kill "$daemon" 2>/dev/null
+	rm -rf "$work" "$memory"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+die()
+{
+	printf '%s\n' "bench-drain: $*" >&2
+	exit 1
+}
+
 cp "$recorder" bench/drain_load "$work"
 chmod 755 "$work"/*
 nobody=()
@@ -30,7 +47,7 @@ row()
 # record WHO WHERE THREADS RATE RECORDER [COMMAND...]: one recording
 record()
 {
-	local who=$1 where=$2 nr=$3 rate=$4 with=$5 out name result events cpu lost pages
+	local who=$1 where=$2 nr=$3 rate=$4 with=$5 out name result events cpu recorded lost pages
 
 	shift 5
 	case $where in disk) out=$work/out.dat ;; *) out=$memory/out.dat ;; esac
@@ -38,35 +55,35 @@ record()
 		[ "$rate" = 0 ] && echo "full speed" || echo "$((rate / 1000000)) M/s")"
 	result=$("$@" "$with" record --raw -o "$out" "$work/drain_load" "$nr" "$rate" "$seconds" 2>"$work/err")
 	read -r _ events _ cpu <<<"$result"
+	recorded=$(sed -n 's/^recorded \([0-9]*\) events.*/\1/p' "$work/err" | head -n 1)
 	lost=$(sed -n 's/^recorded .*; \([0-9]*\) lost$/\1/p' "$work/err" | head -n 1)
+	[ "${events:-0}" -gt 0 ] && [ -n "$recorded" ] || die "$name: there is no recording: $(cat "$work/err")"
+	[ "$events" = "$((recorded + ${lost:-0}))" ] ||
+		die "$name: $events written is not recorded + lost: $(cat "$work/err")"
 	pages=$(($(stat -c %s "$out" 2>/dev/null || echo 0) / 4096))
-	if [ "${events:-0}" != "$(($(sed -n 's/^recorded \([0-9]*\) events.*/\1/p' "$work/err" | head -n 1) + ${lost:-0}))" ]; then
-		echo "$name: written is not read and lost: $(cat "$work/err")" >&2
-		exit 1
-	fi
 	row "$name" "$events" "$lost" "$pages" "$cpu"
 	rm -f "$out"
 }
 
-# The same load with LTTng's consumer: two sub-buffers of 512 kB for each CPU, which is 1 MB.
+# lttng_record WHERE THREADS RATE COUNT NAME: the same load with LTTng's consumer, and COUNT sub-buffers of 512 kB for each CPU
 lttng_record()
 {
-	local where=$1 nr=$2 rate=$3 out result events cpu lost pages daemon consumer
+	local where=$1 nr=$2 rate=$3 count=$4 name out result events cpu lost pages consumer
 
+	name="$5 $where, $nr $([ "$nr" = 1 ] && echo thread || echo threads), $(
+		[ "$rate" = 0 ] && echo "full speed" || echo "$((rate / 1000000)) M/s")"
 	case $where in disk) out=$work/lttng ;; *) out=$memory/lttng ;; esac
-	export LTTNG_HOME=$work/home
-	mkdir -p "$LTTNG_HOME"
 	setsid lttng-sessiond --no-kernel >"$work/sessiond.log" 2>&1 &
 	daemon=$!
 	for _ in $(seq 100); do lttng --no-sessiond list >/dev/null 2>&1 && break; sleep 0.1; done
 	{
 		lttng --no-sessiond create bench --output="$out"
-		lttng --no-sessiond enable-channel --userspace --discard --subbuf-size=512k --num-subbuf=2 channel
+		lttng --no-sessiond enable-channel --userspace --discard --subbuf-size=512k --num-subbuf="$count" channel
 		lttng --no-sessiond enable-event --userspace --channel=channel bench:u64
 		lttng --no-sessiond start
-	} >"$work/lttng.log" 2>&1 || { echo "LTTng's session fails: $(tail -n 1 "$work/lttng.log")"; kill "$daemon"; return; }
-	# Take the oldest consumer daemon: it starts another one, which is not needed here.
-	consumer=$(pgrep -o -f '^lttng-consumerd +-u')
+	} >"$work/lttng.log" 2>&1 || die "$name: LTTng's session fails: $(tail -n 1 "$work/lttng.log")"
+	# Other session daemons have consumers, too. Take the oldest: it starts another process, which is not needed here.
+	consumer=$(pgrep -o -P "$daemon" -f '^lttng-consumerd +-u') || die "$name: the session daemon has no consumer"
 	result=$("$work/drain_load_lttng" "$nr" "$rate" "$seconds" "$consumer" 2>/dev/null)
 	read -r _ events _ cpu <<<"$result"
 	lttng --no-sessiond stop >/dev/null 2>&1
@@ -75,18 +92,31 @@ lttng_record()
 	lttng --no-sessiond destroy bench >/dev/null 2>&1
 	kill "$daemon"
 	wait "$daemon" 2>/dev/null
-	row "LTTng $where, $nr $([ "$nr" = 1 ] && echo thread || echo threads), $(
-		[ "$rate" = 0 ] && echo "full speed" || echo "$((rate / 1000000)) M/s")" "${events:-0}" "$lost" "$pages" "${cpu:-0}"
+	daemon=
+	[ "${events:-0}" -gt 0 ] && [ "${cpu:-0}" -gt 0 ] || die "$name: the load wrote nothing, or the consumer used no CPU time"
+	row "$name" "$events" "$lost" "$pages" "$cpu"
 	rm -rf "$out"
 }
 
 lttng=no
-if command -v lttng-sessiond >/dev/null && "${CC:-gcc}" -O2 -std=gnu11 -DWITH_LTTNG -I"$top_srcdir/bench" \
+export LTTNG_HOME=$work/home
+mkdir -p "$LTTNG_HOME"
+if ! command -v lttng-sessiond >/dev/null || ! "${CC:-gcc}" -O2 -std=gnu11 -DWITH_LTTNG -I"$top_srcdir/bench" \
 	"$top_srcdir/bench/drain_load.c" -o "$work/drain_load_lttng" -llttng-ust -ldl -pthread 2>"$work/err"; then
-	lttng=yes
-else
 	echo "LTTng is left out: it is not installed, with liblttng-ust-dev"
+elif lttng --no-sessiond list >/dev/null 2>&1; then
+	echo "LTTng is left out: another session daemon is running"
+else
+	lttng=yes
 fi
+
+# As many sub-buffers of 512 kB for each CPU as fit into 64 MiB, which a program's lanes may take (RECORDER_MAX_KB); a power of
+# two, because LTTng rounds up to one.
+cpus=$(nproc --all)
+large=2
+while ((large * 2 * cpus * 512 <= 65536)); do
+	((large *= 2))
+done
 
 printf '%-46s %8s %9s %8s %8s\n' "" "M/s" "lost %" "ns/page" "CPU %"
 for where in disk tmpfs; do
@@ -96,7 +126,9 @@ for where in disk tmpfs; do
 				[ "$(id -u)" != 0 ] || record root "$where" "$nr" "$rate" "$with"
 				record user "$where" "$nr" "$rate" "$with" "${nobody[@]}"
 			done
-			[ "$lttng" = no ] || lttng_record "$where" "$nr" "$rate"
+			[ "$lttng" = yes ] || continue
+			lttng_record "$where" "$nr" "$rate" 2 LTTng
+			[ "$rate" != 0 ] || lttng_record "$where" "$nr" "$rate" "$large" "LTTng $((large * cpus / 2)) MB"
 		done
 	done
 done
