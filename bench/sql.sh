@@ -14,11 +14,18 @@ trap 'rm -rf "$work"' EXIT
 TIMEFORMAT='%U %S'
 cd "$work" || exit 1
 
-# instructions FILE QUERY: the number of instructions, in all processes
+# die WHAT: ends the script with the last command's messages
+die()
+{
+	printf '\n%s\n' "bench-sql: $*: $(cat err)" >&2
+	exit 1
+}
+
+# instructions FILE QUERY: the number of instructions, in all processes; fails if the query fails
 instructions()
 {
-	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$recorder" sql --list "$1" "$2" 2>&1 >/dev/null |
-		awk '/Collected/ { sum += $NF } END { printf "%d", sum }'
+	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$recorder" sql --list "$1" "$2" >/dev/null 2>err &&
+		awk '/Collected/ { sum += $NF } END { printf "%d", sum; exit !sum }' err
 }
 
 # seconds FILE QUERY: the median of the seconds
@@ -34,9 +41,10 @@ seconds()
 # figures FILE QUERY: the cost of each event, without the cost of an empty query
 figures()
 {
-	local start
-	start=$(instructions "$1" 'SELECT 1')
-	awk -v all="$(instructions "$1" "$2")" -v start="$start" -v events="$events" 'BEGIN { printf " %10.0f", (all - start) / events }'
+	local start all
+
+	start=$(instructions "$1" 'SELECT 1') && all=$(instructions "$1" "$2") || die "$2"
+	awk -v all="$all" -v start="$start" -v events="$events" 'BEGIN { printf " %10.0f", (all - start) / events }'
 	((runs)) || return
 	awk -v all="$(seconds "$1" "$2")" -v start="$(seconds "$1" 'SELECT 1')" -v events="$events" 'BEGIN {
 		printf " %8.0f", (all - start) * 1e9 / events }'
@@ -56,8 +64,9 @@ row()
 for load in points spans; do
 	"$recorder" record -q -b 200000 --compression none -o $load.dat "$OLDPWD/bench/export_load" $load "$events" || exit 1
 done
-last=$("$recorder" sql --list points.dat 'SELECT max(ts) - (max(ts) - min(ts)) / 100 FROM events')
-first=$("$recorder" sql --list points.dat 'SELECT min(ts) + (max(ts) - min(ts)) / 100 FROM events')
+last=$("$recorder" sql --list points.dat 'SELECT max(ts) - (max(ts) - min(ts)) / 100 FROM events' 2>err) &&
+	first=$("$recorder" sql --list points.dat 'SELECT min(ts) + (max(ts) - min(ts)) / 100 FROM events' 2>err) ||
+	die "no times of events"
 
 printf "%-80s %10s%s %10s%s\n" "" pushed "$( ((runs)) && echo "       ns")" "with +" "$( ((runs)) && echo "       ns")"
 row points 'SELECT name, count(*) FROM events GROUP BY name'

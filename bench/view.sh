@@ -18,7 +18,9 @@ for events in ${VIEW_EVENTS:-1000000 10000000}; do
 	for kind in ${VIEW_LOADS:-points spans keyed sched}; do
 		tid=$("$recorder" record -q -b 200000 --compression none -o load.dat "$load" "$kind" "$events") || exit 1
 		[ "$kind" != sched ] || python3 -B "$view/as_kernel.py" load.dat "$tid" sched_switch sched_waking || exit 1
-		seconds=$({ time "$recorder" view -o load.html load.dat 2>/dev/null; } 2>&1)
+		rm -f load.html
+		seconds=$({ time "$recorder" view -o load.html load.dat 2>err; } 2>&1) && [ -s load.html ] ||
+			{ echo "bench-view: $kind: no page: $(cat err)" >&2; exit 1; }
 		figures=$(PYTHONPATH=$view python3 -B "$top_srcdir/bench/view.py" "$work/load.html") || exit 1
 		awk -v kind="$kind" -v events="$events" -v size="$(stat -c %s load.html)" -v seconds="$seconds" -v figures="$figures" 'BEGIN {
 			split(figures, figure); printf "%-8s %10d %9.1f %10.1f %8.2f %10.1f %8.0f\n", kind, events, size / 1e6, seconds, figure[1], figure[2], figure[3] }'
