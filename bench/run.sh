@@ -18,6 +18,8 @@ finish()
 		wait "$daemon" 2>/dev/null
 	fi
 	rm -rf "$dir" "${shm:-}"
+	# A program that was interrupted, or failed, leaves its tracefs instance, which has rings for all CPUs.
+	rmdir /sys/kernel/tracing/instances/librecorder-bench{,-map} 2>/dev/null
 }
 trap finish EXIT
 trap 'exit 130' INT
