@@ -47,7 +47,13 @@ bool selections_leave_out(const struct message_sink *sink, struct selections *se
 		return out_of_memory(sink);
 	selections->left_out = left_out;
 	left_out[selections->nr_left_out++] = patterns;
-	return are_patterns(sink, patterns);
+	if (!are_patterns(sink, patterns))
+		return false;
+	if (!strchr(patterns, '!'))
+		return true;
+	message(sink, "'%s' cannot be left out%s: it contains an exclusion (!)", patterns,
+		message_remark(sink, WORD_LEAVE_OUT).text);
+	return false;
 }
 
 /* `remark` ends the line. */
@@ -90,7 +96,10 @@ static void put_pattern_char(FILE *out, char c)
 	fputc(c == '/' ? ':' : c, out);
 }
 
-/* Append the left-out patterns to a selection's patterns: "a:b,c" is appended as ",!a:b,!c". */
+/*
+ * Append the left-out patterns to a selection's patterns: "a:b,c" is appended as ",!a:b,!c". None of them has a ! of
+ * its own, because a list cannot express an exception to an exclusion.
+ */
 static char *make_patterns(const struct selections *selections, const char *given)
 {
 	char *text = NULL;

@@ -42,7 +42,7 @@ struct selections {
 bool selections_add(const struct message_sink *sink, struct selections *selections, const char *patterns,
 		    uint64_t rate);
 
-/* Leave these events out of all selections. False: one line was printed. */
+/* Leave these events out of all selections; the list may not contain a !. False: one line was printed. */
 bool selections_leave_out(const struct message_sink *sink, struct selections *selections, const char *patterns);
 
 /* Set the filter of the patterns that were added last. False: one line was printed. */

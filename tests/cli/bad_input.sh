@@ -104,6 +104,8 @@ refused "no command for the user" 2 "--user needs a COMMAND" record -P 1 --user 
 refused "programs left out" 2 "-u none leaves out the events of programs: it needs -e or -p" record -u none touch started
 refused "programs left out of some" 2 "-u none leaves out .*: it cannot be used with another" record -e x -u none -u a:b touch started
 refused "what is left out is no pattern" 2 "'a:' is not a pattern of events" record -x a: touch started
+refused "what is left out has an exception" 2 "'io:\\*,!io:submit' cannot be left out \\(-x\\): it contains an exclusion \\(!\\)" \
+	record -x 'io:*,!io:submit' touch started
 refused "patterns without end" 1 "the patterns of -u and -x are too long: [0-9]+ characters of at most 1535" \
 	record -u "$(printf 'x%.0s' $(seq 1600))" touch started
 refused "a program has its sizes" 2 ".*cannot be used with -P" record -P 1 -b 64
