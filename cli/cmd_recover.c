@@ -71,6 +71,11 @@ static int gather_session(struct recover *recover, struct left_place *place)
 	struct spool *spool = NULL;
 	int err;
 
+	if (place->spool_is_others) {
+		recover_say_others(place->dir.path, place->spool);
+		recover->has_named = true;
+		return 0;
+	}
 	/* If this fails, the reason was printed; the buffers can still be recovered. */
 	if (place->spool && !recover_open_left(place->spool, &spool))
 		return 0;
@@ -82,6 +87,7 @@ static int gather_session(struct recover *recover, struct left_place *place)
 			 "'%s' has the kernel's events as well: 'recorder recover %s' makes a separate file of it",
 			 place->spool, place->spool);
 		spool_close(spool);
+		recover->has_named = true;
 		return 0;
 	}
 	if (spool && spool->stage_is_unseen) {
@@ -239,7 +245,9 @@ static bool say_nothing(const struct recover *recover)
 {
 	const struct drain_trouble *trouble = &recover->trouble;
 
-	if (recover->all)
+	if (recover->all && recover->has_named)
+		complain(RECOVER, "nothing else to recover");
+	else if (recover->all)
 		complain(RECOVER, "nothing to recover: no dead program or recorder has left anything");
 	else if (trouble->living)
 		complain(RECOVER,

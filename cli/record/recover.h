@@ -28,6 +28,7 @@ struct recover {
 	struct dat_packing packing;
 	unsigned int version;	 /* index of the word plus 1; 0: as in the recording */
 	bool all, raw, quiet;
+	bool has_named; /* a spool was named that is to be recovered by itself */
 
 	/* what is to be recovered */
 	char spool_path[PATH_MAX];    /* "": no spool was made yet */
@@ -94,6 +95,9 @@ bool recover_move_spool(struct recover *recover);
 
 /* Report a stage that is not visible from here, or that a restart of the machine has removed. */
 void recover_say_stage(const struct spool *spool);
+
+/* Report a session whose spool is not taken, because it is another user's (session_spool()). */
+void recover_say_others(const char *session, const char *spool);
 
 /* Print one line: `what` cannot be recovered, with the reason from the -errno. Returns false. */
 bool recover_fails(const char *what, int err);

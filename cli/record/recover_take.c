@@ -55,20 +55,30 @@ bool recover_take_dir(struct recover *recover, const char *path)
 	return !err || recover_fails(path, err);
 }
 
+void recover_say_others(const char *session, const char *spool)
+{
+	complain(RECOVER,
+		 "'%s' is a recording of another user, with the spool '%s': 'recorder recover %s' makes a file of both",
+		 session, spool, spool);
+}
+
 /*
  * Take a session. Its link leads to its spool. If the spool is gone, or is another session's, its owner gave it
  * up; the buffers can still be recovered.
  */
 static bool take_session(struct recover *recover, const char *path)
 {
+	bool others = false;
 	char *spool;
 
 	if (!recover_take_dir(recover, path))
 		return false;
-	spool = session_is_session(recover->dir.path) ? session_spool(&recover->dir) : NULL;
+	spool = session_is_session(recover->dir.path) ? session_spool(&recover->dir, &others) : NULL;
+	if (spool && others)
+		recover_say_others(path, spool);
 	strcpy(recover->spool_path, spool ? spool : "");
 	free(spool);
-	return true;
+	return !others;
 }
 
 /* Whether the buffer's program is running, which is reported. */
@@ -321,10 +331,12 @@ static bool take_image(struct recover *recover, const char *word, bool by_pid)
 	recover->image = NULL;
 	leftovers_free(&recover->left);
 	recover->flags |= DRAIN_DEAD;
+	if (!take_session(recover, path))
+		return false;
 	if (!recover->quiet)
 		complain(RECOVER, "process %s was being recorded: all of the recording in '%s' is recovered", word,
 			 path);
-	return take_session(recover, path);
+	return true;
 }
 
 /* ---------------------------------------------------------------------------------------------------- the operand */

@@ -108,31 +108,41 @@ bool session_link_spool(const struct message_sink *sink, const struct session *s
 }
 
 /*
- * Whether the file is the spool of another session: the first spool was removed, and its name is in use again. No two
- * sessions have the same name; inode numbers are used again. The spool is not locked for this, because its recorder
- * would find it locked.
+ * Whether the file is this session's spool. It may be another session's: the first spool was removed, and its name is
+ * in use again. No two sessions have the same name; inode numbers are used again. The spool is not locked for this,
+ * because its recorder would find it locked.
+ *
+ * The link in another user's directory may lead to any file, and this user may change what its path means at any time.
+ * So such a spool is not taken: if it is that user's or, after a recording of that user's command, our own, its path is
+ * reported. Other files are ignored.
  */
-static bool is_of_another(const struct session *session, const char *spool)
+static bool is_spool_of(const struct session *session, const char *spool, bool *ret_others)
 {
+	struct stat dir, file;
 	struct spool_head head;
+	const int err = spool_head_look(spool, &head);
 
-	return !spool_head_look(spool, &head) && strcmp(base_name(head.session), base_name(session->path)) != 0;
+	if (fstat(session->fd, &dir) < 0)
+		return false;
+	if (!err && strcmp(base_name(head.session), base_name(session->path)) != 0)
+		return false;
+	if (dir.st_uid == geteuid())
+		return true;
+	*ret_others = !err && !lstat(spool, &file) && (file.st_uid == dir.st_uid || file.st_uid == geteuid());
+	return *ret_others;
 }
 
-char *session_spool(const struct session *session)
+char *session_spool(const struct session *session, bool *ret_others)
 {
 	char path[PATH_MAX], *spool;
-	struct stat st;
-	ssize_t size;
+	const ssize_t size = readlinkat(session->fd, SESSION_SPOOL_LINK, path, sizeof(path) - 1);
 
-	if (fstat(session->fd, &st) < 0 || st.st_uid != geteuid())
-		return NULL;
-	size = readlinkat(session->fd, SESSION_SPOOL_LINK, path, sizeof(path) - 1);
+	*ret_others = false;
 	if (size < 0)
 		return NULL;
 	path[size] = '\0';
 	spool = realpath(path, NULL);
-	if (spool && is_of_another(session, spool)) {
+	if (spool && !is_spool_of(session, spool, ret_others)) {
 		free(spool);
 		spool = NULL;
 	}
@@ -259,7 +269,8 @@ static bool holds_buffer(const struct session *session)
 
 static bool holds_recording(const struct session *session)
 {
-	char *spool = session_spool(session);
+	bool others;
+	char *spool = session_spool(session, &others);
 	const bool found = spool || holds_buffer(session);
 
 	free(spool);

@@ -37,10 +37,10 @@ bool session_link_spool(const struct message_sink *sink, const struct session *s
 
 /*
  * The target of the link, which the caller frees. NULL: there is no link; or the spool is gone, or another session's
- * spool now has its name; or the session belongs to another user, whose link could lead root to a file that this other
- * user may not access.
+ * spool now has its name; or the session belongs to another user and the target to neither of us, because the link
+ * could lead root to any file. *ret_others: the session belongs to another user; the caller only names the spool.
  */
-char *session_spool(const struct session *session);
+char *session_spool(const struct session *session, bool *ret_others);
 
 /* Lock an existing directory. 0; -EBUSY: its recorder is still running; or the errno of open. */
 int session_lock(const char *path, struct session *ret_session);

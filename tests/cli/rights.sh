@@ -161,7 +161,9 @@ begin_recording()
 	session=$(echo "$dir"/session-*)
 }
 begin_recording
+# A file of a third user. Root's own spool that names the session would be taken (user.sh).
 cp /run/work/x.dat.spool /run/theirs/y.spool
+chown $two /run/theirs/y.spool
 as $one ln -sfn /run/theirs/y.spool "$session/spool"
 ok "root recovers all" "$RECORDER" recover --all -q -o all.dat
 ok "of that session, too" test ! -e "$session"
@@ -174,6 +176,12 @@ ok "root recovers it alone" "$RECORDER" recover -q -o alone.dat "$session"
 ok "and follows no link" test -s /run/theirs/y.spool
 rm -f /run/work/x.dat.spool
 begin_recording
+run "$RECORDER" recover --all -q -o all.dat
+like "a session with a spool of the same user is taken with that spool alone, which is named" "$err" \
+	"'$session' is a recording of another user, with the spool '/run/work/x.dat.spool': 'recorder recover /run/work/x.dat.spool' makes a file of both"
+fails "also if it is named" "$RECORDER" recover -q -o all.dat "$session"
+like "with the same line" "$err" "'$session' is a recording of another user, with the spool '/run/work/x.dat.spool'"
+ok "nothing was taken from it" test -s /run/work/x.dat.spool -a -e "$(echo "$session"/*.rec)"
 chown $two /run/work/x.dat.spool
 fails "a spool names another user's session" "$RECORDER" recover -o x.dat /run/work/x.dat.spool
 is "that is refused" "$err" "recorder recover: '/run/work/x.dat.spool' names the directory '$session', which belongs to another user"

@@ -38,19 +38,44 @@ fi
 
 # A recorder that was killed.
 mkfifo in
-"$RECORDER" record --user $name -o killed.dat /run/bin/told <in 2>err &
-recorder=$!
-exec {input}>in
-echo go >&"$input"
-wait_until is_attached killed.dat.spool /run/bin/told
-program=$(pgrep -P $recorder -x told)
-# The program carries out its orders before it ends.
-kill -KILL $recorder
-wait $recorder 2>/dev/null
-exec {input}>&-
-wait_until is_gone "$program"
+record_killed()
+{
+	"$RECORDER" record --user $name -o killed.dat /run/bin/told <in 2>err &
+	recorder=$!
+	exec {input}>in
+	echo go >&"$input"
+	wait_until is_attached killed.dat.spool /run/bin/told
+	program=$(pgrep -P $recorder -x told)
+	# The program carries out its orders before it ends.
+	kill -KILL $recorder
+	wait $recorder 2>/dev/null
+	exec {input}>&-
+	wait_until is_gone "$program"
+}
+record_killed
 ok "recover after a kill" "$RECORDER" recover killed.dat.spool
 is "all is there" "$(counts killed.dat)" "get 10 idle 10 put 10"
+
+# The session is the user's, the spool is root's.
+rm killed.dat
+mkdir elsewhere
+# So the link in it is the user's, who could let it lead anywhere: root is told where the spool is.
+record_killed
+session=$(find /dev/shm -name 'session-*')
+told="^recorder recover: '$session' is a recording of another user, with the spool '.*/killed.dat.spool': 'recorder recover .*/killed.dat.spool' makes a file of both"
+fails "recover of all, in another directory" env -C elsewhere "$RECORDER" recover --all -o all.dat
+like "names the spool" "$err" "$told"$'\nrecorder recover: nothing else to recover$'
+fails "and of the program" env -C elsewhere "$RECORDER" recover "$program"
+like "as well" "$err" "$told\$"
+ok "spool and session are left" test -s killed.dat.spool -a -d "$session"
+ok "recover of the spool" "$RECORDER" recover killed.dat.spool
+is "has all" "$(counts killed.dat)" "get 10 idle 10 put 10"
+is "neither the spool nor the session is left" "$(ls ./*.spool 2>/dev/null; find /dev/shm -name 'session-*')" ""
+rm killed.dat
+record_killed
+ok "clean" "$RECORDER" clean
+like "reports the spool" "$err" "'$TMP/private/killed.dat.spool' is kept: make a trace.dat of it with 'recorder recover', or remove it"
+rm killed.dat.spool
 
 run "$RECORDER" record --user 'no such' touch started
 is "no such user" "$status $err" "1 recorder record: there is no user 'no such' (--user)"
