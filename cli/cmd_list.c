@@ -303,8 +303,8 @@ static int list_binary(const char *path)
 		complain(NAME, "cannot list '%s': %s", path, elf_reason(err));
 	else if (libraries.nr_missing)
 		complain(NAME, "'%s' needs %u %s that cannot be found, such as '%s': %s events are not listed", path,
-			 libraries.nr_missing, libraries.nr_missing == 1 ? "library" : "libraries", libraries.missing,
-			 libraries.nr_missing == 1 ? "its" : "their");
+			 libraries.nr_missing, libraries.nr_missing == 1 ? "library" : "libraries",
+			 libraries.missing[0], libraries.nr_missing == 1 ? "its" : "their");
 	elf_libraries_free(&libraries);
 	return err ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -3,6 +3,7 @@
 #include "cli/recording/elf_libraries.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,8 +102,8 @@ static const char *first_text(const struct dynamic *dynamic, int64_t tag)
 	return next_text(dynamic, tag, &at);
 }
 
-/* Add a file, unless it is already listed under this or another path. */
-static int add(struct elf_libraries *l, const char *path, const struct elf *elf)
+/* Add a file, unless it is already listed under this or another path. `name` is that by which it was found. */
+static int add(struct elf_libraries *l, const char *path, const char *name, const struct elf *elf)
 {
 	struct elf_library *all;
 
@@ -115,19 +116,40 @@ static int add(struct elf_libraries *l, const char *path, const struct elf *elf)
 	if (!all)
 		return -ENOMEM;
 	l->all = all;
-	all[l->nr] = (struct elf_library){ .path = strdup(path), .dev = elf->dev, .inode = elf->inode };
-	if (!all[l->nr].path)
-		return -ENOMEM;
+	all[l->nr] = (struct elf_library){
+		.path = strdup(path), .name = strdup(name), .dev = elf->dev, .inode = elf->inode
+	};
 	l->nr++;
-	return 0;
+	return all[l->nr - 1].path && all[l->nr - 1].name ? 0 : -ENOMEM;
 }
 
 static int add_missing(struct elf_libraries *l, const char *name)
 {
-	if (!l->missing)
-		l->missing = strdup(name);
+	char **missing;
+
+	for (unsigned int i = 0; i < l->nr_missing; i++)
+		if (!strcmp(l->missing[i], name))
+			return 0;
+	if (l->nr_missing == LIBRARIES_MAX)
+		return -EFBIG;
+	missing = realloc(l->missing, (l->nr_missing + 1) * sizeof(*missing));
+	if (!missing)
+		return -ENOMEM;
+	l->missing = missing;
+	missing[l->nr_missing] = strdup(name);
+	if (!missing[l->nr_missing])
+		return -ENOMEM;
 	l->nr_missing++;
-	return l->missing ? 0 : -ENOMEM;
+	return 0;
+}
+
+/* The loader does not search for a name under which it has already loaded a library. The first file has no name. */
+static bool is_listed(const struct elf_libraries *l, const char *name)
+{
+	for (unsigned int i = 1; i < l->nr; i++)
+		if (!strcmp(l->all[i].name, name))
+			return true;
+	return false;
 }
 
 static int add_needed(struct elf_libraries *l, const struct elf_needer *needer, const struct dynamic *dynamic)
@@ -139,12 +161,14 @@ static int add_needed(struct elf_libraries *l, const struct elf_needer *needer, 
 	int err = 0;
 
 	while (!err && (name = next_text(dynamic, DT_NEEDED, &at))) {
+		if (is_listed(l, name))
+			continue;
 		err = elf_search(needer, name, path, &elf);
 		if (err) {
 			err = add_missing(l, name);
 			continue;
 		}
-		err = add(l, path, &elf);
+		err = add(l, path, name, &elf);
 		elf_close(&elf);
 	}
 	return err;
@@ -155,6 +179,7 @@ static int add_needed_by(struct elf_libraries *l, unsigned int i)
 {
 	/* Adding an element may move the list. */
 	struct elf_needer needer = { .path = l->all[i].path };
+	char real[PATH_MAX];
 	struct dynamic dynamic;
 	struct elf elf;
 	int err = elf_open(l->all[i].path, &elf);
@@ -164,6 +189,9 @@ static int add_needed_by(struct elf_libraries *l, unsigned int i)
 	err = open_dynamic(&elf, &dynamic);
 	if (!err) {
 		needer.elf = &elf;
+		/* The loader takes $ORIGIN of a program, which has no DT_SONAME, from /proc/self/exe. */
+		if (!i && !first_text(&dynamic, DT_SONAME) && realpath(needer.path, real))
+			needer.path = real;
 		needer.runpath = first_text(&dynamic, DT_RUNPATH);
 		needer.rpath = needer.runpath ? NULL : first_text(&dynamic, DT_RPATH);
 		err = add_needed(l, &needer, &dynamic);
@@ -182,7 +210,7 @@ int elf_libraries_find(const char *path, struct elf_libraries *libraries)
 	err = elf_open(path, &elf);
 	if (err)
 		return err;
-	err = add(libraries, path, &elf);
+	err = add(libraries, path, "", &elf);
 	elf_close(&elf);
 	for (unsigned int i = 0; !err && i < libraries->nr; i++) {
 		err = add_needed_by(libraries, i);
@@ -195,8 +223,12 @@ int elf_libraries_find(const char *path, struct elf_libraries *libraries)
 
 void elf_libraries_free(struct elf_libraries *libraries)
 {
-	for (unsigned int i = 0; i < libraries->nr; i++)
+	for (unsigned int i = 0; i < libraries->nr; i++) {
 		free(libraries->all[i].path);
+		free(libraries->all[i].name);
+	}
+	for (unsigned int i = 0; i < libraries->nr_missing; i++)
+		free(libraries->missing[i]);
 	free(libraries->all);
 	free(libraries->missing);
 }

@@ -9,11 +9,12 @@
 struct elf_libraries {
 	struct elf_library {
 		char *path;
+		char *name; /* by which it was found */
 		dev_t dev;
 		ino_t inode;
 	} *all;
 	unsigned int nr;
-	char *missing; /* the name of the first one that cannot be found; NULL: none */
+	char **missing; /* the names of those that cannot be found, each once */
 	unsigned int nr_missing;
 };
 

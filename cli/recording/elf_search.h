@@ -8,7 +8,7 @@
 /* The program or library that needs the library. */
 struct elf_needer {
 	const struct elf *elf; /* the library is of the same machine and word size */
-	const char *path;      /* $ORIGIN is the directory of this path */
+	const char *path;      /* $ORIGIN is the directory of this path: of a program the real one */
 	const char *rpath;     /* DT_RPATH, if there is no DT_RUNPATH; NULL: none */
 	const char *runpath;   /* DT_RUNPATH; NULL: none */
 };

@@ -97,6 +97,42 @@ is "LD_LIBRARY_PATH counts" "$(LD_LIBRARY_PATH=/nowhere:lib list ./plain | grep 
 ok "a program whose events are all in a library" link main.c -o empty -Llib -l:liba-events.so -Wl,-rpath,'$ORIGIN/lib' -Wl,-rpath-link,lib -Wl,-rpath-link,lib/deep
 is "those of the library" "$(list ./empty | head -n 2)" "liba-events.so
 aa:first u32(n)"
+
+# The loader does not search for a library that it has already loaded under this name: liby does not know where libz is.
+mkdir flat
+events xx >xx.c
+events yy >yy.c
+events zz >zz.c
+ok "a library in another directory" link -shared zz.c -o flat/libz-events.so
+ok "one that needs it, without a path to it" link -shared yy.c -o flat/liby-events.so -Lflat -l:libz-events.so
+ok "another one" link -shared xx.c -o flat/libx-events.so -Lflat -l:libz-events.so
+ok "a program that needs all" link one.c main.c -o all -Lflat -l:libx-events.so -l:liby-events.so -l:libz-events.so -Wl,-rpath,'$ORIGIN/flat'
+is "each library is listed once" "$(list ./all)" "./all
+$(listed one)
+libx-events.so
+$(listed xx)
+liby-events.so
+$(listed yy)
+libz-events.so
+$(listed zz)"
+is "and found" "$(<err)" ""
+ok "a program that does not name the third" link one.c main.c -o two -Lflat -l:libx-events.so -l:liby-events.so -Wl,-rpath,'$ORIGIN/flat' \
+	-Wl,-rpath-link,flat
+is "the others" "$(list ./two | grep -c :)" 9
+like "a library that two need and that cannot be found counts once" "$(<err)" \
+	"^recorder list: './two' needs 1 library that cannot be found, such as 'libz-events.so': its"
+
+# $ORIGIN of a program is the directory of the real file.
+mkdir -p opt/bin opt/lib links
+ok "a program beside its libraries" link one.c main.c -o opt/bin/app -Lflat -l:libz-events.so -Wl,-rpath,'$ORIGIN/../lib'
+cp flat/libz-events.so opt/lib
+ln -s ../opt/bin/app links/app
+is "by a symbolic link" "$(list links/app)" "links/app
+$(listed one)
+libz-events.so
+$(listed zz)"
+is "all is found" "$(<err)" ""
+
 head -c 700 lib/deep/libc-events.so >cut && mv cut lib/deep/libc-events.so
 is "a library that is damaged is passed over" "$(list ./empty | grep -c :)" 6
 fails "a program without any" "$RECORDER" list /bin/true
