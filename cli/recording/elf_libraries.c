@@ -12,73 +12,80 @@
 /* Limit of the list. Programs need at most some hundreds of libraries. */
 #define LIBRARIES_MAX 4096u
 
-/* The maximum size of a dynamic section, and of its texts. */
-#define SECTION_MAX (UINT64_C(16) << 20)
+/* The maximum size of a dynamic section. It has some entries for each library. */
+#define DYNAMIC_MAX (UINT64_C(1) << 20)
+
+/* A longer text is cut. The longest ones are lists of directories. */
+#define TEXT_SIZE 16384u
 
 struct dynamic {
+	const struct elf *elf;
 	unsigned char *entries;
-	char *texts; /* they end with a NUL */
-	size_t size, text_size;
-	bool is_64;
+	size_t size;
+	/*
+	 * The section with the texts. Only those that are needed are read: a large program has a hundred megabytes of
+	 * names.
+	 */
+	Elf64_Shdr texts;
 };
 
-static int read_whole(const struct elf *elf, const Elf64_Shdr *section, void *ret_bytes, size_t *ret_size)
+static int read_entries(struct dynamic *dynamic, const Elf64_Shdr *section)
 {
-	unsigned char *bytes;
 	int err;
 
-	if (section->sh_size > SECTION_MAX)
+	if (section->sh_size > DYNAMIC_MAX)
 		return -EFBIG;
-	bytes = calloc(1, (size_t)section->sh_size + 1);
-	if (!bytes)
+	dynamic->size = (size_t)section->sh_size;
+	dynamic->entries = malloc(dynamic->size + 1);
+	if (!dynamic->entries)
 		return -ENOMEM;
-	err = elf_read(elf, bytes, (size_t)section->sh_size, section->sh_offset);
+	err = elf_read(dynamic->elf, dynamic->entries, dynamic->size, section->sh_offset);
 	if (err) {
-		free(bytes);
-		return err;
+		free(dynamic->entries);
+		dynamic->entries = NULL;
 	}
-	memcpy(ret_bytes, &bytes, sizeof(bytes));
-	*ret_size = (size_t)section->sh_size;
-	return 0;
-}
-
-static void close_dynamic(struct dynamic *dynamic)
-{
-	free(dynamic->entries);
-	free(dynamic->texts);
+	return err;
 }
 
 /* Read the dynamic section. A static program has none, and needs no libraries. */
 static int open_dynamic(const struct elf *elf, struct dynamic *dynamic)
 {
-	Elf64_Shdr section, texts;
+	Elf64_Shdr section;
 	int err = 0;
 
-	*dynamic = (struct dynamic){ .is_64 = elf->is_64 };
+	*dynamic = (struct dynamic){ .elf = elf };
 	for (uint64_t i = 1; !err && !dynamic->entries && i < elf->nr; i++) {
 		err = elf_section(elf, i, &section);
 		if (err || section.sh_type != SHT_DYNAMIC)
 			continue;
-		err = section.sh_link < elf->nr ? elf_section(elf, section.sh_link, &texts) : -EBADMSG;
+		err = section.sh_link < elf->nr ? elf_section(elf, section.sh_link, &dynamic->texts) : -EBADMSG;
 		if (!err)
-			err = read_whole(elf, &section, &dynamic->entries, &dynamic->size);
-		if (!err)
-			err = read_whole(elf, &texts, &dynamic->texts, &dynamic->text_size);
+			err = read_entries(dynamic, &section);
 	}
-	if (err)
-		close_dynamic(dynamic);
 	return err;
 }
 
-/* The text of the next entry with this tag, starting at *at. NULL: there are no more. */
-static const char *next_text(const struct dynamic *dynamic, int64_t tag, size_t *at)
+/* Read the text at an offset of its section. */
+static bool read_text(const struct dynamic *dynamic, uint64_t offset, char text[TEXT_SIZE])
 {
-	const size_t each = dynamic->is_64 ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
+	const Elf64_Shdr *texts = &dynamic->texts;
+	const uint64_t left = offset < texts->sh_size ? texts->sh_size - offset : 0;
+	const size_t size = left < TEXT_SIZE - 1 ? (size_t)left : TEXT_SIZE - 1;
+
+	text[size] = '\0';
+	return size && texts->sh_offset <= dynamic->elf->size &&
+	       !elf_read(dynamic->elf, text, size, texts->sh_offset + offset);
+}
+
+/* Read the text of the next entry with this tag, starting at *at. False: there are no more. */
+static bool next_text(const struct dynamic *dynamic, int64_t tag, size_t *at, char text[TEXT_SIZE])
+{
+	const size_t each = dynamic->elf->is_64 ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
 	Elf64_Dyn wide = { .d_tag = DT_NULL };
 	Elf32_Dyn narrow;
 
 	while (dynamic->size - *at >= each) {
-		if (dynamic->is_64) {
+		if (dynamic->elf->is_64) {
 			memcpy(&wide, dynamic->entries + *at, sizeof(wide));
 		} else {
 			memcpy(&narrow, dynamic->entries + *at, sizeof(narrow));
@@ -88,18 +95,18 @@ static const char *next_text(const struct dynamic *dynamic, int64_t tag, size_t 
 		*at += each;
 		if (wide.d_tag == DT_NULL)
 			break;
-		if (wide.d_tag == tag && wide.d_un.d_val < dynamic->text_size)
-			return dynamic->texts + wide.d_un.d_val;
+		if (wide.d_tag == tag && read_text(dynamic, wide.d_un.d_val, text))
+			return true;
 	}
 	*at = dynamic->size;
-	return NULL;
+	return false;
 }
 
-static const char *first_text(const struct dynamic *dynamic, int64_t tag)
+static bool first_text(const struct dynamic *dynamic, int64_t tag, char text[TEXT_SIZE])
 {
 	size_t at = 0;
 
-	return next_text(dynamic, tag, &at);
+	return next_text(dynamic, tag, &at, text);
 }
 
 /* Add a file, unless it is already listed under this or another path. `name` is that by which it was found. */
@@ -154,13 +161,12 @@ static bool is_listed(const struct elf_libraries *l, const char *name)
 
 static int add_needed(struct elf_libraries *l, const struct elf_needer *needer, const struct dynamic *dynamic)
 {
-	char path[4096];
-	const char *name;
+	char path[4096], name[TEXT_SIZE];
 	struct elf elf;
 	size_t at = 0;
 	int err = 0;
 
-	while (!err && (name = next_text(dynamic, DT_NEEDED, &at))) {
+	while (!err && next_text(dynamic, DT_NEEDED, &at, name)) {
 		if (is_listed(l, name))
 			continue;
 		err = elf_search(needer, name, path, &elf);
@@ -179,7 +185,7 @@ static int add_needed_by(struct elf_libraries *l, unsigned int i)
 {
 	/* Adding an element may move the list. */
 	struct elf_needer needer = { .path = l->all[i].path };
-	char real[PATH_MAX];
+	char real[PATH_MAX], list[TEXT_SIZE];
 	struct dynamic dynamic;
 	struct elf elf;
 	int err = elf_open(l->all[i].path, &elf);
@@ -190,12 +196,14 @@ static int add_needed_by(struct elf_libraries *l, unsigned int i)
 	if (!err) {
 		needer.elf = &elf;
 		/* The loader takes $ORIGIN of a program, which has no DT_SONAME, from /proc/self/exe. */
-		if (!i && !first_text(&dynamic, DT_SONAME) && realpath(needer.path, real))
+		if (!i && !first_text(&dynamic, DT_SONAME, list) && realpath(needer.path, real))
 			needer.path = real;
-		needer.runpath = first_text(&dynamic, DT_RUNPATH);
-		needer.rpath = needer.runpath ? NULL : first_text(&dynamic, DT_RPATH);
+		if (first_text(&dynamic, DT_RUNPATH, list))
+			needer.runpath = list;
+		else if (first_text(&dynamic, DT_RPATH, list))
+			needer.rpath = list;
 		err = add_needed(l, &needer, &dynamic);
-		close_dynamic(&dynamic);
+		free(dynamic.entries);
 	}
 	elf_close(&elf);
 	return err;
@@ -214,8 +222,8 @@ int elf_libraries_find(const char *path, struct elf_libraries *libraries)
 	elf_close(&elf);
 	for (unsigned int i = 0; !err && i < libraries->nr; i++) {
 		err = add_needed_by(libraries, i);
-		/* The libraries that a damaged library needs are not known. */
-		if (i && err != -ENOMEM)
+		/* The libraries that a damaged file needs are not known, but its own events may be. */
+		if (err != -ENOMEM)
 			err = 0;
 	}
 	return err;

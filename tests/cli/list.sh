@@ -133,6 +133,19 @@ libz-events.so
 $(listed zz)"
 is "all is found" "$(<err)" ""
 
+# Only the names of libraries are read, however many others a library has.
+long=$(printf '%01000000d' 0)
+for i in $(seq 18); do
+	printf '.globl s%s\n.set s%s, %s\n' "$i$long" "$i$long" "$i"
+done >names.s
+echo '.section .note.GNU-stack,"",%progbits' >>names.s
+ok "a library with 18 MB of names" link -shared yy.c names.s -o flat/liblarge-events.so -Lflat -l:libz-events.so -Wl,-rpath,'$ORIGIN'
+ok "are in it" has_size flat/liblarge-events.so 18000000
+is "its events and those of the library that it needs" "$(list flat/liblarge-events.so)" "liblarge-events.so
+$(listed yy)
+libz-events.so
+$(listed zz)"
+
 head -c 700 lib/deep/libc-events.so >cut && mv cut lib/deep/libc-events.so
 is "a library that is damaged is passed over" "$(list ./empty | grep -c :)" 6
 fails "a program without any" "$RECORDER" list /bin/true
