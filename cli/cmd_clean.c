@@ -18,6 +18,7 @@
 #include "cli/base/base_name.h"
 #include "cli/base/human_age.h"
 #include "cli/base/human_size.h"
+#include "cli/common/show_text.h"
 #include "cli/recording/leftovers.h"
 #include "cli/recording/stage.h"
 
@@ -42,8 +43,12 @@ static void list(struct clean *clean, const char *pid, uint64_t made, const char
 	if (!clean->listed)
 		puts("    PID       AGE          SIZE  NAME             LEFT");
 	clean->listed = true;
-	printf("%7s  %8s  %12s  %-15s  %s%s%s\n", pid, human_age(made, text, sizeof(text)), size, name, dir,
-	       file ? "/" : "", file ? file : "");
+	printf("%7s  %8s  %12s  %-15s  ", pid, human_age(made, text, sizeof(text)), size, name);
+	show_path(dir);
+	if (file)
+		putchar('/');
+	show_path(file ? file : "");
+	putchar('\n');
 }
 
 static void clean_buffer(struct clean *clean, const struct left_place *place, const struct leftover *item)

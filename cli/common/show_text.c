@@ -45,6 +45,11 @@ void show_name(FILE *out, const char *text, bool escapes)
 		fputs(text, out);
 }
 
+void show_path(const char *path)
+{
+	show_name(stdout, path, show_escapes(stdout) || strchr(path, '\n'));
+}
+
 /* Redirects by assigning to stdout, which is a variable in glibc, and which printf() reads. */
 int show_escaped(int (*print)(void *arg), void *arg)
 {

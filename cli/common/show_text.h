@@ -21,6 +21,9 @@ void show_text(FILE *out, const char *text, size_t size, bool lines);
 /* A name on one line, with escapes or as it is. */
 void show_name(FILE *out, const char *text, bool escapes);
 
+/* The path of a file, whose name another user may have chosen, on standard output: also in a pipe it is one line. */
+void show_path(const char *path);
+
 /*
  * Calls print(arg) and escapes the text that it writes to standard output, which may come from functions of libraries.
  * Line feeds and tabs are its layout. Returns the result of print(), or -ENOMEM.

@@ -16,6 +16,7 @@
 #include "cli/base/human_age.h"
 #include "cli/base/human_size.h"
 #include "cli/base/proc_stat.h"
+#include "cli/common/show_text.h"
 #include "cli/recording/core_file.h"
 
 const struct message_sink recover_sink = COMMAND_SINK(RECOVER);
@@ -275,14 +276,18 @@ static unsigned int print_left(const struct recover *recover, const char *name)
 				puts(heading);
 			snprintf(pid, sizeof(pid), "%u", item->pid);
 			print_item(pid, item->last, item->size, item->comm);
-			printf("%s/%s\n", place->dir.path, item->name);
+			show_path(place->dir.path);
+			putchar('/');
+			show_path(item->name);
+			putchar('\n');
 		}
 		if (name || !place->spool || stat(place->spool, &st) < 0)
 			continue;
 		if (!nr++)
 			puts(heading);
 		print_item("-", (uint64_t)st.st_mtime, (uint64_t)st.st_blocks * 512u, "(recording)");
-		puts(place->spool);
+		show_path(place->spool);
+		putchar('\n');
 	}
 	return nr;
 }

@@ -114,6 +114,28 @@ echo >&9
 wait $hostile
 exec 9>&-
 
+# ---- leftovers, which may be those of other users: names of files with control characters, and one of two lines
+
+# is_escaped OPTION...: what is printed has an escaped control character, and none that is not
+is_escaped()
+{
+	on_terminal "$RECORDER" "$@"
+	is "$*: no control character" "$(tr -d '\n\t' <<<"$out" | tr -cd '\000-\037\177')" ""
+	like "$*: but its escape" "$out" '\\(033|233)'
+}
+
+touch -d '1 hour ago' "$RECORDER_DIR"/$'7777777-7-\033]0;title\a.rec'
+is_escaped clean -n
+is_escaped recover
+touch -d '1 hour ago' "$RECORDER_DIR"/$'7777777-8-\n4711 row.rec'
+for command in "clean -n" recover; do
+	# shellcheck disable=SC2086
+	run "$RECORDER" $command
+	like "$command, piped: a name with a line feed is on one line" "$out" '7777777-8-\\n4711 row\.rec'
+	unlike "which is the only one" "$out" $'\n4711'
+done
+rm "$RECORDER_DIR"/7777777-*
+
 # ---- lists and parts of a file: names and texts in a file may contain any byte
 
 python3 - "$top_builddir/tests/golden/mkdat" <<'END'
@@ -128,13 +150,6 @@ for plain, hostile in ((b"Linux test", b"Linux \x1b[1m"), (b"a test\0", b"\x1b]0
     data = changed
 open("hostile.dat", "wb").write(data)
 END
-# is_escaped OPTION...: what is printed has an escaped control character, and none that is not
-is_escaped()
-{
-	on_terminal "$RECORDER" "$@"
-	is "$*: no control character" "$(tr -d '\n\t' <<<"$out" | tr -cd '\000-\037\177')" ""
-	like "$*: but its escape" "$out" '\\(033|233)'
-}
 for list in --uname --version --stat --events -E -f -P; do
 	is_escaped report "$list" hostile.dat
 done
