@@ -28,6 +28,7 @@ static const struct message_sink sink = COMMAND_SINK(NAME);
 
 struct clean {
 	const char *dirs; /* where to search; NULL: the directories of dirs.h */
+	bool all; /* nothing is named */
 	bool dry_run;
 	bool listed; /* the heading of the list was printed */
 	bool failed;
@@ -95,7 +96,8 @@ static unsigned int clean_place(struct clean *clean, struct left_place *place, u
 		nr++;
 	}
 	clean->unknown += place->unknown;
-	if (!pid && !place->is_session)
+	/* A stage may hold the pages of a spool that was moved, so it is removed only if everything is to be. */
+	if (clean->all && !place->is_session)
 		stages = stage_sweep(place->dir.fd, false, clean->dry_run);
 	clean->stages += stages;
 	nr += stages;
@@ -208,7 +210,8 @@ int cmd_clean(int argc, char **argv)
 
 	if (!opts_parse(&opts, argc, argv, &operands, &status))
 		return status;
-	if (!*operands)
+	clean.all = !*operands;
+	if (clean.all)
 		clean_dirs(&clean, 0);
 	for (; *operands; operands++)
 		if (is_number(*operands) && strtoul(*operands, NULL, 10))

@@ -75,7 +75,9 @@ like "stays" "$err" "^recorder clean: '.*/$living-.*.rec' is kept: its program o
 ok "one by its pid" "$RECORDER" clean "$two"
 is "is gone, the other one not" "$(left)" "$(in_order "$one" "$living")"
 like "how much was freed" "$err" "^1 buffer, 0 recordings: [0-9.]+ MB freed$"
+: >"$RECORDER_DIR/stage-AAAAAA"
 ok "one by its file" "$RECORDER" clean "$buffer"
+ok "a stage stays, because it was not named" rm "$RECORDER_DIR/stage-AAAAAA"
 is "is gone" "$(left)" "$living "
 cp "$top_srcdir/LICENSE" "$RECORDER_DIR/1-1.rec"
 ok "a file that is not a buffer" "$RECORDER" clean
