@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/base/base_name.h"
+#include "cli/base/file_limit.h"
 #include "cli/recording/dirs.h"
 #include "cli/recording/last_event.h"
 #include "cli/base/message.h"
@@ -61,6 +62,12 @@ static int look_at(int dir, const char *name, struct leftover *item)
 	return rec_buffer_has_maker(dir, name) ? -EBUSY : 0;
 }
 
+/* Whether memory or descriptors are missing: then the search ends, because it would skip all that follows. */
+static bool is_lack(int err)
+{
+	return err == -ENOMEM || err == -EMFILE || err == -ENFILE;
+}
+
 static int add_buffer(struct left_place *place, const char *name)
 {
 	struct leftover item, *items;
@@ -69,7 +76,7 @@ static int add_buffer(struct left_place *place, const char *name)
 	if (err == -EBUSY)
 		place->living++;
 	/* A buffer that is not finished yet belongs to a program that is starting. */
-	else if (err && err != -ENOENT && err != -EAGAIN)
+	else if (err && err != -ENOENT && err != -EAGAIN && !is_lack(err))
 		place->unknown++;
 	if (err)
 		return err;
@@ -145,16 +152,16 @@ static int walk(struct leftovers *left, struct session *dir, bool is_session)
 	for (int i = 0; i < nr; i++) {
 		const char *name = entries[i]->d_name;
 
-		if (err != -ENOMEM && rec_buffer_is_name(name))
+		if (!is_lack(err) && rec_buffer_is_name(name))
 			err = add_buffer(&left->places[number], name);
-		else if (err != -ENOMEM && !is_session && session_is_session(name))
+		else if (!is_lack(err) && !is_session && session_is_session(name))
 			err = add_session(left, number, name);
 		free(entries[i]);
 	}
 	free(entries);
 	if (left->places[number].nr)
 		qsort(left->places[number].items, left->places[number].nr, sizeof(struct leftover), by_age);
-	return err == -ENOMEM ? err : 0;
+	return is_lack(err) ? err : 0;
 }
 
 int leftovers_find_session(const char *path, struct leftovers *left)
@@ -201,6 +208,8 @@ bool leftovers_find_all(const struct message_sink *sink, const char *dir, struct
 	struct search search = { .sink = sink, .left = left };
 
 	*left = (struct leftovers){ 0 };
+	/* Each session that is found stays open. */
+	file_limit_raise();
 	return dirs_each(sink, dir, look_into, &search) >= 0 && !search.failed;
 }
 

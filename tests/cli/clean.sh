@@ -224,6 +224,17 @@ ok "the new recording is complete" test -s killed.dat
 ok "nothing is left of both" "$RECORDER" clean
 is "nothing" "$(left)$(ls ./*.spool 2>/dev/null)" ""
 
+# ---- more recordings than files may be open
+
+for i in $(seq 100 199); do
+	mkdir -m 700 "$RECORDER_DIR/session-$i"
+done
+fails "not all can be opened" bash -c 'ulimit -n 64; exec "$0" clean' "$RECORDER"
+is "is reported" "$err" "recorder clean: cannot look into '$RECORDER_DIR': Too many open files"
+is "and all stay" "$(ls "$RECORDER_DIR" | wc -l)" 100
+ok "the limit can be raised" bash -c 'ulimit -Sn 64; exec "$0" clean' "$RECORDER"
+is "all are removed" "$(left)" ""
+
 # ---- the quota
 
 kb()
