@@ -19,6 +19,9 @@
 #define NATIVE_ORDER ELFDATA2MSB
 #endif
 
+/* More than any compiler makes. Each header is read separately, and a sparse file could have room for billions. */
+#define SECTIONS_MAX (UINT64_C(1) << 20)
+
 int elf_read(const struct elf *elf, void *bytes, size_t size, uint64_t offset)
 {
 	if (offset > elf->size || size > elf->size - offset)
@@ -99,7 +102,7 @@ static int read_header(struct elf *elf)
 		elf->nr = first.sh_size;
 	if (elf->names == SHN_XINDEX)
 		elf->names = first.sh_link;
-	return elf->names < elf->nr ? 0 : -EBADMSG;
+	return elf->names < elf->nr && elf->nr <= SECTIONS_MAX ? 0 : -EBADMSG;
 }
 
 int elf_open(const char *path, struct elf *ret_elf)

@@ -148,6 +148,18 @@ $(listed zz)"
 
 head -c 700 lib/deep/libc-events.so >cut && mv cut lib/deep/libc-events.so
 is "a library that is damaged is passed over" "$(list ./empty | grep -c :)" 6
+python3 - <<'END'
+import struct, sys
+nr = (1 << 20) + 1
+ident = b"\x7fELF" + bytes((2, 1 if sys.byteorder == "little" else 2, 1)) + bytes(9)
+with open("many", "wb") as out:
+    # A number of sections that the head has no room for is in section 0.
+    out.write(ident + struct.pack("=HHIQQQIHHHHHH", 3, 0, 1, 0, 0, 64, 0, 64, 56, 0, 64, 0, 0))
+    out.write(struct.pack("=IIQQQQIIQQ", 0, 0, 0, 0, 0, nr, 0, 0, 0, 0))
+    out.truncate(64 + nr * 64)
+END
+fails "a sparse file with too many sections" "$RECORDER" list ./many
+like "is not searched" "$err" "^recorder list: cannot list './many': it is damaged$"
 fails "a program without any" "$RECORDER" list /bin/true
 like "is reported" "$err" "^recorder list: cannot list '/bin/true': no events are compiled into it$"
 
