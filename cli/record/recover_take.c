@@ -114,6 +114,10 @@ static bool say_no_buffer(const char *path, const struct core_info *info)
 {
 	char left[PATH_MAX + 64] = "";
 
+	if (!info->listed) {
+		complain(RECOVER, "'%s' has no list of mapped files (NT_FILE), so its buffer cannot be found", path);
+		return false;
+	}
 	if (!info->absent) {
 		complain(RECOVER, "'%s' holds no buffer: program %u (%s) did not use librecorder", path, info->pid,
 			 info->name);
@@ -161,6 +165,9 @@ static bool take_core(struct recover *recover, const char *path)
 		return false;
 	if (!info.buffers)
 		return say_no_buffer(path, &info);
+	if (info.damaged)
+		complain(RECOVER, "'%s' also holds %u %s not recovered", path, info.damaged,
+			 info.damaged == 1 ? "damaged buffer, which is" : "damaged buffers, which are");
 	if (info.cut)
 		complain(RECOVER, "'%s' is truncated: the missing part is not in the output", path);
 	return true;

@@ -55,7 +55,6 @@ struct core {
 	Elf64_Phdr *segments;
 	uint64_t nr_segments;
 	uint64_t budget;      /* bytes that may still be read or written */
-	bool listed;	      /* the list of mappings was read */
 	unsigned char *block; /* COPY_BLOCK bytes */
 	int dir;	      /* directory into which the buffers are written */
 	struct core_info info;
@@ -211,7 +210,7 @@ static int free_lane(struct core *core, int fd, uint64_t at)
 	return err || !owner ? err : out_write_at(fd, &no_owner, sizeof(no_owner), at);
 }
 
-/* Change the header and the lanes of the copy so that it has no writer and no reader. */
+/* Change the header and the lanes of the copy so that it has no writer and no reader. 1: it is not a buffer. */
 static int release(struct core *core, int fd, uint64_t size)
 {
 	static const uint32_t state = REC_BUFFER_REPLACED;
@@ -219,7 +218,7 @@ static int release(struct core *core, int fd, uint64_t size)
 	int err = read_exactly(fd, &header, sizeof(header), 0);
 
 	if (err || header.magic != REC_ABI_MAGIC)
-		return err ? err : -EBADMSG;
+		return err ? err : 1;
 	err = out_write_at(fd, &state, sizeof(state), offsetof(struct rec_buffer_header, state));
 	for (uint32_t i = 0; i < header.nr_lanes && i < UINT16_MAX && !err; i++) {
 		const uint64_t at = header.lanes + i * header.lane_stride + header.lane_reader +
@@ -234,6 +233,13 @@ static int release(struct core *core, int fd, uint64_t size)
 
 /* ------------------------------------------------------------------------------------------- the list of mappings */
 
+/* Remove a file that was not put together, and count it. */
+static void drop(struct core *core, const char *name, unsigned int *nr)
+{
+	unlinkat(core->dir, name, 0);
+	(*nr)++;
+}
+
 /* Reassemble one file, from all its mappings in the list. */
 static int extract(struct core *core, const struct mapping *list, unsigned int nr, const char *path)
 {
@@ -243,7 +249,8 @@ static int extract(struct core *core, const struct mapping *list, unsigned int n
 	int fd, err = 0;
 
 	/* Buffers of different directories may have the same name. */
-	snprintf(name, sizeof(name), "%u-%.200s", core->info.buffers + core->info.absent, base_name(path));
+	snprintf(name, sizeof(name), "%u-%.200s", core->info.buffers + core->info.absent + core->info.damaged,
+		 base_name(path));
 	fd = openat(core->dir, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return -errno;
@@ -260,13 +267,15 @@ static int extract(struct core *core, const struct mapping *list, unsigned int n
 	if (!err && (uint64_t)st.st_size >= sizeof(struct rec_buffer_header)) {
 		err = ftruncate(fd, (off_t)size) < 0 ? -errno : release(core, fd, size);
 		core->info.buffers += !err;
+		if (err > 0)
+			drop(core, name, &core->info.damaged);
 	} else if (!err) {
-		unlinkat(core->dir, name, 0);
-		if (!core->info.absent++)
+		if (!core->info.absent)
 			snprintf(core->info.path, sizeof(core->info.path), "%s", path);
+		drop(core, name, &core->info.absent);
 	}
 	close(fd);
-	return err;
+	return err < 0 ? err : 0;
 }
 
 /*
@@ -368,8 +377,8 @@ static int read_notes(struct core *core, char *notes, uint64_t size)
 		if (note.n_type == NT_PRPSINFO)
 			read_process(core, notes + at, note.n_descsz);
 		/* A core file has one list; with a second one, MAPPINGS_MAX would not be the limit. */
-		else if (note.n_type == NT_FILE && !core->listed) {
-			core->listed = true;
+		else if (note.n_type == NT_FILE && !core->info.listed) {
+			core->info.listed = true;
 			err = read_files(core, notes + at, note.n_descsz);
 		}
 		at += rounded(note.n_descsz);
@@ -439,6 +448,8 @@ int core_file_extract(const char *path, const char *dir, struct core_info *ret_i
 	for (uint64_t i = 0; i < core.nr_segments && !err; i++)
 		if (core.segments[i].p_type == PT_NOTE)
 			err = read_note_segment(&core, &core.segments[i]);
+	if (!err && core.info.damaged && !core.info.buffers)
+		err = -EBADMSG;
 	if (!err)
 		*ret_info = core.info;
 	free(core.segments);

@@ -17,6 +17,8 @@ struct core_info {
 	unsigned int buffers; /* number of reassembled buffers */
 	unsigned int absent;  /* files that were mapped, but whose bytes are not in the core file */
 	char path[PATH_MAX];  /* path of the first absent one */
+	unsigned int damaged; /* files whose bytes are not a buffer; not 0 only if there are buffers as well */
+	bool listed;	      /* the core file has a list of mapped files */
 	bool cut;	      /* the file ends early */
 };
 

@@ -296,6 +296,8 @@ refused "a core file of a 32-bit program" "'other' is a core file of another kin
 cp core other
 printf '\2' | dd of=other bs=1 seek=5 conv=notrunc status=none
 refused "a core file of the other byte order" "'other' is a core file of another kind of machine" other
+LC_ALL=C sed 's/ELIF/XXXX/g' core >other
+refused "a core file without a list of mapped files" "'other' has no list of mapped files \\(NT_FILE\\), so its buffer cannot be found" other
 refused "a program" "'$mortal' is an ELF file, but not a core file" "$mortal"
 sleep 1000 &
 wait_until grep -qx sleep "/proc/$!/comm"

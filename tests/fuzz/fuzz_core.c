@@ -280,6 +280,53 @@ Test(fuzz_core, one_mapping_under_many_names, .fini = end)
 	cr_assert_leq(bytes, 2 * good_size);
 }
 
+/* Replace bytes that the good core file has once. */
+static void patch(const void *from, const void *to, size_t size)
+{
+	unsigned char *at = memmem(good, tables_size, from, size);
+
+	cr_assert_not_null(at);
+	memcpy(at, to, size);
+}
+
+/* The program's own mapping becomes that of a first buffer, in a page of the log that is not in use. */
+Test(fuzz_core, a_damaged_buffer_does_not_hide_the_others, .fini = end)
+{
+	const uint64_t program[] = { 0x400000, 0x401000 }, page[] = { BASE + 62 * PAGE, BASE + 63 * PAGE };
+	struct core_info info;
+	unsigned int pages = 0;
+	Elf64_Phdr segment;
+	uint64_t bytes = 0;
+
+	begin_with(1);
+	patch(program, page, sizeof(program));
+	patch("/bin/program", "/dir/1-1.rec", strlen("/bin/program"));
+	memcpy(&segment, good + sizeof(Elf64_Ehdr) + 2 * sizeof(segment), sizeof(segment));
+	memset(good + segment.p_offset + 61 * PAGE, 'x', PAGE);
+	cr_assert_eq(pwrite(core_fd, good, good_size, 0), (ssize_t)good_size);
+	cr_assert_eq(extract(&info), 0);
+	cr_assert_eq(info.buffers, 1);
+	cr_assert_eq(info.damaged, 1);
+	cr_assert_eq(empty(&pages, &bytes), 1);
+	cr_assert_gt(pages, 0);
+}
+
+Test(fuzz_core, without_a_list_of_mappings, .fini = end)
+{
+	const uint32_t list = NT_FILE, other = 0;
+	struct core_info info;
+	unsigned int pages = 0;
+	uint64_t bytes = 0;
+
+	begin_with(1);
+	patch(&list, &other, sizeof(list));
+	cr_assert_eq(pwrite(core_fd, good, good_size, 0), (ssize_t)good_size);
+	cr_assert_eq(extract(&info), 0);
+	cr_assert_not(info.listed);
+	cr_assert_eq(info.buffers, 0);
+	cr_assert_eq(empty(&pages, &bytes), 0);
+}
+
 /* ------------------------------------------------------------------- tables that use the same bytes many times */
 
 /* A core file that is only tables: its list has `names` buffers with these bytes of memory. */
