@@ -277,6 +277,18 @@ static bool has_unread(const struct record *record, const struct drain_trouble *
 	return trouble->unread;
 }
 
+/* Report that the command has not ended. The kernel ends it together with the first process of its container. */
+static void say_unfinished(const struct record *record)
+{
+	const char *fate = getpid() == 1 ? "ends with the recorder, which is process 1" : "keeps running, unrecorded";
+
+	if (record->child.stopped_by)
+		complain(RECORD, "stopped by %s, '%s' %s", strsignal(record->child.stopped_by), record->command[0],
+			 fate);
+	else if (record->time_is_over)
+		complain(RECORD, "the time is over (--duration), '%s' %s", record->command[0], fate);
+}
+
 /* Take the events and write the file. False: one line was printed; the spool and the buffers stay. */
 static bool record_events(struct record *record)
 {
@@ -296,11 +308,8 @@ static bool record_events(struct record *record)
 	record_kernel_leave(&record->kernel);
 	if (err)
 		return false;
-	if (record->child.stopped_by && record->command[0] && !record->child.ended && !record->quiet)
-		complain(RECORD, "stopped by %s, '%s' keeps running, unrecorded", strsignal(record->child.stopped_by),
-			 record->command[0]);
-	else if (record->time_is_over && record->command[0] && !record->child.ended && !record->quiet)
-		complain(RECORD, "the time is over (--duration), '%s' keeps running, unrecorded", record->command[0]);
+	if (record->command[0] && !record->child.ended && !record->quiet)
+		say_unfinished(record);
 	if (record->attach && !record->quiet)
 		attach_say_missed(record->attach);
 	if (record->user)

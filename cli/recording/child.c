@@ -194,7 +194,8 @@ static int exec_errno(struct child *child)
 	ssize_t n;
 
 	while (!poll_for[0].revents)
-		if (poll(poll_for, 2, -1) > 0 && poll_for[1].revents)
+		/* If both are ready, a signal is for a command that has begun: child_wait() takes it later. */
+		if (poll(poll_for, 2, -1) > 0 && !poll_for[0].revents)
 			child_wait(child, 0);
 	do
 		n = read(child->tell, &err, sizeof(err));
@@ -267,9 +268,23 @@ void child_close(struct child *child)
 	sigprocmask(SIG_SETMASK, &child->old_mask, NULL);
 }
 
+/*
+ * Whether the command gets this signal, too. The first process of a container receives the SIGTERM that is meant for
+ * the container, and the kernel kills the others when it ends.
+ */
+static bool is_passed_on(const struct child *child, int number)
+{
+	const bool has_begun = child->pid && child->tell < 0;
+
+	return number == SIGTERM && getpid() == 1 && has_begun && !child->ended && !child->interrupted_by;
+}
+
 static void note_signal(struct child *child, int number)
 {
-	if (!child->no_terminal && (number == SIGINT || number == SIGQUIT)) {
+	if (is_passed_on(child, number)) {
+		kill(child->pid, number);
+		child->interrupted_by = number;
+	} else if (!child->no_terminal && (number == SIGINT || number == SIGQUIT)) {
 		if (child->interrupted_by)
 			child->stopped_by = number;
 		else

@@ -6,7 +6,8 @@
  * While it runs, SIGINT, SIGQUIT, SIGTERM and SIGHUP do not end the recorder. SIGINT and SIGQUIT came from the
  * terminal, so the command gets them too, and the recording ends with it. A second one, and SIGTERM or SIGHUP, end the
  * recording at once and leave the command alone. Without a terminal, the first of them does so. If SIGHUP is ignored
- * when the recorder starts, as nohup does it, it stays ignored.
+ * when the recorder starts, as nohup does it, it stays ignored. If the recorder is process 1, the first SIGTERM is
+ * passed on to the command, as if it came from the terminal.
  */
 #ifndef CLI_CHILD_H
 #define CLI_CHILD_H
@@ -33,7 +34,7 @@ struct child {
 	void (*at_end)(pid_t pid, void *arg);
 	void *at_end_arg;
 	int trace_errno; /* why it could not be traced: at_end is not called */
-	int interrupted_by; /* the first SIGINT or SIGQUIT, which the command gets, too; 0: none */
+	int interrupted_by; /* the first signal that the command gets, too; 0: none */
 	int stopped_by; /* the signal that ended the recording before the command; 0: none */
 };
 

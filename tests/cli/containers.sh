@@ -210,6 +210,41 @@ END
 ok "the recorder waits for orphans" in_pids "$RECORDER" record -o orphan.dat bash orphan "$producer" 1 10
 like "and records" "$err" "recorded 10 events from 1 process, 1 thread; 0 lost"
 
+# What ends a container sends SIGTERM to its first process. The command gets it.
+end_container()
+{
+	in_pids "$RECORDER" record -o told.dat bash "$1" 2>err &
+	container=$!
+	wait_until test -e ready
+	rm ready
+	recorder=$(find_pid $container "$(readlink -f "$RECORDER")")
+	kill -TERM "$recorder"
+}
+cat >ends <<END
+trap '"$producer" 1 10; exit 7' TERM
+sleep 1000000 &
+: >ready
+wait
+END
+end_container ends
+status=0
+wait $container || status=$?
+is "SIGTERM to the first process: the command ends in its own way" $status 7
+like "and its last events are recorded" "$(<err)" "recorded 10 events from 1 process, 1 thread; 0 lost"
+cat >stays <<'END'
+trap ': >got' TERM
+sleep 1000000 &
+: >ready
+while :; do wait; done
+END
+end_container stays
+ok "a command that does not end gets it, too" wait_until test -e got
+kill -TERM "$recorder"
+status=0
+wait $container || status=$?
+is "a second SIGTERM ends the recording" $status 143
+like "and the command, which is reported" "$(<err)" "stopped by Terminated, 'bash' ends with the recorder, which is process 1"
+
 # ---- no /proc, and one of another namespace
 
 begin count unshare --mount sh -c 'mount -t tmpfs none /proc && exec "$@"' -
