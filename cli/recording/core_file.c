@@ -7,7 +7,6 @@
 #include "cli/recording/core_file.h"
 
 #include <elf.h>
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <librecorder/reader.h>
@@ -21,15 +20,10 @@
 
 #include "cli/base/base_name.h"
 #include "cli/base/name_ending.h"
+#include "cli/recording/elf_file.h"
 #include "cli/recording/session.h"
 #include "format/io/out_file.h"
 #include "format/io/read_at.h"
-
-#if __BYTE_ORDER == __LITTLE_ENDIAN
-#define NATIVE_ORDER ELFDATA2LSB
-#else
-#define NATIVE_ORDER ELFDATA2MSB
-#endif
 
 /*
  * Limits. The kernel's list of mapped files has at most 4 MiB, and a process has some 65,000 mappings unless root
@@ -70,9 +64,7 @@ struct mapping {
 
 static int read_core(const struct core *core, void *bytes, size_t size, uint64_t offset)
 {
-	if (offset > core->size || size > core->size - offset)
-		return -EBADMSG;
-	return read_exactly(core->fd, bytes, size, offset);
+	return read_within(core->fd, core->size, bytes, size, offset);
 }
 
 /*
@@ -95,7 +87,7 @@ static int read_header(struct core *core, Elf64_Ehdr *header)
 		return err;
 	if (memcmp(header->e_ident, ELFMAG, SELFMAG))
 		return -ENOEXEC;
-	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != NATIVE_ORDER)
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELF_NATIVE_ORDER)
 		return -EPROTO;
 	if (header->e_type != ET_CORE)
 		return -ENOEXEC;

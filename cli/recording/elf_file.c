@@ -6,27 +6,18 @@
 #include "cli/recording/elf_file.h"
 #include "format/io/read_at.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#if __BYTE_ORDER == __LITTLE_ENDIAN
-#define NATIVE_ORDER ELFDATA2LSB
-#else
-#define NATIVE_ORDER ELFDATA2MSB
-#endif
-
 /* More than any compiler makes. Each header is read separately, and a sparse file could have room for billions. */
 #define SECTIONS_MAX (UINT64_C(1) << 20)
 
 int elf_read(const struct elf *elf, void *bytes, size_t size, uint64_t offset)
 {
-	if (offset > elf->size || size > elf->size - offset)
-		return -EBADMSG;
-	return read_exactly(elf->fd, bytes, size, offset);
+	return read_within(elf->fd, elf->size, bytes, size, offset);
 }
 
 int elf_section(const struct elf *elf, uint64_t number, Elf64_Shdr *ret_header)
@@ -66,7 +57,7 @@ static int read_header(struct elf *elf)
 		return -ENOEXEC;
 	if (ident[EI_CLASS] != ELFCLASS64 && ident[EI_CLASS] != ELFCLASS32)
 		return -EBADMSG;
-	if (ident[EI_DATA] != NATIVE_ORDER)
+	if (ident[EI_DATA] != ELF_NATIVE_ORDER)
 		return -EPROTO;
 	elf->is_64 = ident[EI_CLASS] == ELFCLASS64;
 	if (elf->is_64) {

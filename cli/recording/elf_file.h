@@ -4,10 +4,17 @@
 #define CLI_ELF_FILE_H
 
 #include <elf.h>
+#include <endian.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+#if __BYTE_ORDER == __LITTLE_ENDIAN
+#define ELF_NATIVE_ORDER ELFDATA2LSB
+#else
+#define ELF_NATIVE_ORDER ELFDATA2MSB
+#endif
 
 struct elf {
 	int fd;

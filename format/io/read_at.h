@@ -38,4 +38,12 @@ static inline int read_exactly(int fd, void *bytes, size_t size, uint64_t offset
 	return (size_t)n == size ? 0 : -EBADMSG;
 }
 
+/* The same of a file of `file_size` bytes, for an offset that is not trusted. */
+static inline int read_within(int fd, uint64_t file_size, void *bytes, size_t size, uint64_t offset)
+{
+	if (offset > file_size || size > file_size - offset)
+		return -EBADMSG;
+	return read_exactly(fd, bytes, size, offset);
+}
+
 #endif
