@@ -34,6 +34,8 @@ bool recover_take_dir(struct recover *recover, const char *path)
 	char *real = realpath(path, NULL);
 	int err = real ? 0 : -errno;
 
+	if (!err && strlen(real) >= sizeof(recover->dir.path))
+		err = -ENAMETOOLONG;
 	if (!err && session_is_session(real)) {
 		err = session_lock_named(real, &recover->dir);
 	} else if (!err) {
