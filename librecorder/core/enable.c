@@ -2,51 +2,53 @@
 #include "librecorder/core/enable.h"
 #include "librecorder/core/atomic.h"
 
+/* The number of rounds for one word. More are needed only if others switch the event all the time. */
+#define FOLLOW_TRIES 100u
 
-/* Switch the event on if it is wanted and the buffer is not stopped. */
-static void switch_on(const uint32_t *stopped, uint32_t *word)
+/*
+ * Switch the event on if it is wanted and the buffer is not stopped, otherwise off. Between the caller's change of the
+ * word or of `stopped` and this call there is a full fence. A word that is right already is not written: it may have no
+ * memory.
+ */
+static void follow_stopped(const uint32_t *stopped, uint32_t *word)
 {
-	uint32_t old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+	unsigned int tries;
 
-	do {
-		if (!(old & REC_ENABLE_WANTED) || __atomic_load_n(stopped, __ATOMIC_SEQ_CST))
+	for (tries = 0; tries < FOLLOW_TRIES; tries++) {
+		uint32_t old = rec_load_acquire(word);
+		const bool on = (old & REC_ENABLE_WANTED) && !rec_load_acquire(stopped);
+
+		if (on == ((old & REC_ENABLE_ON) != 0))
 			return;
-	} while (!__atomic_compare_exchange_n(word, &old, old | REC_ENABLE_ON, false, __ATOMIC_SEQ_CST,
-					      __ATOMIC_SEQ_CST));
-	if (__atomic_load_n(stopped, __ATOMIC_SEQ_CST))
-		__atomic_fetch_and(word, ~REC_ENABLE_ON, __ATOMIC_SEQ_CST);
+		rec_cmpxchg32(word, &old, on ? old | REC_ENABLE_ON : old & ~REC_ENABLE_ON);
+		rec_fence_full();
+	}
 }
 
 void rec_enable_word(const uint32_t *stopped, uint32_t *word, uint32_t wanted)
 {
-	uint32_t old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
+	uint32_t old = rec_load_acquire(word);
 
 	if (!(wanted & REC_ENABLE_WANTED)) {
-		__atomic_fetch_and(word, ~(REC_ENABLE_ON | REC_ENABLE_WANTED), __ATOMIC_SEQ_CST);
+		__atomic_fetch_and(word, ~(REC_ENABLE_ON | REC_ENABLE_WANTED), __ATOMIC_ACQ_REL);
 		return;
 	}
 	/*
 	 * An event that is on changes to another condition without being off in between. Release: the condition is
 	 * complete (edge F1).
 	 */
-	while (!__atomic_compare_exchange_n(word, &old, wanted | (old & REC_ENABLE_ON), false, __ATOMIC_SEQ_CST,
-					    __ATOMIC_SEQ_CST))
+	while (!rec_cmpxchg32(word, &old, wanted | (old & REC_ENABLE_ON)))
 		;
-	switch_on(stopped, word);
+	rec_fence_full();
+	follow_stopped(stopped, word);
 }
 
 void rec_enable_stop(uint32_t *stopped, uint32_t *words, uint32_t nr, bool stop)
 {
 	uint32_t i;
 
-	__atomic_store_n(stopped, stop, __ATOMIC_SEQ_CST);
-	for (i = 0; i < nr; i++) {
-		/* Read first: a word that was never used has no memory, and needs none. */
-		const uint32_t word = __atomic_load_n(&words[i], __ATOMIC_SEQ_CST);
-
-		if (stop && (word & REC_ENABLE_ON))
-			__atomic_fetch_and(&words[i], ~REC_ENABLE_ON, __ATOMIC_SEQ_CST);
-		else if (!stop)
-			switch_on(stopped, &words[i]);
-	}
+	rec_store_release(stopped, stop);
+	rec_fence_full();
+	for (i = 0; i < nr; i++)
+		follow_stopped(stopped, &words[i]);
 }

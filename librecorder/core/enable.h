@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Enable words, changed by the program and by other processes at the same time. Code that sets ON reads `stopped` once
- * more afterwards; code that sets `stopped` clears ON afterwards. Both are in one total order, so at least one sees
- * the other (edge W1).
+ * Enable words, changed by the program and by other processes at the same time. Code that changes a word or `stopped`
+ * passes a full fence, then reads both, and changes ON until it fits them. The code that passes its fence last sees all
+ * changes, so ON fits in the end (edge W1).
  */
 #ifndef ENABLE_H
 #define ENABLE_H
@@ -16,7 +16,10 @@
  */
 void rec_enable_word(const uint32_t *stopped, uint32_t *word, uint32_t wanted);
 
-/* Stop or start all of `nr` words. */
+/*
+ * Store the state, then switch `nr` words. Events may be registered at the same time: so call this with `nr` 0, count
+ * the words, and call it again. An event that is not counted yet finds the new state itself.
+ */
 void rec_enable_stop(uint32_t *stopped, uint32_t *words, uint32_t nr, bool stop);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events of this process: their ids and enable words. Requests to switch events are in requests.h, those of other
- * processes in rules.h.
+ * The events of this process: their ids and enable words. Requests: requests.h; those of other processes: rules.h.
  *
  * An event is known from its first registration to the end of the process, so that an object that is loaded again
  * finds its ids; its description is kept as a private copy. Objects with the same declaration share the entry.
@@ -98,6 +97,7 @@ static int start_or_stop(bool stop)
 
 	if (!header)
 		return -ENXIO;
+	rec_enable_stop(&header->stopped, words, 0, stop);
 	rec_enable_stop(&header->stopped, words, rec_load_acquire(&nr_words), stop);
 	return 0;
 }

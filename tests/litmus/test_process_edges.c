@@ -195,30 +195,95 @@ Test(edges, n2_a_handle_that_was_made)
 #define ON     1
 #define WANTED 2
 
-static bool w1_bad(const struct litmus_end *end)
+static bool on_while_stopped(const struct litmus_end *end)
 {
 	return end->last[1] == 1 && (end->last[0] & ON);
 }
 
-/*
- * The word must not be stopped and on. The two exchanges are of one word, so one comes after the other, which suffices.
- * The code has seq_cst everywhere, which is more than is needed and costs nothing there.
- */
+/* One process switches an event on, another one stops the buffer: the event is off. */
 Test(edges, w1_on_and_stopped)
 {
 	enum { WORD, STOPPED };
 	static const struct litmus w1 = {
 		.name = "W1: on and stopped",
-		.is_bad = w1_bad,
+		.is_bad = on_while_stopped,
 		.threads = { { OR(WORD, WANTED, ACQ_REL, "rec_enable_word() enable.c: WANTED", SPARE(RELAXED)),
-			       LD(STOPPED, 1, ACQUIRE, "rec_enable_word() enable.c: stopped", SPARE(RELAXED)),
-			       OR(WORD, ON, ACQ_REL, "rec_enable_word() enable.c: ON", IF(1, 0), EDGE_TO(RELEASE)),
-			       LD(STOPPED, 2, ACQUIRE, "rec_enable_word() enable.c: stopped again", IF(1, 0),
+			       FENCE(SEQ_CST, "rec_enable_word() enable.c", SPARE(ACQ_REL)),
+			       LD(STOPPED, 1, ACQUIRE, "follow_stopped() enable.c: stopped", SPARE(RELAXED)),
+			       OR(WORD, ON, ACQ_REL, "follow_stopped() enable.c: ON", IF(1, 0), SPARE(RELAXED)),
+			       FENCE(SEQ_CST, "follow_stopped() enable.c", IF(1, 0), EDGE_TO(ACQ_REL)),
+			       LD(STOPPED, 2, ACQUIRE, "follow_stopped() enable.c: stopped again", IF(1, 0),
 				  SPARE(RELAXED)),
-			       AND(WORD, WANTED, ACQ_REL, "rec_enable_word() enable.c: not ON", IF(2, 1),
+			       AND(WORD, WANTED, ACQ_REL, "follow_stopped() enable.c: not ON", IF(2, 1),
 				   SPARE(RELAXED)) },
 			     { ST(STOPPED, 1, RELEASE, "rec_enable_stop() enable.c: stopped", SPARE(RELAXED)),
-			       AND(WORD, WANTED, ACQ_REL, "rec_enable_stop() enable.c: not ON", EDGE_TO(ACQUIRE)) } },
+			       FENCE(SEQ_CST, "rec_enable_stop() enable.c", EDGE_TO(ACQ_REL)),
+			       LD(WORD, 1, ACQUIRE, "follow_stopped() enable.c: the word", SPARE(RELAXED)),
+			       AND(WORD, WANTED, ACQ_REL, "follow_stopped() enable.c: not ON", IF(1, ON | WANTED),
+				   SPARE(RELAXED)) } },
+	};
+
+	litmus_check(&w1);
+}
+
+static bool off_while_started(const struct litmus_end *end)
+{
+	return end->last[1] == 0 && end->last[0] == WANTED;
+}
+
+/* One process switches an event on, another one starts the buffer: the event is on. */
+Test(edges, w1_wanted_and_started)
+{
+	enum { WORD, STOPPED };
+	static const struct litmus w1 = {
+		.name = "W1: wanted and started",
+		.init = { [STOPPED] = 1 },
+		.is_bad = off_while_started,
+		.threads = { { OR(WORD, WANTED, ACQ_REL, "rec_enable_word() enable.c: WANTED", SPARE(RELAXED)),
+			       FENCE(SEQ_CST, "rec_enable_word() enable.c", EDGE_TO(ACQ_REL)),
+			       LD(STOPPED, 1, ACQUIRE, "follow_stopped() enable.c: stopped", SPARE(RELAXED)),
+			       OR(WORD, ON, ACQ_REL, "follow_stopped() enable.c: ON", IF(1, 0), SPARE(RELAXED)) },
+			     { ST(STOPPED, 0, RELEASE, "rec_enable_stop() enable.c: stopped", SPARE(RELAXED)),
+			       FENCE(SEQ_CST, "rec_enable_stop() enable.c", EDGE_TO(ACQ_REL)),
+			       LD(WORD, 1, ACQUIRE, "follow_stopped() enable.c: the word", SPARE(RELAXED)),
+			       OR(WORD, ON, ACQ_REL, "follow_stopped() enable.c: ON", IF(1, WANTED),
+				  SPARE(RELAXED)) } },
+	};
+
+	litmus_check(&w1);
+}
+
+#define STOP  1
+#define START 2
+
+static bool off_though_started_last(const struct litmus_end *end)
+{
+	return end->last[1] == START && end->last[0] == WANTED;
+}
+
+/* One process stops the buffer, another one starts it. If the start is the last change, the event is on. */
+Test(edges, w1_stopped_and_started)
+{
+	enum { WORD, STOPPED };
+	static const struct litmus w1 = {
+		.name = "W1: stopped and started",
+		.init = { [WORD] = ON | WANTED, [STOPPED] = START },
+		.is_bad = off_though_started_last,
+		.threads = { { ST(STOPPED, STOP, RELEASE, "rec_enable_stop() enable.c: stopped", SPARE(RELAXED)),
+			       FENCE(SEQ_CST, "rec_enable_stop() enable.c", SPARE(ACQ_REL)),
+			       LD(STOPPED, 1, ACQUIRE, "follow_stopped() enable.c: stopped", SPARE(RELAXED)),
+			       AND(WORD, WANTED, ACQ_REL, "follow_stopped() enable.c: not ON", IF(1, STOP),
+				   SPARE(RELAXED)),
+			       FENCE(SEQ_CST, "follow_stopped() enable.c", IF(1, STOP), EDGE_TO(ACQ_REL)),
+			       LD(STOPPED, 2, ACQUIRE, "follow_stopped() enable.c: stopped again", IF(1, STOP),
+				  SPARE(RELAXED)),
+			       OR(WORD, ON, ACQ_REL, "follow_stopped() enable.c: ON", IF(2, START),
+				  SPARE(RELAXED)) },
+			     { ST(STOPPED, START, RELEASE, "rec_enable_stop() enable.c: stopped", SPARE(RELAXED)),
+			       FENCE(SEQ_CST, "rec_enable_stop() enable.c", EDGE_TO(ACQ_REL)),
+			       LD(WORD, 1, ACQUIRE, "follow_stopped() enable.c: the word", SPARE(RELAXED)),
+			       OR(WORD, ON, ACQ_REL, "follow_stopped() enable.c: ON", IF(1, WANTED),
+				  SPARE(RELAXED)) } },
 	};
 
 	litmus_check(&w1);

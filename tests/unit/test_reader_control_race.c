@@ -26,8 +26,8 @@ static void begin(void)
 TestSuite(reader_control, .init = begin, .fini = reader_end);
 
 /*
- * The actions of other processes at the worst moments: after each look at the rules, and before the events move to
- * another buffer. The linker redirects these two calls (tests/include.am).
+ * The actions of other processes and threads at the worst moments: after each look at the rules, before the events move
+ * to another buffer, and before enable words are switched. The linker redirects these three calls (tests/include.am).
  */
 int __real_rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name,
 			 char ret_selector[REC_RULES_SIZE]);
@@ -35,6 +35,8 @@ int __wrap_rec_rules_say(const struct rec_rules *rules, const struct rec_words *
 			 char ret_selector[REC_RULES_SIZE]);
 void __real_rec_events_move(const struct rec_buffer_header *before, const struct rec_geometry *geometry, bool needed);
 void __wrap_rec_events_move(const struct rec_buffer_header *before, const struct rec_geometry *geometry, bool needed);
+void __real_rec_enable_stop(uint32_t *stopped, uint32_t *words, uint32_t nr, bool stop);
+void __wrap_rec_enable_stop(uint32_t *stopped, uint32_t *words, uint32_t nr, bool stop);
 
 #define STEPS 4u
 
@@ -48,6 +50,12 @@ static struct {
 } between;
 
 static int opened_early;
+
+/* An event that is registered before words are switched. */
+static struct {
+	unsigned int before; /* before the first, second, ... call; 0: it is registered, or shall not be */
+	unsigned int number;
+} late;
 
 int __wrap_rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name,
 			 char ret_selector[REC_RULES_SIZE])
@@ -74,6 +82,45 @@ void __wrap_rec_events_move(const struct rec_buffer_header *before, const struct
 	opened_early = rec_process_header() ? rec_view_open(rec_process_path(), &view) : 0;
 	rec_view_close(view);
 	__real_rec_events_move(before, geometry, needed);
+}
+
+void __wrap_rec_enable_stop(uint32_t *stopped, uint32_t *words, uint32_t nr, bool stop)
+{
+	char system[16];
+
+	if (late.before && --late.before == 0) {
+		snprintf(system, sizeof(system), "late%u", nr_made);
+		late.number = make(system, "x");
+	}
+	__real_rec_enable_stop(stopped, words, nr, stop);
+}
+
+/* Start or stop, while an event is registered before this call. False: there is no such call. */
+static bool is_late(unsigned int before, bool stop)
+{
+	late.before = before;
+	cr_assert_eq(stop ? rec_stop() : rec_start(), 0);
+	return late.before == 0;
+}
+
+/* Edge W1: an event that is registered while the program stops is off, and one that is while it starts is on. */
+Test(reader_control, registered_while_stopped_and_started)
+{
+	unsigned int call;
+
+	cr_assert_eq(rec_enable("late*:*"), 0);
+	for (call = 1; is_late(call, true); call++) {
+		cr_assert_eq(word_of(late.number), REC_ENABLE_WANTED, "call %u", call);
+		cr_assert_eq(rec_start(), 0);
+		cr_assert_eq(word_of(late.number), BOTH, "call %u", call);
+	}
+	cr_assert_gt(call, 1);
+	for (call = 1; is_late(call, false); call++) {
+		cr_assert_eq(word_of(late.number), BOTH, "call %u", call);
+		cr_assert_eq(rec_stop(), 0);
+		cr_assert_eq(word_of(late.number), REC_ENABLE_WANTED, "call %u", call);
+	}
+	cr_assert_gt(call, 1);
 }
 
 /*
