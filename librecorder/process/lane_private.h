@@ -216,8 +216,8 @@ struct rec_handle *rec_share_begin(int err);
 bool rec_share_is_handle(const struct rec_handle *handle);
 
 /*
- * The calling thread shares: the owner word of the shared lanes that it takes is its id, or a number that stands for
- * the id.
+ * The owner word of the shared lanes that the calling thread takes: its id, or a number that stands for the id. 0: it
+ * has never shared. In a forked child that does not share, it may be that of the thread that forked.
  */
 uint32_t rec_share_owner(void);
 

@@ -384,7 +384,8 @@ static void thread_ends(void *value)
 	rec_lane_note_name();
 	rec_signal_block_begin(&block);
 	rec_thread_handle = &no_handle;
-	if (left_lanes || rec_share_is_handle(handle)) {
+	/* A thread that has shared may have left an event in a shared lane before it leased this one. */
+	if (left_lanes || rec_share_owner()) {
 		give_back_all(rec_share_is_handle(handle) ? rec_share_owner() : rec_thread_id());
 	} else {
 		rec_lane_repair(rec_lane_index(handle));

@@ -96,6 +96,31 @@ Test(left, a_thread_goes_on_in_another_shared_lane)
 	cr_assert_eq(rec_pool.shared[0]->lane->owner + rec_pool.shared[1]->lane->owner, 0);
 }
 
+/* The thread gets a lane of its own after it has left an event in a shared one. At its end it gives both back. */
+Test(left, a_thread_that_has_a_lane_of_its_own_later_gives_both_back)
+{
+	struct rec_lane *lane;
+	struct sums sums;
+	unsigned int n;
+
+	share_begin(4);
+	on_signal(SIGUSR2, jump, 0);
+	n = workers_until_one_shares();
+	lane = rec_pool.shared[0]->lane;
+	worker_do(n - 1, reserve_and_jump, 1000);
+	worker_stop(0);
+	worker_do(n - 1, worker_write, 100);
+	cr_assert(!worker_is_sharing(n - 1));
+	cr_assert_eq(lane->owner, workers[n - 1].tid);
+	for (unsigned int i = 1; i < n; i++)
+		worker_stop(i);
+	numbered_expect_no_owner();
+	sums = numbered_read();
+	cr_assert_eq(sums.events, n + 1);
+	cr_assert_eq(sums.torn, 1);
+	cr_assert_eq(sums.no_lane, 0);
+}
+
 static void set_stack(struct worker *worker)
 {
 	static _Alignas(16) char memory[1 << 16];
