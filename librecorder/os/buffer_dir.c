@@ -29,11 +29,13 @@ static bool is_own_dir(const char *path)
 	return path && *path == '/' && stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
-/* Store the directory's path according to the environment. A set-user-id program must not trust its environment. */
-static int dir_path(char *path, size_t size)
+/*
+ * Store the path of `dir`, or if that is NULL or empty, of the user's directory. A set-user-id program must not trust
+ * its environment.
+ */
+static int dir_path(const char *dir, char *path, size_t size)
 {
-	const char *dir = secure_getenv("RECORDER_DIR");
-	const char *run = secure_getenv("XDG_RUNTIME_DIR");
+	const char *run = dir && *dir ? NULL : secure_getenv("XDG_RUNTIME_DIR");
 	char shm[sizeof(REC_SHM_DIR "/" REC_SHM_PREFIX) + 20]; /* and the digits of any number */
 	const char *base = shm, *end = "";
 
@@ -87,11 +89,21 @@ bool rec_buffer_dir_is_given(void)
 	return dir && *dir;
 }
 
-int rec_buffer_dir_open(bool create, char *path, size_t size)
+static int open_by(const char *dir, bool create, char *path, size_t size)
 {
-	const int r = dir_path(path, size);
+	const int r = dir_path(dir, path, size);
 
 	return r < 0 ? r : rec_buffer_dir_open_path(create, path);
+}
+
+int rec_buffer_dir_open(bool create, char *path, size_t size)
+{
+	return open_by(secure_getenv("RECORDER_DIR"), create, path, size);
+}
+
+int rec_buffer_dir_open_users(bool create, char *path, size_t size)
+{
+	return open_by(NULL, create, path, size);
 }
 
 int rec_buffer_dir_open_path(bool create, const char *path)

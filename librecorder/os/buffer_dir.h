@@ -10,6 +10,9 @@
 /* As rec_buffer_dir(), but returns the directory's descriptor. */
 int rec_buffer_dir_open(bool create, char *path, size_t size);
 
+/* The same for the user's directory, whatever RECORDER_DIR names. */
+int rec_buffer_dir_open_users(bool create, char *path, size_t size);
+
 /* The same for the directory with this path. */
 int rec_buffer_dir_open_path(bool create, const char *path);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options and the environment, by secure_getenv(): the environment of a set-user-id program comes from another user. No
- * allocation: forked children run this code.
+ * Options and the environment, by secure_getenv(): the environment of a set-user-id program comes from another user.
+ * Forked children do not run this code (process.c).
  */
 #include "librecorder/process/options.h"
 

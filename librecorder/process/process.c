@@ -130,10 +130,13 @@ static void show_buffer(struct rec_buffer_header *parent)
 		rec_process_say_why(parent);
 }
 
-/* Make a buffer, and hand it to the lanes and the log; the caller does that for the events. */
-static int make_buffer(const struct rec_options *given, struct rec_geometry *g)
+/*
+ * Make a buffer, and hand it to the lanes and the log; the caller does that for the events. The options are complete,
+ * because a child uses what its parent has read: the environment may be another one by then.
+ */
+static int make_buffer(const struct rec_options *complete, struct rec_geometry *g)
 {
-	struct rec_options options = rec_options_complete(given);
+	struct rec_options options = *complete;
 	char exe[sizeof(((struct rec_buffer_header *)0)->exe)];
 	struct rec_process *process = &rec_process;
 	unsigned char *base;
@@ -182,6 +185,7 @@ static int make_buffer(const struct rec_options *given, struct rec_geometry *g)
 static void make_first_buffer(void)
 {
 	struct rec_process *process = &rec_process;
+	const struct rec_options options = rec_options_complete(NULL);
 	const bool keeps = rec_options_keep();
 	struct rec_geometry geometry;
 	const char *selectors;
@@ -190,7 +194,7 @@ static void make_first_buffer(void)
 	/* The parent's start time is not looked up: that takes 10 us, and is not needed here. */
 	process->parent_pid = getppid();
 	process->keep = keeps;
-	process->error = make_buffer(NULL, &geometry);
+	process->error = make_buffer(&options, &geometry);
 	/*
 	 * If the recording has ended, its events are not wanted any more. If there is no buffer, they are wanted:
 	 * rec_configure() may make one.
@@ -382,8 +386,9 @@ int rec_configure(const struct rec_options *options)
 	if (r == 0) {
 		/* The environment is read again. */
 		rec_process.dir_size = 0;
+		rec_process.dir_is_users = false;
 		rec_process.keep = rec_options_keep();
-		r = replace_buffer(options, false);
+		r = replace_buffer(&complete, false);
 	}
 	rec_process_unlock();
 	if (r == 0 && !rec_process.keep)

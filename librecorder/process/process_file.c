@@ -202,12 +202,13 @@ static int map_file(const struct rec_geometry *geometry, int fd)
 
 /*
  * Open the directory; its path is then the beginning of rec_process.path. A child may have another environment than its
- * parent began with, and belongs to the same recording. Without RECORDER_DIR the directory is that of the user, who may
- * have changed.
+ * parent began with, and belongs to the same recording: so RECORDER_DIR is not read again. Without it the directory is
+ * that of the user, who may have changed: so a child reads XDG_RUNTIME_DIR, which the user's session sets.
  */
 static int open_dir(bool create)
 {
 	struct rec_process *process = &rec_process;
+	const size_t size = sizeof(process->path) - NAME_SIZE;
 	int fd;
 
 	if (process->dir_size) {
@@ -215,8 +216,11 @@ static int open_dir(bool create)
 		return rec_buffer_dir_open_path(create, process->path);
 	}
 	process->path[0] = '\0';
-	fd = rec_buffer_dir_open(create, process->path, sizeof(process->path) - NAME_SIZE);
-	if (rec_buffer_dir_is_given() && *process->path == '/')
+	process->dir_is_users = process->dir_is_users || !rec_buffer_dir_is_given();
+	if (process->dir_is_users)
+		return rec_buffer_dir_open_users(create, process->path, size);
+	fd = rec_buffer_dir_open(create, process->path, size);
+	if (*process->path == '/')
 		process->dir_size = strlen(process->path);
 	return fd;
 }

@@ -25,6 +25,7 @@ struct rec_process {
 	/* Where the recorder of a command moves the file if this process outlives the recording; "": nowhere. */
 	char moved_path[PATH_MAX];
 	size_t dir_size; /* of the directory's path in it, if RECORDER_DIR named it; else 0 */
+	bool dir_is_users; /* RECORDER_DIR was read, and named no directory */
 };
 
 extern struct rec_process rec_process;

@@ -89,6 +89,36 @@ Test(process, an_empty_file_of_a_dead_child_is_swept)
 	cr_assert_eq(access(rec_process_path(), F_OK), 0);
 }
 
+/* A launcher changes its environment for the programs that it runs, not for its own children. */
+Test(process, a_child_uses_what_its_parent_has_read)
+{
+	const struct rec_options options = REC_OPTIONS_INIT;
+	char path[PATH_MAX], users[sizeof(dir) + 16];
+	int status = -1;
+	pid_t pid;
+
+	setenv("RECORDER_MODE", "discard", 1);
+	setenv("RECORDER_DIR", "/tmp", 1);
+	pid = fork();
+	if (pid == 0)
+		_exit(!rec_process_header()->overwrite || strncmp(rec_process_path(), dir, strlen(dir)) != 0);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(status, 0);
+
+	unsetenv("RECORDER_DIR");
+	setenv("XDG_RUNTIME_DIR", dir, 1);
+	snprintf(users, sizeof(users), "%s/librecorder/", dir);
+	cr_assert_eq(rec_configure(&options), 0);
+	cr_assert_eq(strncmp(rec_process_path(), users, strlen(users)), 0, "%s", rec_process_path());
+	setenv("RECORDER_DIR", dir, 1);
+	fork_child(do_nothing, path);
+	cr_assert_eq(strncmp(path, users, strlen(users)), 0, "%s", path);
+
+	cr_assert_eq(rec_configure(&options), 0);
+	cr_assert_neq(strncmp(rec_process_path(), users, strlen(users)), 0, "rec_configure() reads it again");
+	cr_assert_not(rec_process_header()->overwrite);
+}
+
 Test(process, a_dead_childs_lanes_stay)
 {
 	const struct rec_options options = REC_OPTIONS_INIT;
