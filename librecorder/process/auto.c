@@ -23,11 +23,14 @@ const char rec_auto_linked;
 /*
  * The lock is held for the child as well: nothing interrupts it until it has a buffer of its own. But if another
  * handler wrote an event, the child already has a buffer, and the lock is free.
+ *
+ * If the parent has no buffer, a child with the same pid looks like its parent: the first process of each pid namespace
+ * has pid 1. So a child that still has the lock is not checked.
  */
-static void make_own_buffer(void)
+static void make_own_buffer(bool is_child)
 {
 	if (rec_events_buffer() == buffer_before_fork) {
-		if (rec_process_is_maker())
+		if (!(is_child && locked_for_fork) && rec_process_is_maker())
 			return;
 		rec_process_forked();
 		if (locked_for_fork)
@@ -40,7 +43,7 @@ static void make_own_buffer(void)
 static void before_fork(void)
 {
 	if (open_forks++) {
-		make_own_buffer();
+		make_own_buffer(false);
 		return;
 	}
 	rec_signal_block_begin(&block_for_fork);
@@ -59,7 +62,7 @@ static void after_fork_in_parent(void)
 
 static void after_fork_in_child(void)
 {
-	make_own_buffer();
+	make_own_buffer(true);
 	if (--open_forks == 0)
 		rec_signal_block_end(&block_for_fork);
 }

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -401,4 +402,30 @@ Test(process_lock, an_event_leaves_though_the_pid_is_unknown)
 	rec_event_register(&made->event);
 	cr_assert(made->event.registered);
 	cr_assert(ends_well(beside_run(leave_without_a_pid, made)));
+}
+
+static pid_t same_pid; /* that of this process and its children, as in pid namespaces; 0: they have their own */
+pid_t __real_getpid(void);
+pid_t __wrap_getpid(void);
+
+pid_t __wrap_getpid(void)
+{
+	return same_pid ? same_pid : __real_getpid();
+}
+
+/* The first process of a pid namespace forks the first one of another; there is no buffer. */
+Test(process_lock, a_child_with_its_parents_pid_has_not_its_lock)
+{
+	const struct rec_options options = REC_OPTIONS_INIT;
+	const struct rlimit limit = { 1 << 20, RLIM_INFINITY };
+	pid_t pid;
+
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	cr_assert_eq(rec_configure(&options), -EFBIG);
+	same_pid = getpid();
+	pid = fork();
+	if (pid == 0)
+		_exit(!rec_process_lock_soon());
+	same_pid = 0;
+	cr_assert(ends_well(pid));
 }
