@@ -51,8 +51,8 @@ int rec_configure(const struct rec_options *options);
  * matches it (rec_view_switch()). An event that the filter does not fit is switched off. The selector is copied.
  * Returns the number of the other known events that match; -EINVAL: the selector is malformed or NULL; -ENXIO: no
  * buffer; -ENOMEM; -ENOSPC: the buffer has no room for the rate or the filter of at least one event, which stays as it
- * is, but the other events have been switched, and later ones will be; -EBUSY: called from within the library, by an
- * allocator or in fork, or by vfork's child. Any thread; not signal-safe.
+ * is, but the other events have been switched, and later ones will be; -EBUSY: called in fork, or by
+ * vfork's child. Any thread; not signal-safe. It allocates memory, so an allocator must not call it.
  */
 int rec_enable(const char *selector);
 int rec_disable(const char *selector);

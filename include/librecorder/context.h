@@ -39,7 +39,8 @@ extern "C" {
  * values or for the event; -ENXIO: no buffer, or it cannot have one more event; -EBUSY: too many signal handlers that
  * set values interrupted each other, or left this function by a jump, or it is the first use in a process and has a
  * reason that rec_enable() names. Any thread; errno is preserved; signal-safe, except for the first use in a process,
- * and the next one if that returned -ENOMEM or -EBUSY. The first use in a thread maps memory by a system call.
+ * and the next one if that returned -ENOMEM or -EBUSY. The first use in a process allocates memory, so it must not come
+ * from an allocator. The first use in a thread maps memory by a system call.
  */
 int rec_context_set(const char *key, const char *value);
 

@@ -26,7 +26,7 @@ extern "C" {
  * Texts and constants are copied. *ret_event belongs to the library and exists as long as the process; the same
  * declaration gives an event with the same id. Returns 0; -EINVAL: the declaration is invalid, or has other constants;
  * -ENOMEM; -ENOSPC: the event cannot be registered (no buffer, too many events, or the log is full); -EBUSY: as
- * rec_enable(). Any thread; not signal-safe.
+ * rec_enable(). Any thread; not signal-safe. It allocates memory, so an allocator must not call it.
  */
 int rec_event_declare(const char *system, const char *declaration, const int64_t *constants, unsigned int nr_constants,
 		      struct rec_event **ret_event);

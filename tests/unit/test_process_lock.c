@@ -263,7 +263,7 @@ Test(process_lock, an_event_that_is_known_needs_no_memory)
 	cr_expect_eq(made[1].event.id, made[0].event.id);
 }
 
-/* An allocator that traces does so within the library, which has the lock. */
+/* As in another library's fork handler, which runs while this thread has the lock. */
 Test(process_lock, events_are_declared_when_the_lock_is_free_again)
 {
 	struct rec_event *event = NULL;
