@@ -34,7 +34,7 @@
 /* Blocks that get their memory when the stage is made: as many as are in use while the disk keeps up. */
 #define MADE_FIRST 4u
 
-/* Bytes of memory that stage_take() leaves free with STAGE_REFUSE, if it can: only STAGE_WAIT may use them. */
+/* Bytes that only STAGE_WAIT may use. STAGE_HELP always leaves them free, STAGE_REFUSE if the bound permits. */
 #define RESERVED (2u * STAGE_BLOCK)
 
 /* The number of attempts to make the file, if sweeps keep removing it. */
@@ -89,8 +89,8 @@ static int make_room(const struct stage *stage, const struct stage_block *block,
 /* ---------------------------------------------------------------------------- which blocks: with the lock held */
 
 /*
- * The bytes of memory that a block of this size must leave free. If the bound is too low for that, such a block leaves
- * what there is, and can be taken when no other is in use: otherwise it would be refused even if the disk is idle.
+ * The bytes of memory that a block of this size must leave free. If the bound is too low for that, STAGE_REFUSE leaves
+ * what there is, and takes a block when no other is in use: otherwise it would be refused even if the disk is idle.
  */
 static uint64_t kept_free(const struct stage *stage, size_t room, enum stage_bound which)
 {
@@ -131,7 +131,7 @@ static unsigned int find_empty(const struct stage *stage)
 }
 
 /*
- * A free block. STAGE_REFUSE leaves the memory for STAGE_WAIT in free blocks, because a full file system gives no more.
+ * A free block. All but STAGE_WAIT leave its memory in free blocks, because a full file system gives no more.
  * NULL: none.
  */
 static struct stage_block *take_free(struct stage *stage, size_t room, enum stage_bound which)
