@@ -46,9 +46,10 @@ static void list(struct clean *clean, const char *pid, uint64_t made, const char
 	clean->listed = true;
 	printf("%7s  %8s  %12s  %-15s  ", pid, human_age(made, text, sizeof(text)), size, name);
 	show_path(dir);
-	if (file)
+	if (file) {
 		putchar('/');
-	show_path(file ? file : "");
+		show_path(file);
+	}
 	putchar('\n');
 }
 
@@ -76,7 +77,8 @@ static void clean_session(struct clean *clean, struct left_place *place)
 	list(clean, "-", place->made, "-", "(recording)", place->dir.path, NULL);
 	clean->sessions++;
 	if (clean->dry_run)
-		complain(NAME, "'recorder recover %s' still makes a trace.dat of that recording", place->dir.path);
+		complain(NAME, "'recorder recover %s' still makes a trace.dat of that recording",
+			 place->spool && session_is_others(&place->dir) ? place->spool : place->dir.path);
 	else if (place->spool)
 		complain(NAME, "'%s' is kept: make a trace.dat of it with 'recorder recover', or remove it",
 			 place->spool);

@@ -71,7 +71,7 @@ static int gather_session(struct recover *recover, struct left_place *place)
 	struct spool *spool = NULL;
 	int err;
 
-	if (place->spool_is_others) {
+	if (place->spool && session_is_others(&place->dir)) {
 		recover_say_others(place->dir.path, place->spool);
 		recover->has_named = true;
 		return 0;

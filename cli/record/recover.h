@@ -96,7 +96,7 @@ bool recover_move_spool(struct recover *recover);
 /* Report a stage that is not visible from here, or that a restart of the machine has removed. */
 void recover_say_stage(const struct spool *spool);
 
-/* Report a session whose spool is not taken, because it is another user's (session_spool()). */
+/* Report a session that is not taken, because it belongs to another user; its spool is named (session_spool()). */
 void recover_say_others(const char *session, const char *spool);
 
 /* Print one line: `what` cannot be recovered, with the reason from the -errno. Returns false. */

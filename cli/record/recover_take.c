@@ -61,23 +61,24 @@ bool recover_take_dir(struct recover *recover, const char *path)
 void recover_say_others(const char *session, const char *spool)
 {
 	complain(RECOVER,
-		 "'%s' is a recording of another user, with the spool '%s': 'recorder recover %s' makes a file of both",
+		 "'%s' belongs to another user, and its spool is '%s': 'recorder recover %s' makes a file of both",
 		 session, spool, spool);
 }
 
 /*
  * Take a session. Its link leads to its spool. If the spool is gone, or is another session's, its owner gave it
- * up; the buffers can still be recovered.
+ * up; the buffers can still be recovered. False: one line was printed.
  */
 static bool take_session(struct recover *recover, const char *path)
 {
-	bool others = false;
+	bool others;
 	char *spool;
 
 	if (!recover_take_dir(recover, path))
 		return false;
-	spool = session_is_session(recover->dir.path) ? session_spool(&recover->dir, &others) : NULL;
-	if (spool && others)
+	spool = session_is_session(recover->dir.path) ? session_spool(&recover->dir) : NULL;
+	others = spool && session_is_others(&recover->dir);
+	if (others)
 		recover_say_others(path, spool);
 	strcpy(recover->spool_path, spool ? spool : "");
 	free(spool);

@@ -111,7 +111,7 @@ static struct left_place *add_place(struct leftovers *left, const struct session
 	memset(place, 0, sizeof(*place));
 	place->dir = *session;
 	place->is_session = is_session;
-	place->spool = is_session ? session_spool(session, &place->spool_is_others) : NULL;
+	place->spool = is_session ? session_spool(session) : NULL;
 	if (!fstat(session->fd, &st))
 		place->made = (uint64_t)st.st_mtim.tv_sec;
 	return place;

@@ -30,7 +30,6 @@ struct left_place {
 	struct session dir; /* locked, if it is a session */
 	bool is_session;    /* the directory is a session, whose recorder is gone; false for a single buffer in it */
 	char *spool;	    /* path of the session's spool, if it still exists */
-	bool spool_is_others; /* as session_spool() */
 	uint64_t made;
 	struct leftover *items;
 	unsigned int nr;

@@ -116,7 +116,7 @@ bool session_link_spool(const struct message_sink *sink, const struct session *s
  * So such a spool is not taken: if it is that user's or, after a recording of that user's command, our own, its path is
  * reported. Other files are ignored.
  */
-static bool is_spool_of(const struct session *session, const char *spool, bool *ret_others)
+static bool is_spool_of(const struct session *session, const char *spool)
 {
 	struct stat dir, file;
 	struct spool_head head;
@@ -126,23 +126,27 @@ static bool is_spool_of(const struct session *session, const char *spool, bool *
 		return false;
 	if (!err && strcmp(base_name(head.session), base_name(session->path)) != 0)
 		return false;
-	if (dir.st_uid == geteuid())
-		return true;
-	*ret_others = !err && !lstat(spool, &file) && (file.st_uid == dir.st_uid || file.st_uid == geteuid());
-	return *ret_others;
+	return dir.st_uid == geteuid() ||
+	       (!err && !lstat(spool, &file) && (file.st_uid == dir.st_uid || file.st_uid == geteuid()));
 }
 
-char *session_spool(const struct session *session, bool *ret_others)
+bool session_is_others(const struct session *session)
+{
+	struct stat dir;
+
+	return fstat(session->fd, &dir) < 0 || dir.st_uid != geteuid();
+}
+
+char *session_spool(const struct session *session)
 {
 	char path[PATH_MAX], *spool;
 	const ssize_t size = readlinkat(session->fd, SESSION_SPOOL_LINK, path, sizeof(path) - 1);
 
-	*ret_others = false;
 	if (size < 0)
 		return NULL;
 	path[size] = '\0';
 	spool = realpath(path, NULL);
-	if (spool && !is_spool_of(session, spool, ret_others)) {
+	if (spool && !is_spool_of(session, spool)) {
 		free(spool);
 		spool = NULL;
 	}
@@ -269,8 +273,7 @@ static bool holds_buffer(const struct session *session)
 
 static bool holds_recording(const struct session *session)
 {
-	bool others;
-	char *spool = session_spool(session, &others);
+	char *spool = session_spool(session);
 	const bool found = spool || holds_buffer(session);
 
 	free(spool);

@@ -37,10 +37,13 @@ bool session_link_spool(const struct message_sink *sink, const struct session *s
 
 /*
  * The target of the link, which the caller frees. NULL: there is no link; or the spool is gone, or another session's
- * spool now has its name; or the session belongs to another user and the target to neither of us, because the link
- * could lead root to any file. *ret_others: the session belongs to another user; the caller only names the spool.
+ * spool now has its name. In another user's session the link may lead to any file: there the target must be a spool
+ * that belongs to that user or to us, otherwise NULL; and the caller only names it, and does not open it.
  */
-char *session_spool(const struct session *session, bool *ret_others);
+char *session_spool(const struct session *session);
+
+/* Whether the session belongs to another user. */
+bool session_is_others(const struct session *session);
 
 /* Lock an existing directory. 0; -EBUSY: its recorder is still running; or the errno of open. */
 int session_lock(const char *path, struct session *ret_session);

@@ -161,7 +161,7 @@ begin_recording()
 	session=$(echo "$dir"/session-*)
 }
 begin_recording
-# A file of a third user. Root's own spool that names the session would be taken (user.sh).
+# A file of a third user: if it were that user's or root's, root would name it, and leave the session (user.sh).
 cp /run/work/x.dat.spool /run/theirs/y.spool
 chown $two /run/theirs/y.spool
 as $one ln -sfn /run/theirs/y.spool "$session/spool"
@@ -178,9 +178,9 @@ rm -f /run/work/x.dat.spool
 begin_recording
 run "$RECORDER" recover --all -q -o all.dat
 like "a session with a spool of the same user is taken with that spool alone, which is named" "$err" \
-	"'$session' is a recording of another user, with the spool '/run/work/x.dat.spool': 'recorder recover /run/work/x.dat.spool' makes a file of both"
+	"'$session' belongs to another user, and its spool is '/run/work/x.dat.spool': 'recorder recover /run/work/x.dat.spool' makes a file of both"
 fails "also if it is named" "$RECORDER" recover -q -o all.dat "$session"
-like "with the same line" "$err" "'$session' is a recording of another user, with the spool '/run/work/x.dat.spool'"
+like "with the same line" "$err" "'$session' belongs to another user, and its spool is '/run/work/x.dat.spool'"
 ok "nothing was taken from it" test -s /run/work/x.dat.spool -a -e "$(echo "$session"/*.rec)"
 chown $two /run/work/x.dat.spool
 fails "a spool names another user's session" "$RECORDER" recover -o x.dat /run/work/x.dat.spool

@@ -44,7 +44,8 @@ record_killed()
 	recorder=$!
 	exec {input}>in
 	echo go >&"$input"
-	wait_until is_attached killed.dat.spool /run/bin/told
+	# The spool begins with the command's name; the program's own follows when it is attached.
+	wait_until is_attached killed.dat.spool /run/bin/told 2
 	program=$(pgrep -P $recorder -x told)
 	# The program carries out its orders before it ends.
 	kill -KILL $recorder
@@ -56,17 +57,18 @@ record_killed
 ok "recover after a kill" "$RECORDER" recover killed.dat.spool
 is "all is there" "$(counts killed.dat)" "get 10 idle 10 put 10"
 
-# The session is the user's, the spool is root's.
+# The session and the link in it are the user's, who could let it lead anywhere; the spool is root's. So the spool is named.
 rm killed.dat
 mkdir elsewhere
-# So the link in it is the user's, who could let it lead anywhere: root is told where the spool is.
 record_killed
 session=$(find /dev/shm -name 'session-*')
-told="^recorder recover: '$session' is a recording of another user, with the spool '.*/killed.dat.spool': 'recorder recover .*/killed.dat.spool' makes a file of both"
+told="^recorder recover: '$session' belongs to another user, and its spool is '.*/killed.dat.spool': 'recorder recover .*/killed.dat.spool' makes a file of both"
 fails "recover of all, in another directory" env -C elsewhere "$RECORDER" recover --all -o all.dat
 like "names the spool" "$err" "$told"$'\nrecorder recover: nothing else to recover$'
 fails "and of the program" env -C elsewhere "$RECORDER" recover "$program"
 like "as well" "$err" "$told\$"
+run "$RECORDER" clean -n
+like "clean -n names it" "$err" "^recorder clean: 'recorder recover $TMP/private/killed.dat.spool' still makes a trace.dat of that recording"
 ok "spool and session are left" test -s killed.dat.spool -a -d "$session"
 ok "recover of the spool" "$RECORDER" recover killed.dat.spool
 is "has all" "$(counts killed.dat)" "get 10 idle 10 put 10"
